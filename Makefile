@@ -15,7 +15,7 @@ DEVELOPER := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests coverage docs bench clean
+.PHONY: demo test lint types tests coverage docs picture bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/heldout demo
@@ -48,6 +48,12 @@ coverage: $(DEVELOPER)
 
 docs: $(DEVELOPER)
 	$(BIN)/python -m sphinx -W --keep-going -n -b html docs docs/_build/html
+
+# The picture of README.md.
+picture: $(INSTALLED)
+	$(BIN)/heldout demo --files docs/_build/example
+	$(BIN)/heldout run docs/_build/example/qrels.txt --system baseline=docs/_build/example/baseline.run --system improved=docs/_build/example/improved.run -o docs/_build/picture --force --quiet
+	$(BIN)/heldout chart docs/_build/picture query-differences -o docs/_static/differences.svg
 
 bench: $(DEVELOPER)
 	$(INSTALL) -e ".[bench]"

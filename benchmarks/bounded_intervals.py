@@ -17,9 +17,14 @@ Cells:
 - differences of RR and P@10 between two systems of a matrix, range [-1, 1], few topics;
 - absolute errors of an exponential distribution, range [0, ∞).
 
-    python benchmarks/bounded_intervals.py folder-of-trec-matrices [--draws 20000]
+    python benchmarks/bounded_intervals.py folder-of-trec-matrices [--draws 20000] [--skewed]
 
-The folder holds topic x system tables ``adhoc5_rr.csv``, ``adhoc5_p10.csv``, ``adhoc5_ap.csv``.
+Draws of nothing but 0 and 1 have Wilson's interval, as in heldout. A second table has the means
+again, and Hall's interval for skewed values: everywhere, and as heldout takes it, only where the
+skewness of the values drawn exceeds `SKEWED` roots of n.
+
+The folder holds topic x system tables ``adhoc5_rr.csv``, ``adhoc5_p10.csv``, ``adhoc5_ap.csv``, or
+those of ``adhoc6``.
 """
 
 from __future__ import annotations
@@ -30,6 +35,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, stdtrit
+
+from heldout.infer.intervals.units import HALL_NEEDS, SKEWED, skewness, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,6 +59,8 @@ class Cell(NamedTuple):
     half: Floats
     truth: float
     range: Range = (0.0, 1.0)
+    skewness: Floats | None = None
+    units: int = 0
 
 
 def score(estimate: Floats, half: Floats, ends: Range) -> Bounds:
@@ -119,9 +128,28 @@ def t_cell(name: str, values: Floats, truth: float, ends: Range = (0.0, 1.0)) ->
     """Draws x units: plain t intervals."""
     n = values.shape[1]
     factor = float(stdtrit(n - 1, (1 + LEVEL) / 2))
-    return Cell(
-        name, values.mean(axis=1), factor * values.std(axis=1, ddof=1) / np.sqrt(n), truth, ends
-    )
+    mean, half = values.mean(axis=1), factor * values.std(axis=1, ddof=1) / np.sqrt(n)
+    if ends == (0.0, 1.0):
+        binary = ((values == 0) | (values == 1)).all(axis=1)
+        found = np.array([wilson(round(n * one), n)[1:3] for one in mean[binary]]).reshape(-1, 2)
+        mean[binary], half[binary] = found.mean(axis=1), (found[:, 1] - found[:, 0]) / 2
+        half[binary] *= 1 - 1e-12  # not outside by rounding
+    return Cell(name, mean, half, truth, ends, skewness(values.T), n)
+
+
+def hall(cell: Cell) -> Bounds:
+    """Hall's (1992) cubic transformation of t, which takes the skewness off; cut at the ends."""
+    assert cell.skewness is not None
+    root = np.sqrt(cell.units)
+    factor = float(stdtrit(cell.units - 1, (1 + LEVEL) / 2))
+    lean = np.where(np.abs(cell.skewness) < 1e-9, 1e-9, cell.skewness) / root
+    error = cell.half / factor
+
+    def quantile(t: float) -> Floats:
+        return np.asarray(3 / lean * (np.cbrt(1 + lean * (t - lean / 6)) - 1))
+
+    low, high = cell.estimate - error * quantile(factor), cell.estimate - error * quantile(-factor)
+    return np.clip(low, *cell.range), np.clip(high, *cell.range)
 
 
 def drawn(population: Floats, n: int, draws: int, generator: np.random.Generator) -> Floats:
@@ -132,9 +160,10 @@ def matrix_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     """Systems near an end; ten of them for each measure and number of topics."""
     generator = np.random.default_rng([seed, 1])
     for measure in ("p10", "rr", "ap"):
-        table = read_matrix(folder / f"adhoc5_{measure}.csv")
+        table = read_matrix(matrix_path(folder, measure))
         by_mean = table[:, np.argsort(table.mean(axis=0))]
-        for end, part in (("low", by_mean[:, :10]), ("high", by_mean[:, -10:])):
+        ends = {"low": by_mean[:, :10], "high": by_mean[:, -10:], "middle": by_mean[:, 25:35]}
+        for end, part in ends.items():
             # The best systems are far from 1 in AP and P@10: only RR comes near.
             if end == "high" and measure != "rr":
                 continue
@@ -148,7 +177,7 @@ def matrix_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
 
 def lacking_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     generator = np.random.default_rng([seed, 2])
-    table = read_matrix(folder / "adhoc5_ap.csv")
+    table = read_matrix(matrix_path(folder, "ap"))
     column = table[:, np.argsort(table.mean(axis=0))[-1]]
     for share in (0.04, 0.1):
         for n in (50, 200):
@@ -219,7 +248,7 @@ def auc_cells(draws: int, seed: int) -> Iterator[Cell]:
 def difference_cells(folder: Path, draws: int, seed: int) -> Iterator[Cell]:
     generator = np.random.default_rng([seed, 5])
     for measure in ("rr", "p10"):
-        table = read_matrix(folder / f"adhoc5_{measure}.csv")
+        table = read_matrix(matrix_path(folder, measure))
         by_mean = table[:, np.argsort(table.mean(axis=0))]
         for n in (3, 5, 10):
             for first, second in ((-1, 0), (-1, 20), (-2, -20)):
@@ -235,6 +264,11 @@ def error_cells(draws: int, seed: int) -> Iterator[Cell]:
     for n in (3, 5, 10, 25):
         values = generator.exponential(1.0, (draws, n))
         yield t_cell(f"exponential errors, n = {n}", values, 1.0, (0.0, np.inf))
+
+
+def matrix_path(folder: Path, measure: str) -> Path:
+    """Of the first matrix with this measure: ad hoc 5, unless only others are there."""
+    return min(folder.glob(f"adhoc?_{measure}.csv"))
 
 
 def read_matrix(path: Path) -> Floats:
@@ -286,13 +320,56 @@ def row(name: str, cells: list[Cell]) -> str:
     return f"| {name} | {100 * left.mean():.1f} | {' | '.join(shown)} |"
 
 
+def skewed_row(name: str, cells: list[Cell]) -> str:
+    """Coverage and width of bounded intervals, of Hall's, and of Hall's where values are skewed."""
+    parts = []
+    for cell in cells:
+        assert cell.skewness is not None
+        bounds = np.array([cell.estimate - cell.half, cell.estimate + cell.half])
+        left = (bounds[0] < cell.range[0]) | (bounds[1] > cell.range[1])
+        bounded = apply(cell, "score", left)
+        low, high = hall(cell)
+        by_hall = (low <= cell.truth) & (cell.truth <= high)
+        skewed = np.abs(cell.skewness) > SKEWED * np.sqrt(cell.units)
+        chosen = np.where(skewed, by_hall, bounded.covered)
+        widths = bounded.width, high - low, np.where(skewed, high - low, bounded.width)
+        parts.append([skewed, bounded.covered, by_hall, chosen, *widths])
+    found = np.concatenate(parts, axis=1)
+    skewed, *rest = found.mean(axis=1)
+    there = found[3, found[0] > 0].mean() if skewed else np.nan
+    shown = [f"{100 * one:.1f}" for one in (skewed, *rest[:3], there)]
+    shown += [f"{rest[4] / rest[3]:.2f}", f"{rest[5] / rest[3]:.2f}"]
+    return f"| {name} | {' | '.join(shown)} |"
+
+
+def skewed_table(folder: Path, draws: int, seed: int) -> None:
+    print(
+        f"\nSkewness above {SKEWED} root(n): coverage in %, widths over that of bounded intervals"
+    )
+    heads = ["skewed, %", "bounded", "Hall", "heldout", "heldout, skewed", "width: Hall", "heldout"]
+    print(f"| cell | {' | '.join(heads)} |")
+    print("|---|" + "---:|" * len(heads))
+    for cells in (
+        matrix_cells(folder, draws, seed),
+        lacking_cells(folder, draws, seed),
+        error_cells(draws, seed),
+    ):
+        for name, group in joined(cells).items():
+            if group[0].units >= HALL_NEEDS:
+                print(skewed_row(name, group), flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--draws", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=18)
+    parser.add_argument("--skewed", action="store_true", help="the second table alone")
     options = parser.parse_args()
     folder, draws, seed = options.folder, options.draws, options.seed
+    if options.skewed:
+        skewed_table(folder, draws, seed)
+        return
     print(
         f"Coverage in %, all draws / draws whose plain interval leaves the range; {draws:,} draws"
     )
@@ -308,6 +385,7 @@ def main() -> None:
     ):
         for name, group in joined(cells).items():
             print(row(name, group), flush=True)
+    skewed_table(folder, draws, seed)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
-from heldout.tune.defaults import default_space
+from heldout.tune.space import default_space
 
 LARGEST = 300
 

@@ -74,7 +74,7 @@ from fuzz_reading import (
     use_vectors,
     use_wordnet,
 )
-from heldout.data.io.compression import pack
+from heldout.data.io.compression import compress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -312,7 +312,7 @@ def _table(content: bytes) -> bytes:
 
 
 def _packed_runs() -> Reader:
-    return _single(use_run, *(pack(RUN, ending) for ending in (".gz", ".xz", ".bz2", ".zst")))
+    return _single(use_run, *(compress(RUN, ending) for ending in (".gz", ".xz", ".bz2", ".zst")))
 
 
 def _meta() -> Reader:
@@ -377,10 +377,10 @@ READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
     "collections, BEIR": (15, _beir),
     "collections, JSON lines": (
         20, lambda: _documents(
-            (DOCUMENTS, pack(DOCUMENTS, ".gz"), pack(DOCUMENTS, ".zst")), make=_json_lines
+            (DOCUMENTS, compress(DOCUMENTS, ".gz"), compress(DOCUMENTS, ".zst")), make=_json_lines
         ),
     ),
-    "collections, CSV and TSV": (20, lambda: _documents((CSV, TSV, pack(CSV, ".xz")))),
+    "collections, CSV and TSV": (20, lambda: _documents((CSV, TSV, compress(CSV, ".xz")))),
     "collections, Parquet": (
         5, lambda: _documents(
             (_table(CSV),), make=partial(_random_frame, ("id", "text", "title", "_id"))

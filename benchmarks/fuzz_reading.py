@@ -61,7 +61,7 @@ def use_scores(folder: Path) -> object:
 
 def use_predictions(folder: Path) -> object:
     from heldout import read_class_predictions, read_number_predictions
-    from heldout.data.prediction_kind import _is_predictions
+    from heldout.data.prediction_task import _is_predictions
 
     _is_predictions(folder / "x")
     try:

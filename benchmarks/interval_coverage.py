@@ -21,7 +21,7 @@ import numpy as np
 
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import document_spread
 from heldout.experiment.studies.bias import coverage_error, unseen_values

@@ -29,7 +29,7 @@ from bias_study import FIXED, some_queries
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
-from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import Spread, document_spread, interval
 from heldout.experiment.studies.bias import standard_error, unseen_values
 from heldout.measure.parse import parse_measure

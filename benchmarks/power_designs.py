@@ -22,7 +22,7 @@ import numpy as np
 
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import document_spread
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer

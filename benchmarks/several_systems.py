@@ -15,9 +15,15 @@ permutation
     The scores of real systems are permuted within each topic: exchangeable.
 split
     Every system is the same real system on topics of its own: exchangeable and independent.
+copy
+    As centred, but the last system is a copy of the first with another score on six topics of the
+    fifty, by amounts that are very unequal and sum to 0.
 
 For power, half of the centred systems are better by .05, and the share of the true differences that
 are found is counted, with all steps of the stepwise procedures.
+
+With ``--few`` heldout's own `romano_wolf` is called instead, for 5, 8, 10 and 14 topics: below 15
+it has rules of its own.
 
 Under these nulls the first step decides whether there is any claim, so that only the largest
 statistic is needed. Draws of a batch share the counts of the bootstrap (and the signs of MaxT).
@@ -37,6 +43,7 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from error_rates import is_smooth, load, mean_of
 from harness import save
+from heldout.infer.simultaneous.romano_wolf import romano_wolf
 from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
 
 Array = np.ndarray
@@ -44,7 +51,9 @@ Array = np.ndarray
 ALPHA = 0.05
 BATCH = 40
 MEASURES = ("ap", "p10", "rr")
-NULLS = ("centred", "mixture", "permutation", "split")
+NULLS = ("centred", "mixture", "permutation", "split", "copy")
+CHANGED = 6
+FEW_UNITS = (5, 8, 10, 14)
 BY_ROMANO_WOLF = ("romano-wolf", "rw baseline", "rw one-sided")
 GAIN = 0.05
 LARGEST_RATE = 0.055
@@ -94,7 +103,21 @@ def draw(source: Source, cell: Cell, draws: int, generator: np.random.Generator)
     found = source.scores[rows[:, :, None], chosen[:, None, :]]
     if cell.null == "permutation":
         return generator.permuted(found, axis=2)
-    return np.asarray(found - source.scores.mean(0)[chosen][:, None, :])
+    found = np.asarray(found - source.scores.mean(0)[chosen][:, None, :])
+    if cell.null == "copy":
+        found[:, :, -1] = found[:, :, 0]
+        changes = np.stack([_changes(topics, generator) for _ in range(draws)])
+        found[:, :, -1] += np.take_along_axis(changes, rows, 1)
+    return found
+
+
+def _changes(topics: int, generator: np.random.Generator) -> Array:
+    """Changes of the scores of a copy: of a few topics, very unequal, with sum 0."""
+    found = np.zeros(topics)
+    changed = generator.choice(topics, CHANGED, replace=False)
+    found[changed] = generator.choice([-1, 1], CHANGED) * generator.lognormal(-6, 2, CHANGED)
+    found[changed[-1]] -= found.sum()
+    return found
 
 
 def _draw_mixtures(source: Source, cell: Cell, draws: int, generator: np.random.Generator) -> Array:
@@ -141,6 +164,7 @@ class Observed(NamedTuple):
     mean: Array
     variance: Array
     t: Array
+    limit: Array
 
 
 def observe(scores: Array, first: Array, second: Array) -> Observed:
@@ -150,11 +174,17 @@ def observe(scores: Array, first: Array, second: Array) -> Observed:
     mean, variance = gaps.mean(1), gaps.var(1)
     flat = variance <= 1e-20
     t = np.abs(mean) * np.sqrt((gaps.shape[1] - 1) / np.where(flat, 1, variance))
-    return Observed(gaps, mean, variance, np.where(flat, 0, t))
+    same = (gaps == 0).sum(1)
+    units = gaps.shape[1]
+    # The largest t that is possible, as in heldout.infer.simultaneous.romano_wolf.
+    limit = np.sqrt((units - same) * (units - 1) / np.where(same > 0, same, 1e-30))
+    return Observed(gaps, mean, variance, np.where(flat, 0, t), limit)
 
 
 @njit(cache=True)
-def _largest(means: Array, squares: Array, flat: Array, first: Array, second: Array) -> Array:
+def _largest(
+    means: Array, squares: Array, flat: Array, limit: Array, first: Array, second: Array
+) -> Array:
     """The largest squared statistic (without its factor) of each replicate and draw.
 
     Of all pairs; of the pairs with the first system, which come first; and of those that speak
@@ -170,9 +200,10 @@ def _largest(means: Array, squares: Array, flat: Array, first: Array, second: Ar
                 square = mean * mean
                 variance = squares[replicate, at, pair] - square
                 if variance > flat[at, pair]:
-                    largest = max(largest, square / variance)
+                    statistic = min(square / variance, limit[at, pair])
+                    largest = max(largest, statistic)
                     if pair < systems - 1 and mean > 0:
-                        one_side = max(one_side, square / variance)
+                        one_side = max(one_side, statistic)
                 if pair == systems - 2:
                     found[1, at, replicate] = largest
                     found[2, at, replicate] = one_side
@@ -203,7 +234,8 @@ def romano_wolf_any(
     units, base = scores.shape[1], scores.shape[2] - 1
     means, squares = bootstrap_moments(scores, seen, counts)
     flat = np.maximum(1e-5 * seen.variance, 1e-20).astype(np.float32)
-    largest = np.sqrt(_largest(means, squares, flat, *pairs) * (units - 1))
+    limit = (seen.limit**2 / (units - 1)).astype(np.float32)
+    largest = np.sqrt(_largest(means, squares, flat, limit, *pairs) * (units - 1))
     better = np.where(seen.mean[:, :base] > 0, seen.t[:, :base], 0)
     observed = np.stack([seen.t.max(1), seen.t[:, :base].max(1), better.max(1)])
     reached = (largest >= observed[:, :, None] - 1e-4).sum(2)
@@ -267,6 +299,25 @@ def measure_level(
     return {"draws": draws, "maxt draws": maxt_draws, **rates}
 
 
+def measure_few(matrices: dict[str, Source], options: argparse.Namespace) -> None:
+    """The share of draws in which heldout makes any false claim with very few topics."""
+    rates = []
+    for systems, units in product(options.systems, FEW_UNITS):
+        for measure, null in product(options.measures, options.nulls):
+            cell = Cell(null, measure, units, systems)
+            sources = [one for name, one in matrices.items() if name.endswith(measure)]
+            claims: list[bool] = []
+            for number, source in enumerate(sources):
+                generator = generator_of(cell, options.seed, number)
+                for scores in draw(source, cell, options.few // len(sources), generator):
+                    found = romano_wolf(scores, replicates=options.replicates, seed=len(claims))
+                    claims.append(bool(found.p.min() <= ALPHA))
+            rates.append(float(np.mean(claims)))
+        of_cells = rates[-len(options.measures) * len(options.nulls) :]
+        print(f"k={systems} n={units}: mean {np.mean(of_cells):.4f}, largest {max(of_cells):.4f}")
+    print(f"{len(rates)} cells of {options.few} draws: {np.mean(rates):.4f}, {max(rates):.4f}")
+
+
 def generator_of(cell: Cell, seed: int, number: int) -> np.random.Generator:
     place = (NULLS.index(cell.null), MEASURES.index(cell.measure), cell.units, cell.systems)
     return np.random.default_rng(np.random.SeedSequence([seed, *place, number]))
@@ -313,6 +364,7 @@ def measure_power(
             variance = squares - gaps**2
             kept = variance > np.maximum(1e-5 * seen.variance, 1e-20)
             t = np.where(kept, np.abs(gaps) * np.sqrt((units - 1) / np.where(kept, variance, 1)), 0)
+            t = np.minimum(t, seen.limit)
             signs = 2 * generator.integers(0, 2, drawn.shape).astype(np.float32) - 1
             flips, norms = max_t_statistics(seen, signs)
             error_df = (units - 1) * (cell.systems - 1)
@@ -342,6 +394,7 @@ def main() -> None:
     parser.add_argument("--measures", nargs="+", default=list(MEASURES), choices=MEASURES)
     parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
     parser.add_argument("--systems", type=int, nargs="+", default=[4, 10])
+    parser.add_argument("--few", type=int, metavar="DRAWS", help="draws per cell, 5 to 14 topics")
     options = parser.parse_args()
     if options.matrices is None or not list(options.matrices.glob("adhoc?_*.csv")):
         parser.error(
@@ -351,6 +404,9 @@ def main() -> None:
     matrices = {name: Source.of(scores) for name, scores in load(options.matrices).items()}
     begin = time.process_time()
     results = []
+    if options.few:
+        measure_few(matrices, options)
+        return
     cells = product(options.systems, options.units, options.measures, options.nulls)
     for systems, units, measure, null in cells:
         cell = Cell(null, measure, units, systems)

@@ -318,7 +318,7 @@ def test_bad_lines_are_left_out_and_told(capsys, files):
 def test_only_the_first_ten_bad_lines_are_told(capsys, files):
     (files / "bad.run").write_text(RUN + "bad\n" * 25)
     err = printed(capsys, "eval", "qrels", "bad.run", "--skip-bad-lines").err
-    assert err.count("left out\n") == 10
+    assert err.count("; ignored\n") == 10
     assert "25 bad lines ignored" in err
 
 

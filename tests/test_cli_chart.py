@@ -153,7 +153,10 @@ def test_studies_are_drawn(capsys, tmp_path):
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "add -o chart.png"),
         ([], "choose one of forest,"),
-        (["forest", "-o", "f.png", "-m", "P@5"], "P@5 was not measured; there are AP, nDCG@10"),
+        (
+            ["forest", "-o", "f.png", "-m", "P@5"],
+            "P@5 was not computed: expected one of AP",
+        ),
         (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
         (["forest", "-o", "no/where/f.png"], "cannot be written"),
     ],
@@ -174,7 +177,7 @@ def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
     (tmp_path / "x.json").write_text('{"a": 1}')
     _, err, code = run(capsys, "chart", tmp_path / "x.json", "bias", "-o", tmp_path / "f.png")
     assert code == 2
-    assert "not the output of heldout study bias --json or" in err
+    assert "not the JSON of heldout study bias, heldout study curve or" in err
     (tmp_path / "empty").mkdir()
     _, err, code = run(capsys, "chart", tmp_path / "empty", "forest", "-o", tmp_path / "f.png")
     assert code == 2

@@ -35,19 +35,19 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
     fingerprint = printed.split("fingerprint")[1].split()[0]
     assert len(fingerprint) == 64
     assert printed.replace(fingerprint, "F" * 64) == (
-        "collection          docs\n"
-        "documents           3\n"
-        "  words             median 1, quartiles 0.5 to 2, least 0, most 3, in all 4\n"
-        "queries             2\n"
-        "  words             median 1.5, quartiles 1.25 to 1.75, least 1, most 2, in all 3\n"
-        "judgements          2 of 1 query\n"
-        "  a query           median 2, quartiles 2 to 2, least 2, most 2, in all 2\n"
-        "  grades            0: 1, 2: 1\n"
-        f"fingerprint         {'F' * 64}\n"
-        "note                empty documents: 1 (docs.tsv:3) [empty-documents]\n"
-        "warning             judgements of documents that the corpus lacks, left out: 1 "
-        "(query q1 document d9 in qrels:3) [absent-documents]\n"
-        "note                queries without a judgement: 1 (q2) [unjudged-queries]\n"
+        "collection    docs\n"
+        "documents     3\n"
+        "  words       median 1 (quartiles 0.5 to 2), min 0, max 3, total 4\n"
+        "queries       2\n"
+        "  words       median 1.5 (quartiles 1.25 to 1.75), min 1, max 2, total 3\n"
+        "judgements    2 of 1 query\n"
+        "  per query   median 2 (quartiles 2 to 2), min 2, max 2, total 2\n"
+        "  grades      0: 1, 2: 1\n"
+        f"fingerprint   {'F' * 64}\n"
+        "Note: empty documents: 1 (docs.tsv:3). [empty-documents]\n"
+        "Warning: judgements of documents that the collection lacks, ignored: 1 "
+        "(query q1 document d9 in qrels:3). [absent-documents]\n"
+        "Note: queries without a judgement: 1 (q2). [unjudged-queries]\n"
     )
 
 
@@ -71,7 +71,7 @@ def test_export_and_read_back(folder, capsys):
     main(["collection", "show", "out", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["fingerprint"] in told.err
-    assert "say --force" in refused(
+    assert "overwrite it (--force)" in refused(
         capsys, "collection", "export", *OPTIONS, "--to", "trec", "-o", "out"
     )
     main(["collection", "export", *OPTIONS, "--to", "trec", "-o", "out", "--force"])
@@ -82,11 +82,11 @@ def test_export_and_read_back(folder, capsys):
     ("arguments", "complaint"),
     [
         (["show", "gone"], "gone: no such file or folder"),
-        (["show", "docs.tsv"], "no queries of its own"),
+        (["show", "docs.tsv"], "has no queries: give a file of queries (--queries …)"),
         (["show", *OPTIONS, "--encoding", "utf-16"], "iconv"),
         (["show", *OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
         (["show", *OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
-        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: the byte 0xff"),
+        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: byte 0xff"),
         (["export", *OPTIONS, "--to", "beir"], "-o"),
         ([], "COMMAND"),
     ],
@@ -101,7 +101,7 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint)
 def test_wrong_bytes_can_be_replaced(folder, capsys):
     (folder / "bad.tsv").write_bytes(b"a\t\xff\n")
     main(["collection", "show", "bad.tsv", "--queries", "queries.tsv", "--errors", "replace"])
-    assert "replaced by \ufffd: 1 (the first in bad.tsv:1)" in capsys.readouterr().out
+    assert "replaced by \ufffd: 1 (first in bad.tsv:1)" in capsys.readouterr().out
 
 
 def test_names_cannot_steer_a_terminal(folder, capsys):

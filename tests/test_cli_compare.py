@@ -10,7 +10,7 @@ import pytest
 from heldout.cli import main
 from heldout.cli.compare import CORRECTION_WORDS, TEST_WORDS
 from heldout.errors import InputError
-from heldout.infer.advise import CORRECTIONS, TESTS
+from heldout.infer.analyses import CORRECTIONS, TESTS
 
 
 @pytest.fixture(autouse=True)
@@ -144,6 +144,7 @@ def test_the_ledger_counts_looks(capsys, monkeypatch):
     main(["ledger", "looks.sqlite"])
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split("\t")[-2:] == ["Holm", "LORD++"]
+    assert "." not in lines[1].split("\t")[2]  # no fractions of seconds
     assert len(lines) == 4
 
 
@@ -237,7 +238,7 @@ def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_p
 def test_warnings_stand_beside_tsv(capsys):
     said = run(capsys, "baseline.run", "improved.run", "-f", "tsv")
     assert "Warning" not in said.out
-    assert said.err.startswith("Warning: the systems' top documents are not judged alike")
+    assert said.err.startswith("Warning: unequal judging: baseline 68%, improved 75%")
     assert run(capsys, "baseline.run", "improved.run").err == ""
 
 
@@ -260,7 +261,7 @@ def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
         "".join(line for line in lines if line.split()[0] not in lost)
     )
     said = run(capsys, "baseline.run", "part.run", "--intersection")
-    assert f"3 units that some system lacks were left out: {', '.join(lost)}" in said.out
+    assert f"a system has no score for them: {', '.join(lost)}" in " ".join(said.out.split())
     (record,) = json.loads(run(capsys, "baseline.run", "part.run", "--intersection", "--json").out)
     assert record["units_left_out"] == lost
     assert record["units"] == 47
@@ -302,8 +303,18 @@ def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
     main(given)
     out = capsys.readouterr().out
     assert "standard error 0.0154 over 5 folds" in out
-    assert "Per cent of the data needed to see a difference" in out
+    assert "Per cent of the data needed to detect a difference" in out
     assert "  0.05          135" in out
+
+
+def test_plans_of_several_pairs_say_that_each_is_for_one_alone(capsys, tmp_path):
+    table = tmp_path / "scores.csv"
+    rows = [f"q{n},{n % 5 / 5},{n % 3 / 3},{n % 7 / 7}" for n in range(20)]
+    table.write_text("query,A,B,C\n" + "\n".join(rows) + "\n")
+    main(["power", "--scores", str(table), "--difference", "0.1"])
+    assert "Each plan is for one pair tested alone" in capsys.readouterr().out
+    main(["power", "--scores", str(table), "--difference", "0.1", "--system", "A", "--system", "B"])
+    assert "for one pair tested alone" not in capsys.readouterr().out
 
 
 def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
@@ -317,7 +328,7 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
     main(["power", *files, *more, "--simulations", "10"])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
-    assert "Units needed to see a difference" in out
+    assert "Units needed to detect a difference" in out
     assert "randomization test on 10 samples" in out
 
 
@@ -340,7 +351,8 @@ WRONG = {
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
     "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["power", "--discordant", "1.5"], "discordant=1.5"),
+    "no share": (["power", "--discordant", "1.5"], "--discordant 1.5: expected a fraction"),
+    "folds without a pilot": (["power", "--sd", "1", "--test-share", "0.1"], "a pilot of folds"),
     "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
     "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),
@@ -349,7 +361,7 @@ WRONG = {
     "significance for confidence": ([*BOTH, "--level", "0.05"], "did you mean 0.95?"),
     "level of a gate": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--level", "0.5"],
-        "more than 0.5",
+        "above 0.5",
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
@@ -360,7 +372,7 @@ WRONG = {
         "takes folds for independent",
     ),
     "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
-    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "make it first"),
+    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "create it first"),
     "ledger is a folder": ([*BOTH, "--ledger", "."], "cannot be written there"),
     "ledger tried before any file is read": (
         ["compare", "--scores", "nowhere.csv", "--ledger", "qrels.txt"],

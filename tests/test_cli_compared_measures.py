@@ -20,7 +20,7 @@ from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.sums import unit_sums
 
-HINT = "F1(macro, undefined=0) (--undefined 0) counts such a class as 0, like scikit-learn"
+HINT = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
 
 
 def run(capsys, *arguments):

@@ -11,7 +11,7 @@ import pytest
 
 import heldout
 from heldout.cli import main, parser
-from heldout.data.aside import made_folder, write_atomically
+from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.infer.ledger import Ledger
@@ -56,6 +56,7 @@ PRINTS = {
     "index": ["index", "data.index"],
     "search": ["search", "data"],
     "search --query": ["search", "data", "--query", "red fish"],
+    "fuse": ["fuse", "one.run", "two.run"],
     "measures": ["measures"],
     "demo --files": ["demo", "--files", "another"],
 }
@@ -80,6 +81,7 @@ WRITES = {
     "index": ["index", "data", "-o"],
     "index --shards": ["index", "data", "--shards", "2", "-o"],
     "search -o": ["search", "data", "-o"],
+    "fuse -o": ["fuse", "one.run", "two.run", "-o"],
     "demo --files": ["demo", "--files"],
 }
 SUFFIX = {"eval parquet": ".parquet", "chart json": ".json", "tune --scores": ".csv"}
@@ -265,7 +267,7 @@ def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
     with pytest.raises(ZeroDivisionError):
         fail_in(tmp_path / "mine")
     assert (tmp_path / "mine" / "file").exists()
-    with pytest.raises(InputError, match="file: the folder cannot be made"):
+    with pytest.raises(InputError, match="file: the folder cannot be created"):
         fail_in(tmp_path / "mine" / "file")
 
 

@@ -37,6 +37,7 @@ WRITERS = {
     f"study coverage small --system bm25 --folds 2 {STUDY}": TABLES | {"parquet"},
     "collection show small": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
+    "fuse baseline.run improved.run": {"csv", "tsv", "json", "parquet"},
     "chart scores.csv forest": {"png", "svg", "pdf", "html", "json"},
 }
 # What -o names is not a result in one of several formats: a folder, an index, a page.
@@ -136,7 +137,7 @@ def test_the_format_can_be_said(command, tmp_path, capsys):
     kind = "svg" if "chart" in command else "json" if "show" in command else "csv"
     main([*command.split(), "--quiet", "--format", kind, "-o", str(tmp_path / "out.txt")])
     assert is_whole((tmp_path / "out.txt").rename(tmp_path / f"out.{kind}"))
-    if not command.startswith(("chart", "search")):  # both print something else, or nothing
+    if not command.startswith(("chart", "search", "fuse")):  # they print something else, or nothing
         capsys.readouterr()
         main([*command.split(), "--quiet", "--format", kind])
         assert capsys.readouterr().out == (tmp_path / f"out.{kind}").read_text()

@@ -114,7 +114,7 @@ def test_a_measure_of_numbers(capsys, tmp_path):
     ("name", "message"),
     [
         ("own/my.py:gone", "own/my.py has no 'gone'"),
-        ("nowhere.py:x", "nowhere.py: there is no such file"),
+        ("nowhere.py:x", "nowhere.py: no such file"),
         ("own/my.py:number", "number is neither a function nor a Measure"),
         ("own/my.py:Short@5", "Short is a Measure already; leave @5 out"),
     ],

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.data.prediction_kind import told_task
+from heldout.data.prediction_task import detect_task
 
 
 def run(capsys, *arguments, code=None):
@@ -165,7 +165,7 @@ def test_numbers(tmp_path, capsys):
 def test_predictions_are_told_by_their_columns(tmp_path, text, task):
     path = tmp_path / "file"
     path.write_text(text)
-    assert told_task([path]) == task
+    assert detect_task([path]) == task
 
 
 def test_parquet_is_told_too(tmp_path):
@@ -173,14 +173,14 @@ def test_parquet_is_told_too(tmp_path):
 
     path = tmp_path / "p"
     pl.DataFrame({"unit": [1], "truth": ["a"], "prediction": ["a"]}).write_parquet(path)
-    assert told_task([path]) == "classification"
+    assert detect_task([path]) == "classification"
 
 
 def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
     path = tmp_path / "ratings.csv"
     path.write_text("unit,truth,prediction\n1,3,4\n2,5,5\n3,1,2\n")
     error = run(capsys, "compare", path, path, code=2).err
-    assert "say --task classification or --task regression" in error
+    assert "choose --task classification or --task regression" in error
     (tmp_path / "more").mkdir()
     namesake = tmp_path / "more" / "ratings.csv"
     namesake.write_text(path.read_text())
@@ -212,11 +212,11 @@ BAD = [
     ("outside", "unit,truth,prob_a,prob_b\n1,a,1.2,-.2\n", (), ":2: 1.2 is not a probability"),
     ("beyond", "unit,truth,probability\n1,a,.5\n2,b,1.7\n", (), ":3: 1.7 is not a probability"),
     ("sum", "unit,truth,prob_a,prob_b\n1,a,.6,.6\n", (), ":2: the probabilities add up to 1.2"),
-    ("alone", "unit,truth,probability\n1,a,.6\n2,a,.7\n", (), "of one class, but there are 1"),
+    ("alone", "unit,truth,probability\n1,a,.6\n2,a,.7\n", (), "is for two classes, but there is 1"),
     ("twice", "unit,truth,prediction\n1,a,a\n1,a,b\n", (), ":3: twice has unit 1 twice"),
     ("zero", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "MAPE"), "y in "),
     ("words", "unit,truth,prediction\nx,1.5,1\ny,0,1\n", ("-m", "accuracy"), "unknown measure"),
-    ("empty", "unit,truth,prediction\n", (), "no predictions below it"),
+    ("empty", "unit,truth,prediction\n", (), "no predictions below the header"),
 ]
 
 
@@ -241,7 +241,7 @@ def test_a_class_unseen_in_training_has_probability_zero(tmp_path, capsys):
     path = tmp_path / "unseen.csv"
     path.write_text("unit,truth,prob_a,prob_b\n1,a,.6,.4\n2,b,.3,.7\n3,c,.5,.5\n")
     shown = run(capsys, "eval", "--task", "classification", path)
-    assert "as if unseen in training" in shown.err
+    assert "counts as probability 0" in shown.err
     assert "log-loss of unseen does not exist: infinite" in shown.err
 
 

@@ -153,7 +153,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
     journal = folder / "cut" / "journal.jsonl"
     begun = journal.read_bytes()
     journal.write_bytes(begun[:-100])
-    assert "go on with --resume" in refused(capsys, "experiment.toml", "-o", "cut")
+    assert "continue it with --resume" in refused(capsys, "experiment.toml", "-o", "cut")
     main(["run", "experiment.toml", "-o", "cut", "--resume"])
     assert capsys.readouterr().out == whole
     assert kept("cut") == kept("whole")
@@ -204,7 +204,7 @@ def test_prints_estimates_choices_and_the_comparison(capsys):
     row = next(line for line in lines if line.startswith("BM25")).split()
     assert row[:3] == ["BM25", f"{estimate['value']:.4f}", f"[{estimate['low']:.4f},"]
     words = " ".join(said.out.split())
-    assert "3 splits of the queries (KFold(k=3, seed=3))" in words
+    assert "3 folds of the queries (seed 3)" in words
     assert "performance on new queries on these documents" in words
     mine = next(line for line in lines if line.startswith("mine"))
     assert f"power={results.summary[1]['ship']['power']:g}" in mine
@@ -243,18 +243,18 @@ def test_without_a_file(capsys, by):
 
 def test_only_one_tuned_is_pointed_out(capsys):
     main(["run", *COLLECTION, "--system", "A=bm25", "--system", "B=bm25(k1=0.1:3:9)"])
-    assert "B was tuned and A was not" in capsys.readouterr().out
+    assert "B was tuned but A was not" in capsys.readouterr().out
 
 
 def test_an_edge_of_the_grid_is_pointed_out(capsys):
     main(["run", *COLLECTION, "--system", "bm25(b=0.9,1)", "--folds", "2"])
-    assert "at an end of its grid" in capsys.readouterr().out
+    assert "at the edge of its grid" in capsys.readouterr().out
 
 
 def test_the_method_for_documents_by_its_name_and_its_old_one(capsys):
     command = [*COLLECTION, "--system", "bm25", "--by", "document"]
     new = refused(capsys, *command, "--method", "magic")
-    assert "--method: there is no method 'magic'; there are pooled, per-fold" in new
+    assert "--method: unknown method 'magic': expected one of pooled, per-fold" in new
     with pytest.raises(SystemExit):
         main(["run", *command, "--estimator", "magic"])
     assert capsys.readouterr().err == f"run --estimator is an old name of --method\n{new}"
@@ -305,8 +305,8 @@ def test_all_problems_at_once_with_their_lines(capsys, folder):
     (folder / "experiment.toml").write_text(text.replace("seed", "sede"))
     said = refused(capsys, "experiment.toml")
     assert said.splitlines()[0] == "heldout: experiment.toml: 3 problems, nothing was run"
-    assert "line 2, sede: not known here; did you mean seed?" in said
-    assert "line 9, plan: 99 folds of 12 queries" in said
+    assert "line 2, sede: unknown field; did you mean seed?" in said
+    assert "line 9, plan: 99 folds but only 12 queries" in said
     assert "line 12, systems: bm25 has no parameter k9" in said
 
 

@@ -239,12 +239,12 @@ def test_a_note_of_the_scores_and_of_the_comparison_is_shown_once(tmp_path, caps
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "at least two" in fails(capsys, "classification", lecture, "--compare")
     assert "unknown measure 'RMSE'" in fails(capsys, "classification", lecture, "-m", "RMSE")
-    assert "positive='maybe': no such class" in fails(
+    assert "--positive maybe: no such class" in fails(
         capsys, "classification", lecture, "--positive", "maybe"
     )
     assert "at least 1 bin" in fails(capsys, "classification", lecture, "-m", "ECE(bins=0)")
     assert "no such class" in fails(capsys, "classification", lecture, "-m", "F1(class=maybe)")
-    assert "--threshold needs scores" in fails(
+    assert "--threshold 0.3 needs scores" in fails(
         capsys, "classification", lecture, "--threshold", "0.3"
     )
     (tmp_path / "more").mkdir()
@@ -258,9 +258,9 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
         capsys, "classification", lecture, "--fp-rate", "0.1"
     )
     asked = ("classification", *spam[:2], "--compare", "--by-unit", "-m", "MCC")
-    assert "not by wilcoxon" in fails(capsys, *asked, "--test", "wilcoxon")
+    assert "wilcoxon is a test of means" in fails(capsys, *asked, "--test", "wilcoxon")
     assert "a test of means" in fails(capsys, *asked, "--correction", "tukey")
-    assert "leave --interval out" in fails(capsys, *asked, "--interval", "bca")
+    assert "--interval bca is for means" in fails(capsys, *asked, "--interval", "bca")
     assert "not both" in fails(capsys, *asked, "--by-fold")
     assert "unrecognized arguments: --gate" in fails(
         capsys, "classification", *spam, "--gate", "equivalent", "--margin", "1"

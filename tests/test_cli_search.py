@@ -67,14 +67,15 @@ class TestIndex:
         digest = heldout.read_collection("docs.jsonl", queries="queries.tsv").documents.digest()
         opened, size = Index.open("docs.index"), Path("docs.index").stat().st_size
         assert printed == (
-            "documents           4\n"
-            "  length            4.8 terms on average, in all 19\n"
-            f"terms               {opened.n_terms}\n"
-            f"postings            {opened.n_postings}\n"
-            f"bytes               {size:,} ({size / opened.n_postings:.1f} a posting)\n"
-            f"analyzer            {opened.analyzer.signature()}\n"
-            f"of documents        {digest}\n"
-            f"fingerprint         {opened.fingerprint}\n"
+            "documents     4\n"
+            "  length      4.8 terms on average, total 19\n"
+            f"terms         {opened.n_terms}\n"
+            f"postings      {opened.n_postings}\n"
+            f"bytes         {size:,} ({size / opened.n_postings:.1f} per posting)\n"
+            "analyzer      tokens=word, lower=yes, stop=none, stemmer=none, ngrams=1-1,\n"
+            "              min_length=1, function=none\n"
+            f"corpus        {digest}\n"
+            f"fingerprint   {opened.fingerprint}\n"
         )
         main(["index", "docs.index", "--verify"])
         said = capsys.readouterr()

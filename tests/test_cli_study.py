@@ -70,12 +70,12 @@ def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--sets", "2"), "37 documents seen in each of 2 sets, 75 unseen"),
-        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 values"),
-        (("--tune", "--param", "k1=1"), "bm25, 11 values"),
+        (("--sets", "2"), "37 training documents in each of 2 sets, truth on 75 other documents"),
+        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 settings"),
+        (("--tune", "--param", "k1=1"), "bm25, 11 settings"),
         (("--tune", "--model", "ql-jm", "--pre-split"), "this leaks"),
-        (("--tune", "--param", "b=0,1", "--inner", "2"), "chosen on each train side"),
-        (("-m", "RBP"), "RBP: 75 documents seen"),
+        (("--tune", "--param", "b=0,1", "--inner", "2"), "tuned on the training side of each fold"),
+        (("-m", "RBP"), "RBP: 2 draws of 75 training documents"),
         (("--fraction", "0.3", "-m", "AP", "--depth", "5"), "pooled-unmatched"),
     ],
 )
@@ -84,14 +84,14 @@ def test_settings(capsys, arguments, said):
 
 
 def test_without_replicates_there_is_no_interval(capsys):
-    assert "hold the truth" in run(capsys, *QUICK)
-    assert "hold the truth" not in run(capsys, *QUICK, "--replicates", "0")
+    assert "include the truth" in run(capsys, *QUICK)
+    assert "include the truth" not in run(capsys, *QUICK, "--replicates", "0")
 
 
 def test_figures_and_output_go_to_files(capsys):
     out = run(capsys, *QUICK, "--figures", "figures/new", "-o", "table.txt")
     assert not out
-    assert Path("table.txt").read_text(encoding="utf-8").startswith("bm25(k1=1.2, b=0.75), nDCG@10")
+    assert Path("table.txt").read_text(encoding="utf-8").startswith("pooled (the default)")
     assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
 
 
@@ -106,10 +106,10 @@ def test_curve(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--fraction", "0"), "the fraction is 0: give a share between 0 and 1"),
-        (("--fraction", "1"), "the fraction is 1"),
-        (("--fraction", "2"), "the fraction is 2"),
-        (("--fraction", "nan"), "the fraction is nan"),
+        (("--fraction", "0"), "fraction 0: expected a number between 0 and 1"),
+        (("--fraction", "1"), "fraction 1"),
+        (("--fraction", "2"), "fraction 2"),
+        (("--fraction", "nan"), "fraction nan"),
         (("--fraction", "half"), "invalid float value: 'half'"),
         (("--draws", "1"), "1 draw: at least 2"),
         (("--draws", "0"), "'0' is not a positive integer"),
@@ -117,18 +117,18 @@ def test_curve(capsys):
         (("--folds", "151"), "too few for 151 folds"),
         (("--sets", "50"), "too few for 5 folds"),
         (("--inner", "1", "--tune"), "1 inner fold:"),
-        (("--seed", "-1"), "seed=-1: a seed is a whole number from 0 on"),
+        (("--seed", "-1"), "--seed -1: expected an integer of at least 0"),
         (("--model", "bm26"), "bm26"),
         (("--model", "bm25", "--param", "c=1"), "bm25 has no parameter c"),
         (("--param", "k1=abc"), "'abc' is not a number"),
         (("--param", "b=3"), "b = 3 is outside 0 to 1"),
         (("-m", "foo"), "unknown measure 'foo'"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),
-        (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be carried over"),
+        (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be estimated"),
         (("--pre-split",), "--pre-split goes with --tune"),
         (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
         (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
-        (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be made"),
+        (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be created"),
         (("-o", "nowhere/table.txt"), "nowhere/table.txt: cannot be written"),
     ],
 )
@@ -145,14 +145,14 @@ def test_collections_that_will_not_do(capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--sizes", "0,1"), "give shares above 0"),
+        (("--sizes", "0,1"), "expected shares above 0"),
         (("--sizes", "a"), "--sizes a: expected fractions"),
         (("--sizes", ""), "expected fractions"),
-        (("--test", "1"), "the test share is 1"),
+        (("--test", "1"), "held-out share 1"),
         (("--draws", "1"), "1 draw: at least 2"),
-        (("--seed", "-1"), "seed=-1"),
+        (("--seed", "-1"), "--seed -1"),
         (("-m", "AP(ties=average)"), "needs whole ranked lists"),
-        (("--by", "word"), "invalid choice: 'word'"),
+        (("--by", "word"), "--by word: expected one of document, query"),
     ],
 )
 def test_wrong_curves(capsys, arguments, said):

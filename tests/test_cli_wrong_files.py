@@ -101,7 +101,8 @@ def test_compare_names_the_grave_gap_before_the_small_one(capsys, files):
 def test_swapped_judgements_and_run_are_named(capsys, command):
     said = refused(capsys, command, "a.run", "q.txt", "b.run")
     assert said == (
-        "heldout: a.run looks like a run, not judgements: give the judgements first, then runs\n"
+        "heldout: a.run looks like a run, not judgements: are the arguments swapped? Judgements "
+        "come first, then runs\n"
     )
 
 
@@ -125,7 +126,7 @@ def test_judgements_in_the_place_of_a_run_are_named(capsys):
 
 def test_a_bad_grade_among_good_ones_is_no_run(files):
     (files / "bad.json").write_text('{"q1": {"a": 1, "b": 2, "c": 0.5}}')
-    with pytest.raises(InputError, match=r"grade 0\.5 is not a whole number"):
+    with pytest.raises(InputError, match=r"document 'c': grade 0\.5 is not an integer"):
         Qrels.read("bad.json")
 
 

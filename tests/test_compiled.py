@@ -46,10 +46,10 @@ def test_compiling_is_said_once_and_again_only_when_the_source_changes(tmp_path,
     source.write_text(MODULE)
     for folder in ("", str(tmp_path / "elsewhere")):
         monkeypatch.setattr(numba.config, "CACHE_DIR", folder)  # NUMBA_CACHE_DIR
-        assert said() == "compiling some loops, once: a few seconds\n"
+        assert said() == "compiling some loops (once, takes a few seconds)\n"
         assert said() == ""
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     # Two seconds from now: a file system may count time in steps of that size.
     later = time.time_ns() + 2_000_000_000
     os.utime(source, ns=(later, later))
-    assert said() == "compiling some loops, once: a few seconds\n"
+    assert said() == "compiling some loops (once, takes a few seconds)\n"

@@ -47,4 +47,4 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path, capsys):
     with pytest.raises(SystemExit) as left:
         main(["demo", str(tmp_path / "taken")])
     assert left.value.code == 2
-    assert "cannot be made" in capsys.readouterr().err
+    assert "cannot be created" in capsys.readouterr().err

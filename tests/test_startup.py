@@ -107,3 +107,20 @@ def test_a_run_of_a_model_loads_nothing_for_predictions(folder):
     for other in ("sklearn", "heldout.measure.prediction.roc", "heldout.measure.prediction.delong"):
         assert other not in found
     assert not {one for one in found if "predict" in one and one.startswith("heldout.")}
+
+
+def test_one_command_imports_no_other(folder):
+    found = imported(command("eval", "qrels", "a.run", "--quiet"), folder)
+    assert "heldout.cli.eval" in found
+    assert not {one for one in found if one.startswith("heldout.cli.")} & {
+        f"heldout.cli.{name}" for name in ("compare", "run", "search", "study", "chart", "demo")
+    }
+    # Slow to import, and a small evaluation needs none of them.
+    assert not found & {"pathlib", "logging", "hashlib", "html", "json", "shutil", "lzma"}
+
+
+def test_runs_are_evaluated_without_threads_for_matrices(folder):
+    code = command("eval", "qrels", "a.run", "--quiet") + (
+        "import os, numpy\nassert 'OPENBLAS_NUM_THREADS' not in os.environ\n"
+    )
+    assert "numpy" in imported(code, folder)

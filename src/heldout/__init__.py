@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.collection_files import read_collection
     from heldout.data.export import export_collection
-    from heldout.data.files import read_qrels, read_run
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.run import Qrels, Run
+    from heldout.data.run_files import read_qrels, read_run
     from heldout.data.scores import Scores, read_scores
     from heldout.data.segments import Segments, read_hypotheses, read_references
     from heldout.data.view import View
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.results import Results
     from heldout.experiment.systems.base import System
+    from heldout.infer.agree import agree
+    from heldout.infer.agreement import Agreement
     from heldout.infer.compare import Comparison, compare
     from heldout.measure.base import Measure
     from heldout.measure.custom import define_measure
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
     from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.fuse import fuse
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.search import search
@@ -57,8 +60,8 @@ _HOMES = {
     "ClassPredictions": "heldout.data.predictions",
     "NumberPredictions": "heldout.data.predictions",
     "Segments": "heldout.data.segments",
-    "read_run": "heldout.data.files",
-    "read_qrels": "heldout.data.files",
+    "read_run": "heldout.data.run_files",
+    "read_qrels": "heldout.data.run_files",
     "read_scores": "heldout.data.scores",
     "read_collection": "heldout.data.collection_files",
     "export_collection": "heldout.data.export",
@@ -89,6 +92,7 @@ _HOMES = {
     "Index": "heldout.retrieve.index",
     "Analyzer": "heldout.retrieve.analyze",
     "Model": "heldout.retrieve.models",
+    "fuse": "heldout.retrieve.fuse",
     "search": "heldout.retrieve.search",
     "open_index": "heldout.retrieve.shards",
     # experiments
@@ -96,7 +100,9 @@ _HOMES = {
     "Results": "heldout.experiment.results",
     "System": "heldout.experiment.systems.base",
     # claims
+    "Agreement": "heldout.infer.agreement",
     "Comparison": "heldout.infer.compare",
+    "agree": "heldout.infer.agree",
     "compare": "heldout.infer.compare",
     # charts
     "chart": "heldout.notebook",
@@ -144,6 +150,7 @@ _MOVED = {
 """Names that 0.1 had here: they are still found, and are not shown."""
 
 __all__ = [
+    "Agreement",
     "Analyzer",
     "Bootstrap",
     "Chronological",
@@ -174,6 +181,7 @@ __all__ = [
     "TwoWay",
     "Undefined",
     "View",
+    "agree",
     "chart",
     "charts",
     "compare",
@@ -181,6 +189,7 @@ __all__ = [
     "evaluate",
     "export_collection",
     "from_sklearn",
+    "fuse",
     "measures",
     "open_index",
     "parse_measure",

@@ -1,8 +1,7 @@
-"""Results as JSON: one way to turn values into what JSON knows, one way to write them."""
+"""Results as JSON: convert values to JSON types, and write them."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import fields, is_dataclass
@@ -12,15 +11,15 @@ from heldout.notes import Note
 
 __all__ = ["json_text", "plain"]
 
-_STEERING: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-"""`json.dumps` escapes the first 32 characters; these steer a terminal or turn a line around."""
+_CONTROL: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Characters that control a terminal or reverse text; `json.dumps` escapes the first 32."""
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON has it.
+    """Return a value as JSON types.
 
-    Records (named tuples and data classes) are objects, NumPy's numbers and arrays are numbers and
-    lists, and a number that is not finite is null.
+    Records (named tuples and data classes) become objects, NumPy numbers and arrays become numbers
+    and lists, and a number that is not finite becomes null.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def plain(value: Any) -> Any:
 
 
 def _record(value: Any) -> dict[Any, Any] | None:
-    """What has named parts, by their names; None of anything else."""
+    """Return the named parts of a record; None for anything else."""
     if isinstance(value, dict):
         return value
     if isinstance(value, Note):
@@ -61,21 +60,23 @@ def _record(value: Any) -> dict[Any, Any] | None:
 
 
 def json_text(content: Any, *, indent: int | None = 2) -> str:
-    r"""Return a value as JSON that is safe to print: no character in it steers a terminal.
+    r"""Return a value as JSON that is safe to print in a terminal.
 
     Parameters
     ----------
     content
-        What `plain` takes.
+        As for `plain`.
     indent
-        Blanks for each level; None for one line.
+        Spaces per level; None for one line.
 
     Examples
     --------
     >>> json_text(["a\x9b2J"], indent=None)
     '["a\\u009b2J"]\n'
     """
+    import json
+
     text = json.dumps(plain(content), ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     if text.isascii():
         return text
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -1,6 +1,6 @@
-"""Compiled loops: how they are compiled and kept, and the one line said when that takes a moment.
+"""Compiled loops: how they are compiled and cached, and the message shown meanwhile.
 
-Numba keeps compiled code in ``__pycache__`` beside the source, or in the user's cache folder where
+Numba caches compiled code in ``__pycache__`` beside the source, or in the user's cache folder where
 the installation is read-only (``NUMBA_CACHE_DIR`` names another folder).
 """
 
@@ -19,7 +19,7 @@ _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile a function on its first call, without the interpreter lock, and keep the code."""
+    """Compile a function on its first call, without the interpreter lock, and cache the code."""
     import numba
 
     compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
@@ -55,8 +55,7 @@ def bare_part(function: _Function) -> _Function:
 def inlined(function: _Function) -> _Function:
     """Compile a function as a part of the kernels that call it.
 
-    A compiled call would be optimised once more in every caller, and time to compile is time that a
-    user waits.
+    A compiled call would be optimised again in every caller, and users wait for compilation.
     """
     import numba
 
@@ -65,7 +64,7 @@ def inlined(function: _Function) -> _Function:
 
 
 def part(function: _Function) -> _Function:
-    """Compile a function that only kernels call: quicker, as it is neither kept nor callable."""
+    """Compile a function that only kernels call: faster, as it is neither cached nor callable."""
     import numba
 
     # The last two are options that Numba's types do not know of.
@@ -79,25 +78,25 @@ def part(function: _Function) -> _Function:
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:
-    """Say on standard error that `kernels` are about to be compiled, unless they have been.
+    """Print on standard error that `kernels` are about to be compiled, unless they have been.
 
     Parameters
     ----------
     what
-        The part of the product they belong to, such as "the index builder".
+        The part of heldout they belong to, such as "the index builder".
     kernels
         Functions made by `kernel` that are about to be called.
     """
     if any(not _is_ready(one) for one in kernels):
-        print(f"compiling {what}, once: a few seconds", file=sys.stderr)  # noqa: T201
+        print(f"compiling {what} (once, takes a few seconds)", file=sys.stderr)  # noqa: T201
 
 
 def _is_ready(function: Any) -> bool:
-    """Whether a kernel was called before, or its code is in the cache and not older than it."""
+    """Return whether a kernel was called before, or the cache has up-to-date code for it."""
     if function.signatures:
         return True
     code = function.py_func.__code__
     folder = Path(function.stats.cache_path)
     source = Path(code.co_filename)
-    kept = folder.glob(f"{source.stem}.{code.co_name}-{code.co_firstlineno}.*.nbi")
-    return any(one.stat().st_mtime >= source.stat().st_mtime for one in kept)
+    cached = folder.glob(f"{source.stem}.{code.co_name}-{code.co_firstlineno}.*.nbi")
+    return any(one.stat().st_mtime >= source.stat().st_mtime for one in cached)

@@ -1,10 +1,10 @@
-"""The demonstration: two rankers, tuned and compared on what they have never seen."""
+"""The demonstration: two rankers, tuned and compared on held-out data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from heldout.data.aside import made_folder
+from heldout.data.atomic import made_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ _PLANS: Final[tuple[tuple[By, int, str, str], ...]] = (
 
 
 def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
-    """Run the main job on the embedded collection and leave a report, paragraph by paragraph."""
+    """Tune and compare two rankers on the embedded collection; yield the output."""
     with made_folder(folder) as place:
         yield from _demo(place, terminal=terminal)
 

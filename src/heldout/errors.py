@@ -1,14 +1,14 @@
-"""What can go wrong, as one small tree.
+"""The errors of heldout.
 
-* `HeldoutError`: everything a user can mend; the command line prints its text and exits with 2.
+* `HeldoutError`: all errors that a user can correct; the command line prints them and exits with 2.
 
-  * `InputError`: a file or an object that was brought in is not what it must be.
+  * `InputError`: a file or an object is not as expected.
 
     * `FormatError`: a line of a file cannot be read; names file and line.
-    * `DuplicateError`: a document stands twice for one query.
+    * `DuplicateError`: a document appears twice for one query.
 
-  * `MeasureError`: a measure's name or parameters are not known or do not fit.
-  * `MissingExtraError`: an optional package is needed and is not installed.
+  * `MeasureError`: the name or the parameters of a measure are wrong.
+  * `MissingExtraError`: an optional package is not installed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ __all__ = [
 ]
 
 USER_FAULTS: Final = (Exception, SystemExit)
-"""How code of a user can fail: `sys.exit()` in it must not end a command as if all were done."""
+"""How code of a user can fail: `sys.exit()` in it must not end a command as if it succeeded."""
 
 
 class HeldoutError(Exception):
-    """Base of all errors that say what was wrong, what came in and what to do."""
+    """Base class of all errors; the message says what is wrong, where, and what to do."""
 
 
 class InputError(HeldoutError):
-    """A file or an object that was brought in is not what it must be."""
+    """A file or an object is not as expected."""
 
 
 class FormatError(InputError):
@@ -56,32 +56,32 @@ class FormatError(InputError):
 
 
 class DuplicateError(InputError):
-    """A document stands twice for one query.
+    """A document appears twice for one query.
 
     Parameters
     ----------
     what
         The run or the qrels.
     query, doc
-        Which.
+        Their ids.
     detail
-        More about the two.
+        Added to the message.
     """
 
     def __init__(self, what: str, query: str, doc: str, detail: str) -> None:
         super().__init__(
-            f"{what}: document {doc} stands twice for query {query}{detail}: keep one of them"
+            f"{what}: document {doc} appears twice for query {query}{detail}: keep one of them"
         )
         self.query = query
         self.doc = doc
 
 
 class MeasureError(HeldoutError):
-    """A measure's name or parameters are not known or do not fit."""
+    """The name or the parameters of a measure are wrong."""
 
 
 class MissingExtraError(HeldoutError):
-    """An optional package is needed and is not installed."""
+    """An optional package is not installed."""
 
 
 def cause_of(error: BaseException) -> str:
@@ -96,7 +96,7 @@ def cause_of(error: BaseException) -> str:
     """
     if not isinstance(error, SystemExit):
         return f"{type(error).__name__}: {error}"
-    from pathlib import Path  # not when a command starts
+    from pathlib import Path  # slow to import, not needed when a command starts
 
     trace, where = error.__traceback__, ""
     while trace is not None:  # the last frame is the one that called it

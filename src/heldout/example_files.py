@@ -1,10 +1,10 @@
-"""A small example, made on the fly: judgements and two runs to try the commands on."""
+"""Write a small synthetic example: judgements and two runs to try the commands on."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.data.aside import made_folder, write_atomically
+from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.example import example
 from heldout.measure.ranking.evaluate import evaluate_runs
 from heldout.report.evaluation import evaluation_text, policy_lines
@@ -16,7 +16,7 @@ __all__ = ["write_example"]
 
 
 def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
-    """Write the example to `folder`, evaluate it, and say what was done, paragraph by paragraph."""
+    """Write the example to `folder` and evaluate it; yield the output."""
     qrels, runs = example()
     result = evaluate_runs(qrels, runs)
     with made_folder(folder) as place:
@@ -25,7 +25,7 @@ def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
             text = evaluation_text(result, "md")
-            aside.write_text(f"# Two systems on a made-up collection\n\n{text}", encoding="utf-8")
+            aside.write_text(f"# Two systems on a synthetic collection\n\n{text}", encoding="utf-8")
     yield evaluation_text(result, "table", terminal=terminal)
     yield "; ".join(policy_lines(result))
     yield f"\nWritten to {place}: qrels.txt, baseline.run, improved.run and report.md. Next:"

@@ -12,16 +12,16 @@ __all__ = ["found_in"]
 
 
 def found_in(package: str, homes: Mapping[str, str], name: str) -> Any:
-    """The value of a public name; an `AttributeError` for any other.
+    """Import a public name of a package; raise an `AttributeError` for any other.
 
     Parameters
     ----------
     package
-        Whose name it is.
+        The package.
     homes
         The module of each public name.
     name
-        Which.
+        The name.
     """
     if name not in homes:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")

@@ -1,7 +1,6 @@
 """Objects in a notebook: tables, charts, and charts by name.
 
-The module is above the report in the order of imports: objects of other folders import it only when
-they are shown.
+This module imports `heldout.report`; objects of other folders import it only when they are shown.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.report.charts.named import Drawing, NamedChart
     from heldout.report.page.parts import PageTable
+    from heldout.report.tables import Table
     from heldout.resample.split import Splits
 
 __all__ = [
@@ -35,8 +35,10 @@ __all__ = [
     "comparison_text",
     "curve_html",
     "evaluation_html",
+    "evaluation_text",
     "qrels_html",
     "results_html",
+    "results_text",
     "run_html",
     "splits_html",
     "study_html",
@@ -50,11 +52,11 @@ def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> An
     ----------
     of
         Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
-        list), a description of splits, or the path of a file or folder that a command has written.
+        list), a description of splits, or the path of a file or folder written by a command.
     measure
-        Of results: by default the first; of a learning curve: the name of its measure.
+        For results: the measure (default: the first); for a learning curve: its name.
     collection
-        Of results, comparisons and studies: where the texts of the queries are.
+        For results, comparisons and studies: the collection with the texts of the queries.
 
     Returns
     -------
@@ -107,7 +109,7 @@ def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ..
     if isinstance(of, Description):
         return of_results.charts_of_splits(of)
     raise InputError(
-        f"there is no chart of {type(of).__name__}; expected results, a comparison, a bias study, "
+        f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
         "a learning curve, predicted classes, a description of splits, or a path"
     )
 
@@ -127,10 +129,10 @@ def chart(
     of, measure, collection
         As for `charts`.
     name
-        Its name: ``forest``, ``pairs``, ``query-differences``, …; see ``heldout chart --list``.
+        The name of the chart: ``forest``, ``pairs``, …; see ``heldout chart --list``.
         `heldout.save_chart` writes the chart to a file.
     dark
-        Light text on a dark background.
+        Use light text on a dark background.
     """
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.charts.theme import themed, titled
@@ -152,7 +154,7 @@ _STYLE: Final = (
     ".heldout figure{margin:.8em 0;padding:.4em;background:#fff;color:#1b1f24}"
     ".heldout figcaption{font-size:.92em;color:#565e68}</style>"
 )
-"""The style of all objects, in every output: a notebook has no common place for it."""
+"""The style, repeated in every output: a notebook has no common place for it."""
 
 
 def _styled(*parts: str) -> str:
@@ -160,14 +162,14 @@ def _styled(*parts: str) -> str:
 
 
 def _sentences(answer: Iterable[str]) -> str:
-    """The headline, then smaller sentences."""
+    """Return the headline and the other sentences as HTML."""
     first, *more = answer
     lines = [f'<p class="claim"><b>{html.escape(first)}</b></p>']
     return "".join([*lines, *(f"<p>{html.escape(line)}</p>" for line in more)])
 
 
 def _tables(tables: Iterable[PageTable]) -> str:
-    """Tables that are not folded."""
+    """Return the tables that are not collapsed as HTML."""
     from heldout.report.tables import html_table
 
     return "".join(html_table(one.table, dict(one.sources)) for one in tables if not one.fold)
@@ -180,7 +182,7 @@ def _notes(notes: Iterable[Note]) -> str:
 
 
 def _picture(found: NamedChart) -> str:
-    """A chart as SVG without a script, which works in every kind of notebook."""
+    """Return a chart as SVG without a script, which works in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
     from heldout.report.charts.theme import themed
 
@@ -190,7 +192,7 @@ def _picture(found: NamedChart) -> str:
 
 
 def results_html(results: Results) -> str:
-    """Which system is better, the table of each measure, a chart, and the tuned parameters.
+    """Return which system is better, the table of each measure, a chart, and the tuned parameters.
 
     Parameters
     ----------
@@ -223,7 +225,7 @@ def results_html(results: Results) -> str:
 
 
 def _results_charts(results: Results, comparison: Comparison | None) -> list[NamedChart]:
-    """Of two systems the difference, which their single intervals do not show; of more all."""
+    """Return the chart of the difference of two systems, or of all systems if there are more."""
     from heldout.report.charts.of_comparison import pairs_of_comparison
     from heldout.report.charts.of_results import forest_chart
     from heldout.report.page.board import board_of_results
@@ -240,7 +242,7 @@ def _results_charts(results: Results, comparison: Comparison | None) -> list[Nam
 
 
 def run_html(run: Run) -> str:
-    """The first rows of a run."""
+    """Return the first rows of a run."""
     from heldout.report.previews import run_preview
     from heldout.report.tables import tables_text
 
@@ -248,7 +250,7 @@ def run_html(run: Run) -> str:
 
 
 def qrels_html(qrels: Qrels) -> str:
-    """The first judgements."""
+    """Return the first judgements."""
     from heldout.report.previews import qrels_preview
     from heldout.report.tables import tables_text
 
@@ -256,7 +258,7 @@ def qrels_html(qrels: Qrels) -> str:
 
 
 def collection_html(collection: Collection) -> str:
-    """The sizes of a collection, and its first queries."""
+    """Return the sizes of a collection, and its first queries."""
     from heldout.report.previews import collection_preview
     from heldout.report.tables import tables_text
 
@@ -264,41 +266,62 @@ def collection_html(collection: Collection) -> str:
 
 
 def splits_html(splits: Splits) -> str:
-    """The sizes of the first splits."""
+    """Return the sizes of the first splits."""
     from heldout.report.previews import splits_preview
     from heldout.report.tables import tables_text
 
     return _styled(tables_text([splits_preview(splits)], "html"))
 
 
+def _values_table(evaluation: Evaluation) -> Table:
+    """The values of systems in measures, one row per system."""
+    from heldout.measure.ranking.evaluate import RankingEvaluation
+    from heldout.report.evaluation import evaluation_table
+    from heldout.report.scores import show
+    from heldout.report.tables import Table
+
+    if isinstance(evaluation, RankingEvaluation):
+        return evaluation_table(evaluation)
+    rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
+    return Table(["system", *map(str, evaluation.measures)], rows)
+
+
+def evaluation_text(evaluation: Evaluation) -> str:
+    """A table to print."""
+    from heldout.report.terminal import aligned, printable
+
+    return aligned(printable(_values_table(evaluation))).rstrip()
+
+
 def evaluation_html(evaluation: Evaluation) -> str:
-    """The values of systems in measures as a table.
+    """Return the values of systems in measures as a table.
 
     Parameters
     ----------
     evaluation
         Of one or more systems.
     """
-    from heldout.measure.ranking.evaluate import RankingEvaluation
-    from heldout.report.evaluation import evaluation_table
-    from heldout.report.scores import show
-    from heldout.report.tables import Table, tables_text
+    from heldout.report.tables import tables_text
 
-    if isinstance(evaluation, RankingEvaluation):
-        return _styled(tables_text([evaluation_table(evaluation)], "html"))
-    rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
-    return _styled(tables_text([Table(["system", *map(str, evaluation.measures)], rows)], "html"))
+    return _styled(tables_text([_values_table(evaluation)], "html"))
+
+
+def results_text(results: Results) -> str:
+    """The table and the verdicts of an experiment, to print."""
+    from heldout.report.experiment import results_text as lines_of
+
+    return lines_of(results).rstrip()
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """A few lines to print."""
+    """Return a few lines to print."""
     from heldout.report.short_claims import short_text
 
     return short_text(comparison).rstrip()
 
 
 def comparison_html(comparison: Comparison) -> str:
-    """Which system is better, the table of systems, and a chart.
+    """Return which system is better, the table of systems, and a chart.
 
     The chart is the difference of two systems, or the means of more with their letters.
 
@@ -330,7 +353,7 @@ def comparison_html(comparison: Comparison) -> str:
 
 
 def study_html(study: BiasStudy) -> str:
-    """The table of estimators, and their biases as a chart.
+    """Return the table of estimators, and their biases as a chart.
 
     Parameters
     ----------
@@ -347,7 +370,7 @@ def study_html(study: BiasStudy) -> str:
 
 
 def curve_html(curve: LearningCurve) -> str:
-    """The table of a learning curve, and the curve.
+    """Return the table of a learning curve, and the curve.
 
     Parameters
     ----------

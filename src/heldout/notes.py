@@ -1,8 +1,7 @@
-"""Notes: what was noticed about data, a plan or a result, as data.
+"""Notes: warnings and remarks about data, a plan or a result, as data.
 
-A note is made where a condition is noticed, and travels with the object that it is about. Its code
-names the paragraph of docs/warnings.md that explains it. Only people read its text: no code of
-heldout looks into it, so that it can be reworded freely.
+A note is made where a condition is noticed, and belongs to the object that it is about. Its code is
+that of a paragraph in docs/warnings.md. No code reads its text, so that it can be reworded freely.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["CODES", "Code", "Note", "Severity", "as_note", "distinct", "note_texts"]
 
 Severity = Literal["warning", "info"]
-"""A warning says what could mislead about the numbers; an info says what was done or found."""
+"""A warning is about numbers that may mislead; an info needs no action."""
 
 Code = Literal[
     # data
@@ -39,6 +38,7 @@ Code = Literal[
     "wrong-classes",
     "no-column",
     "other-units",
+    "reversed-scores",
     "different-tokens",
     "no-vectors",
     # splits
@@ -73,6 +73,7 @@ Code = Literal[
     "crossing-groups",
     "undefined-fold",
     "shared-training",
+    "pairs-not-shared",
     # tests and intervals
     "one-tail",
     "bootstrap-shift",
@@ -87,6 +88,7 @@ Code = Literal[
     "stepwise",
     "unequal-variances",
     "few-resampled",
+    "skewed-scores",
     "many-pairs",
     "no-letters",
     "disagreement",
@@ -98,26 +100,26 @@ Code = Literal[
     "little-memory",
     "no-chart",
 ]
-"""The short names of all notes; docs/warnings.md has a paragraph for each."""
+"""The codes of all notes; docs/warnings.md has a paragraph for each."""
 
 CODES: Final[frozenset[str]] = frozenset(get_args(Code))
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that was noticed.
+    """A warning or remark.
 
     Parameters
     ----------
     code
-        Its short name, for programs and to look it up; empty for a note of a user's own, and for
-        those in results of heldout 0.1, which kept the text alone.
+        Its stable code, for programs and to look it up; empty for a note written by a user, and for
+        notes in results of heldout 0.1.
     text
-        A clause for people, without a full stop.
+        A sentence without a full stop.
     severity
         ``warning`` or ``info``.
     count
-        How many units, documents or the like it is about; None where nothing is counted.
+        The number of units or documents that it is about; None if nothing is counted.
     """
 
     code: Code | Literal[""]
@@ -136,16 +138,16 @@ class Note:
 
     @property
     def label(self) -> str:
-        """What it is called where it is shown: ``warning`` or ``note``."""
+        """``warning`` or ``note``, for output."""
         return "warning" if self.severity == "warning" else "note"
 
     @property
     def tag(self) -> str:
-        """The code in brackets with a blank before it; empty without a code."""
+        """The code in brackets after a space; empty without a code."""
         return f" [{self.code}]" if self.code else ""
 
     def line(self) -> str:
-        """A sentence for people, with the code to look it up by.
+        """Return the note as one line of output, with its code.
 
         Examples
         --------
@@ -157,22 +159,22 @@ class Note:
         return f"{self.label.capitalize()}: {self.text}.{self.tag}"
 
     def of(self, name: str) -> Note:
-        """The same note with the name of what it is about in front."""
+        """Return the same note, prefixed by the name of its subject."""
         return replace(self, text=f"{name}: {self.text}")
 
     def to_dict(self) -> dict[str, str]:
-        """Code, text and severity, as results keep them."""
+        """Return code, text and severity, as stored in results."""
         return {"code": self.code, "text": self.text, "severity": self.severity}
 
     def counted(self) -> dict[str, Any]:
-        """Kind, count and message, as the JSON about collections and splits has them."""
+        """Return kind, count and message, for the JSON of collections and splits."""
         return {"kind": self.code, "count": self.count, "message": self.text}
 
 
 def as_note(given: Note | str | dict[str, Any]) -> Note:
-    """Make a note of what is one, of a text, or of what results have kept.
+    """Return a note from a note, a string, or a dictionary stored in results.
 
-    A text has no code; nor has a note whose code is not known, which another version has written.
+    A string has no code, nor has a stored note whose code is unknown (from another version).
 
     Examples
     --------
@@ -188,7 +190,7 @@ def as_note(given: Note | str | dict[str, Any]) -> Note:
 
 
 def note_texts(notes: Iterable[Note]) -> dict[str, list[str]]:
-    """Texts and codes side by side, as the JSON of results has them."""
+    """Return the texts and codes of notes as two lists, for the JSON of results."""
     found = list(notes)
     return {
         "warnings": [note.text for note in found],
@@ -197,5 +199,5 @@ def note_texts(notes: Iterable[Note]) -> dict[str, list[str]]:
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:
-    """Each note once, in the order of their first appearance."""
+    """Return each note once, in the order of their first appearance."""
     return tuple(dict.fromkeys(notes))

@@ -34,11 +34,11 @@ def test_documents_come_as_mapping_pairs_lists_or_texts():
     ("given", "complaint"),
     [
         ({}, "no documents"),
-        ([("a", "x"), ("a", "y")], r"'a' stands twice \(documents 1 and 2\)"),
+        ([("a", "x"), ("a", "y")], r"'a' appears twice \(documents 1 and 2\)"),
         ([("", "x")], "empty id"),
         ({"a": "\ud800"}, "surrogate"),
         ({"a": None}, "NoneType"),
-        ("text", "not one string"),
+        ("text", "got a string"),
         ([("a", "b", "c")], "pairs of id and text"),
     ],
 )
@@ -69,7 +69,7 @@ def test_judgements_of_strangers_are_left_out_counted_and_named():
 
 @pytest.mark.parametrize("qrels", [{"q1": {"x": 1}}, {"other": {"d1": 1}}])
 def test_judgements_that_speak_of_something_else_are_refused(qrels):
-    with pytest.raises(InputError, match=r"none of the judged (documents|queries)"):
+    with pytest.raises(InputError, match=r"have no (documents|queries) in common"):
         Collection(DOCS, QUERIES, qrels)
 
 
@@ -187,7 +187,7 @@ def test_topics_have_fields():
     assert topics.by_field("narrative + title").texts == ("n t",)
     with pytest.raises(InputError, match="no field 'description'; they have title, narrative"):
         topics.by_field("description")
-    with pytest.raises(InputError, match="'1' stands twice"):
+    with pytest.raises(InputError, match="'1' appears twice"):
         Queries(("1", "1"), ("a", "b"))
 
 
@@ -196,7 +196,7 @@ def test_description_sums_up():
     assert found.document_words.total == 6
     assert (found.document_words.least, found.document_words.most) == (0, 4)
     assert found.grades == ((0, 1), (1, 1), (2, 1))
-    assert (found.judged_a_query.median, found.judged_queries) == (1.5, 2)
+    assert (found.judged_per_query.median, found.judged_queries) == (1.5, 2)
 
 
 def test_qrels_object_is_taken_as_it_is():

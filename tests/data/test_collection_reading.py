@@ -36,11 +36,11 @@ def test_beir_takes_the_test_split_and_its_queries(beir):
     found = read_collection(folder)
     assert (found.name, found.queries.to_dict()) == ("small", {"q2": "second"})
     assert notes(found) == {
-        "split": "the split is test; the others are dev, train",
-        "other-splits": "queries that are not judged in this split, left out: 2",
+        "split": "using the split test (also available: dev, train)",
+        "other-splits": "queries without judgements in this split, ignored: 2",
     }
     assert read_collection(folder, split="train").qrels.to_dict() == {"q1": {"d1": 1}}
-    with pytest.raises(InputError, match=r"no split 'x'; it has dev, test, train: .*--split"):
+    with pytest.raises(InputError, match=r"no split 'x'; it has dev, test, train: .*split=…"):
         read_collection(folder, split="x")
 
 
@@ -88,10 +88,10 @@ def test_several_qrels_are_joined(beir, tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "complaint"),
     [
-        ("x.bin", b"\x00\x01\x02", "tell no format; expected a BEIR folder"),
-        ("x.txt", b"plain text\n", "tell no format"),
+        ("x.bin", b"\x00\x01\x02", "unrecognized format; expected a BEIR folder"),
+        ("x.txt", b"plain text\n", "unrecognized format"),
         ("x.jsonl", b"", "is empty"),
-        ("x.jsonl", CORPUS.encode(), r"no queries of its own: give a file \(queries=, --queries\)"),
+        ("x.jsonl", CORPUS.encode(), r"has no queries: give a file of queries \(queries=…\)"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path, name, content, complaint):
@@ -102,11 +102,11 @@ def test_what_cannot_be_read_is_refused(tmp_path, name, content, complaint):
 
 
 def test_folders_that_hold_nothing_or_anything_are_refused(tmp_path):
-    with pytest.raises(InputError, match="no files of documents"):
+    with pytest.raises(InputError, match="no documents found"):
         read_collection(tmp_path)
     (tmp_path / "a.jsonl").write_text(CORPUS)
     (tmp_path / "b.trec").write_text("<DOC><DOCNO>1</DOCNO></DOC>")
-    with pytest.raises(InputError, match="different kinds"):
+    with pytest.raises(InputError, match="different formats"):
         read_collection(tmp_path)
 
 

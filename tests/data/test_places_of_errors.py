@@ -69,7 +69,7 @@ JSON = {
     "no number": ('{"q":\n {"a": 1,\n  "b": "x"}}', r":3: query 'q', document 'b': 'x' is not"),
     "nan": ('{"q": {"b": 1},\n "r": {"a": 1,\n  "b": NaN}}', r":3: query 'r', document 'b': nan"),
     "no object": ('{"q": {"a": {"x": 1},\n "b": 1}}', r":1: query 'q', document 'a'"),
-    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r":3: query 'r' holds list"),
+    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r":3: query 'r' has list"),
     "escaped": ('{"q": {"a": 1},\n"\\u00e9": {"b\\n": 1,\n"c": null}}', r":3: query 'é', document"),
     "twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', r":3: the name 'a' appears twice"),
     "query twice": ('{"q": {"a": 1},\n "a": {"q": 1},\n "q": {"a": 1}}', r":3: the name 'q'"),
@@ -94,10 +94,10 @@ COLUMNS = {
     "no score, tabs": ("qid\tdocno\nq\td\n", "no column for the score; found qid, docno"),
     "other names": (
         "qid,document,points\nq,d,1\n",
-        r"found the columns qid, document, points; a table needs query \(query_id or qid\), doc ",
+        r"expected columns for query \(query_id or qid\), doc .*found qid, document, points",
     ),
-    "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"found the columns q1, d1, 0\.5; a table needs"),
-    "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them by commas or tabs"),
+    "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"expected columns for query .*found q1, d1, 0\.5"),
+    "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them with commas or tabs"),
 }
 
 
@@ -108,7 +108,7 @@ def test_a_table_without_the_columns_is_no_trec_file(tmp_path, text, message):
 
 
 def test_judgements_without_the_columns_are_no_trec_file(tmp_path):
-    with pytest.raises(InputError, match=r"a table needs .* grade \(relevance or label\)"):
+    with pytest.raises(InputError, match=r"expected columns for .* grade \(relevance or label\)"):
         read_qrels(saved(tmp_path, "qid,document,points\nq,d,1\n"))
 
 
@@ -144,7 +144,7 @@ def test_toml_may_begin_with_a_byte_order_mark_and_end_lines_in_any_way():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"\x00\xfe\x80garbage", "x.index: its first bytes tell no format"),
+        (b"\x00\xfe\x80garbage", "x.index: unrecognized format"),
         (b"", "x.index is empty"),
         (None, "x.index: no such file or folder"),
     ],

@@ -78,7 +78,7 @@ def test_one_column_of_the_positive_class(tmp_path):
     path = write(tmp_path / "s.csv", "unit,truth,score\n1,0,-3\n2,1,7\n")
     [found] = read_class_predictions(path)
     assert found.predicted is None
-    assert "--threshold" in found.notes[0].text
+    assert "threshold=…" in found.notes[0].text
     assert found.scores.tolist() == [[3.0, -3.0], [-7.0, 7.0]]
 
 
@@ -87,7 +87,7 @@ def test_a_class_unseen_in_training_has_probability_zero(tmp_path):
     [found] = read_class_predictions(path)
     assert found.classes == ("new", "x", "y")
     assert found.scores[:, 0].tolist() == [0.0, 0.0]
-    assert "unseen in training" in found.notes[0].text
+    assert "counts as probability 0" in found.notes[0].text
     path = write(tmp_path / "s.csv", "unit,truth,score_x,score_y\n1,x,5,4\n2,new,3,1\n")
     with pytest.raises(FormatError, match=r"s\.csv:3: class new has no column"):
         read_class_predictions(path)
@@ -122,18 +122,21 @@ BAD = [
     ("truth,prediction\nx,x\n", "no column of unit ids"),
     ("unit,prediction\n1,x\n", "no column of the truth"),
     ("unit,truth\n1,x\n", "no column of predictions, nor of scores"),
-    ("unit,truth,prediction\n", "no predictions below it"),
+    ("unit,truth,prediction\n", "no predictions below the header"),
     ("unit,truth,prediction\n1,x\n", ":2: 2 cells, but the header has 3"),
     ("unit,truth,prob_x,prob_y\n1,x,1.2,-.2\n", r":2: 1\.2 is not a probability"),
     ("unit,truth,prob_x,prob_y\n1,x,.5,.4\n", r":2: the probabilities add up to 0\.9"),
     ("unit,truth,prob_x,prob_y\n1,x,nan,.4\n", ":2: prob_x: 'nan' is not a finite number"),
     ("unit,truth,prob_x,prob_y\n1,x,much,.4\n", ":2: prob_x: 'much' is not a number"),
     ("unit,truth,prob_x,score_y\n1,x,.5,.5\n", "mix scores and probabilities"),
-    ("unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n", "score is of one class, but there are 3"),
-    ("unit,truth,score\n1,x,.5\n", "name the other class with --positive"),
-    ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is below 0"),
+    (
+        "unit,truth,score\n1,x,.5\n2,y,.5\n3,z,.1\n",
+        "column score is for two classes, but there are 3",
+    ),
+    ("unit,truth,score\n1,x,.5\n", r"name the positive class \(positive=…\)"),
+    ("unit,truth,prediction,weight\n1,x,x,-1\n", ":2: a weight is negative"),
     ("unit,truth,prediction,weight\n1,x,x,0\n", "all weights are 0"),
-    ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' holds list"),
+    ('{"unit": 1, "truth": "x", "prediction": ["x"]}\n', ":1: 'prediction' is a list"),
     ('{"unit": 1,\n', ":1: not JSON"),
 ]
 
@@ -164,7 +167,7 @@ def test_labels_of_other_types_are_texts(tmp_path):
     text = '{"unit": 1, "truth": true, "prediction": false}\n'
     [found] = read_class_predictions(write(tmp_path / "b.jsonl", text))
     assert found.classes == ("false", "true")
-    assert "are they written alike?" in found.notes[0].text
+    assert "use the same names" in found.notes[0].text
 
 
 def test_systems_get_one_set_of_classes():
@@ -176,7 +179,7 @@ def test_systems_get_one_set_of_classes():
     assert first.classes == second.classes == ("a", "b", "c")
     assert first.truth.tolist() == [0, 2]
     assert second.scores.tolist() == [[0, 1, 0], [0, 0, 1]]
-    with pytest.raises(InputError, match="no scores of class a"):
+    with pytest.raises(InputError, match="no scores for class a"):
         one_set_of_classes([made(("a", "c")), made(("b", "c"), np.eye(2))])
     assert class_order(["10", "9", "1e1"]) == ("9", "10", "1e1")
 
@@ -205,12 +208,12 @@ def test_columns_of_classes_are_those_of_typed_truths(tmp_path, truth, names, cl
 def test_classes_that_are_written_in_other_ways_are_refused(tmp_path):
     path = tmp_path / "other.csv"
     path.write_text("unit,truth,prob_1,prob_0\na,1.0,.9,.1\nb,0.0,.2,.8\n")
-    with pytest.raises(InputError, match=r"none of which is true .*written alike"):
+    with pytest.raises(InputError, match=r"but the true classes are .*use the same names"):
         read_class_predictions(path)
 
 
 def test_a_threshold_is_a_number(tmp_path):
     path = tmp_path / "scores.csv"
     path.write_text("unit,truth,score\na,1,.9\nb,0,.2\n")
-    with pytest.raises(InputError, match="threshold nan"):
+    with pytest.raises(InputError, match="threshold=nan"):
         read_class_predictions(path, threshold=float("nan"))

@@ -5,11 +5,10 @@ import re
 import pytest
 
 from heldout import read_collection
-from heldout.data import cache as cache_module
+from heldout.data import paths as cache_module
 from heldout.data import pydocs as pydocs_module
-from heldout.data.cache import cache_folder
-from heldout.data.numpydoc import take_apart
-from heldout.data.pydocs import build_pydocs, installed_packages, walk_docstrings
+from heldout.data.paths import cache_folder
+from heldout.data.pydocs import build_pydocs, installed_packages, parse_docstring, walk_docstrings
 
 SEE_ALSO = "\n\nSee Also\n--------\n"
 
@@ -49,7 +48,7 @@ def test_docstrings_are_taken_apart():
         "g, :func:`h` : Others.\n    Indented, not : a name\n`m.k`\n:meth:`~C.run`: x\n"
         "\nNotes\n-----\nAll."
     )
-    parts = take_apart(text)
+    parts = parse_docstring(text)
     assert parts.summary == "Add x and y."
     assert parts.related == ("g", "h", "m.k", "C.run")
     assert parts.rest == "f(x,\n  y)\n\nMore.\n\nNotes\n-----\nAll."
@@ -59,7 +58,7 @@ def test_docstrings_are_taken_apart():
 
 
 def test_a_section_is_no_summary():
-    assert take_apart("Parameters\n----------\nx : int").summary == ""
+    assert parse_docstring("Parameters\n----------\nx : int").summary == ""
 
 
 def named(**docs):

@@ -73,9 +73,11 @@ def test_negative_grades_are_kept():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not a whole number"),
-        ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r"document b.*1\.5.*whole number"),
-        ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' .*too great"),
+        ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not an integer"),
+        ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r":2: grade 1\.5 is not an integer"),
+        ("query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n", r":3: grade 1\.5 is not an integer"),
+        ('{"q": {"a": 1,\n"b": 2},\n"r": {"a": 1,\n"b": 1e12}}', r":4: .*'b': .*is too large"),
+        ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' is too large"),
     ],
 )
 def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
@@ -83,8 +85,13 @@ def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
         read_qrels(saved(tmp_path, text))
 
 
-def test_a_grade_between_two_whole_numbers_can_be_left_out(tmp_path):
-    path = saved(tmp_path, "q 0 a 1\nq 0 b 1.5\nq 0 c 2\n")
+@pytest.mark.parametrize(
+    "text",
+    ["q 0 a 1\nq 0 b 1.5\nq 0 c 2\n", "query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n"],
+    ids=["TREC", "CSV"],
+)
+def test_a_grade_between_two_integers_can_be_ignored(tmp_path, text):
+    path = saved(tmp_path, text)
     said = []
     qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
     assert qrels.to_dict() == {"q": {"a": 1, "c": 2}}
@@ -93,7 +100,7 @@ def test_a_grade_between_two_whole_numbers_can_be_left_out(tmp_path):
 
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])
 def test_a_grade_that_is_not_whole_is_refused_by_row(grade):
-    with pytest.raises(InputError, match=r"document b \(row 2\).*not a whole number"):
+    with pytest.raises(InputError, match=r"document b \(row 2\).*not an integer"):
         Qrels.from_columns(["q", "q"], ["a", "b"], [1, grade])
 
 
@@ -118,14 +125,14 @@ def test_two_grades_for_one_document_are_refused_with_both_lines(tmp_path, doc):
         read_qrels(saved(tmp_path, text))
     message = str(caught.value)
     assert message.startswith(f"{tmp_path / 'qrels'}:5: ")
-    assert f"document {doc} stands twice for query q" in message
+    assert f"document {doc} appears twice for query q" in message
     assert "grades 1 and 2" in message
     assert "first in line 2" in message
 
 
 def test_two_grades_in_a_table_are_refused_with_the_file(tmp_path):
     text = "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n"
-    with pytest.raises(InputError, match=r"qrels: .*document a stands twice for query q"):
+    with pytest.raises(InputError, match=r"qrels: .*document a appears twice for query q"):
         read_qrels(saved(tmp_path, text))
 
 
@@ -139,7 +146,7 @@ def test_files_are_joined(tmp_path):
 
 def test_grades_that_clash_between_joined_files_are_refused(tmp_path):
     one, two = saved(tmp_path, "q 0 a 1\n", "one"), saved(tmp_path, "q 0 a 0\n", "two")
-    with pytest.raises(DuplicateError, match="document a stands twice for query q"):
+    with pytest.raises(DuplicateError, match="document a appears twice for query q"):
         read_qrels(one, two)
 
 
@@ -152,7 +159,9 @@ def test_select_keeps_the_judgements_of_some_queries():
 
 
 def test_select_of_nothing_that_is_judged_is_refused_with_some_queries():
-    with pytest.raises(InputError, match="none of the wanted queries is judged; judged are q1, q2"):
+    with pytest.raises(
+        InputError, match="none of the given queries has judgements; judged queries are q1, q2"
+    ):
         Qrels.from_dict(JUDGED).select(["q7"])
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import DuplicateError, InputError, Run, read_run
+from heldout.data.atomic import write_atomically
 from heldout.data.duplicates import BLOCK
-from heldout.data.files import write_atomically
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]
@@ -123,14 +123,16 @@ def test_a_document_twice_is_refused_by_query_and_document(apart, doc):
     queries = ["before"] * 3 + ["q7"] * len(docs) + ["after"] * 3
     all_docs = ["x", "y", doc, *docs, "x", "y", doc]
     scores = np.arange(len(all_docs), 0, -1)
-    with pytest.raises(DuplicateError, match=f"document {doc} stands twice for query q7") as caught:
+    with pytest.raises(
+        DuplicateError, match=f"document {doc} appears twice for query q7"
+    ) as caught:
         Run.from_columns(queries, all_docs, scores)
     assert (caught.value.query, caught.value.doc) == ("q7", doc)
 
 
 def test_a_document_twice_is_found_when_its_query_comes_twice():
     rows = [("q1", "a", 1.0), ("q2", "a", 1.0), ("q1", "a", 2.0)]
-    with pytest.raises(DuplicateError, match="document a stands twice for query q1"):
+    with pytest.raises(DuplicateError, match="document a appears twice for query q1"):
         made(rows)
 
 

@@ -108,7 +108,9 @@ def test_the_frame_of_an_evaluation_comes_back():
     assert scores.measure == "RR"
     assert scores.systems == ("x", "y")
     assert scores.values.tolist() == result.scores("RR").values.tolist() == [[0.5, 1], [0, 1]]
-    with pytest.raises(InputError, match=r"scores in 2 measures \(RR, P@1\): name one \(measure="):
+    with pytest.raises(
+        InputError, match=r"scores in 2 measures \(RR, P@1\): choose one \(measure="
+    ):
         Scores.of(result.to_frame())
 
 
@@ -124,7 +126,7 @@ WRONG = {
     "text among scores": (FRAME.assign(A=["x", "y", "z"]), "column A: 'x' is not a number"),
     "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows"),
     "nothing": ({}, "no system was given"),
-    "only ids": ({"qid": [1, 2]}, "no system beside qid"),
+    "only ids": ({"qid": [1, 2]}, r"only unit ids \(qid\)"),
     "lengths": ({"A": A, "B": B[:2]}, "B has 2 values, others have 3"),
     "two kinds": ({"A": A, "B": {1: 0.5}}, "B has {unit: value}, others have lists"),
     "one number": ({"A": 0.5, "B": 0.6}, "A: 0.5 is not a list of scores; expected {system"),

@@ -39,17 +39,20 @@ class TestScores:
     @pytest.mark.parametrize(
         ("change", "message"),
         [
-            ({"values": [[0.1, 0.2]]}, r"shape \(1, 2\), expected a row for each of 2 units"),
+            (
+                {"values": [[0.1, 0.2]]},
+                r"expected 2 rows \(units\) and 2 columns \(systems\), got shape \(1, 2\)",
+            ),
             ({"values": [0.1, 0.2]}, r"shape \(2,\)"),
             ({"values": [["x", 0.1], [0.1, 0.1]]}, "not a table of numbers"),
             ({"values": [[0.1, 0.2], [0.3]]}, "not a table of numbers"),
             ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
             ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
-            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is beyond"),
-            ({"units": ("q1", "q1")}, "two units have one id: q1"),
-            ({"units": (1, "1")}, "two units have one id: 1"),
+            ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is too large"),
+            ({"units": ("q1", "q1")}, "two units have the same id: q1"),
+            ({"units": (1, "1")}, "two units have the same id: 1"),
             ({"units": "q1"}, "units='q1': expected a list"),
-            ({"systems": ("A", "A")}, "two systems have one name: A"),
+            ({"systems": ("A", "A")}, "two systems have the same name: A"),
             ({"systems": "AB"}, "systems='AB': expected a list"),
             ({"judged": (0.5,)}, "judged: 1 shares for 2 systems"),
         ],
@@ -68,7 +71,7 @@ class TestScores:
         ("table", "message"),
         [
             ({}, "no system"),
-            ({"A": {1: 0.1, "1": 0.2}}, "system A: two units have one id"),
+            ({"A": {1: 0.1, "1": 0.2}}, "system A: two units have the same id"),
             ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
             ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
             ({"A": {1: None}}, "not a number"),
@@ -129,7 +132,10 @@ WRONG = {
     "nameless column": (",A,B\nq,1,2\n", r"t\.csv:1: column 1 has no name.*index=False"),
     "nameless values": ("unit,A,B\nq,1,2,3\n", r"t\.csv:2: 4 cells, but the header has 3"),
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
-    "decimal comma": ("unit;A;B\nq;0,5;0,6\n", r"t\.csv:2, column A: '0,5' has a comma: write"),
+    "decimal comma": (
+        "unit;A;B\nq;0,5;0,6\n",
+        r"t\.csv:2, column A: '0,5' has a comma: use a decimal point",
+    ),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
     "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
     "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2, column A: '1_000' is not a number"),
@@ -138,7 +144,7 @@ WRONG = {
     "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3, column A: 'NaN' is not a finite number"),
     "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: '-inf' is not a finite number"),
     "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
-    "NA": ("unit,A\nq,NA\n", "leave the cell empty"),
+    "NA": ("unit,A\nq,NA\n", "leave cells without a value empty"),
     "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2, column note: 'good' is not a number"),
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
@@ -150,27 +156,27 @@ WRONG = {
     ),
     "two measures": (
         "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
-        r"has scores in 2 measures \(AP, RR\): name one",
+        r"has scores in 2 measures \(AP, RR\): choose one",
     ),
-    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): add one named"),
-    "no value column": ("system,unit\nA,q\n", "name that value, score"),
+    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): name it unit"),
+    "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
-    "only means": ("run,query,AP\nA,all,1\n", "only their mean"),
+    "only means": ("run,query,AP\nA,all,1\n", "only means"),
     "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "columns unit and fold both look like unit"),
     "another column of ids": (
         "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number has a different integer in every row.*systems=, .*--system\)",
+        r"column number has a different integer in every row.*systems=…\)",
     ),
-    "only units": ("unit\nq\n", "no column of a system"),
-    "only a header": ("unit,A\n", "no scores below it"),
+    "only units": ("unit\nq\n", "no columns of scores"),
+    "only a header": ("unit,A\n", "no scores below the header"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
     "open quote": ('unit,A\nq,"1\n', r"t\.csv:2: .* a cell that is never closed"),
     "latin 1": ("unit,é\nq,1\n".encode("latin1"), r"t\.csv:1: byte 0xe9 is not UTF-8"),
-    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: byte 0xff is not UTF-8"),
+    "UTF-16": (WIDE.encode("utf-16"), r"t\.csv:1: this is UTF-16"),
     "binary": (b"unit,A\nq\0,1\n", r"t\.csv:2: not a text file"),
-    "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "not a Parquet table"),
+    "broken parquet": (b"PAR1" + bytes(20) + b"PAR1", "the Parquet file cannot be read"),
 }
 
 
@@ -201,7 +207,7 @@ def test_parquet(tmp_path):
     for values, message in (
         ([0.1, float("nan")], "row 2, column A: nan is not a finite number"),
         ([True, False], "row 1, column A: True is not a number"),
-        ([[1.0], [2.0]], r"column A holds List\(Float64\), expected one value"),
+        ([[1.0], [2.0]], r"column A has type List\(Float64\), expected single values"),
     ):
         pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
         with pytest.raises(InputError, match=message):
@@ -260,7 +266,7 @@ def test_one_of_several_measures_is_read(tmp_path, content):
     assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("q1", "q2"))
     assert scores.values.tolist() == EXPECTED
     assert read_scores(path, "RR").values.tolist() == [[1.0, 0.5], [0.0, 0.25]]
-    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): name one"):
+    with pytest.raises(InputError, match=r"has scores in 2 measures \(AP, RR\): choose one"):
         read_scores(path)
     with pytest.raises(InputError, match="no scores in nDCG; it has AP, RR"):
         read_scores(path, "nDCG")

@@ -104,14 +104,17 @@ def test_segments_that_one_side_lacks_are_named():
         (b"fine\n\0\n", r"a:2: not a text file \(byte 0x00\)"),
         (
             '{"id": 1, "text": "x"}\n{"id": 1, "text": "y"}\n',
-            r"a:2: segment 1 stands twice.*line 1",
+            r"a:2: segment 1 appears twice.*line 1",
         ),
-        ('{"text": "x"}\n{"id": 1, "text": "y"}\n', r"a:2: .*has an id, lines before it have none"),
-        ('{"id": 1, "text": "y"}\n\n{"text": "x"}\n', r"a:3: .*lacks an id"),
+        (
+            '{"text": "x"}\n{"id": 1, "text": "y"}\n',
+            r"a:2: .*has an id, but earlier lines have none",
+        ),
+        ('{"id": 1, "text": "y"}\n\n{"text": "x"}\n', r"a:3: .*has no id, but others have"),
         ('{"id": 1}\n', r"a:1: no text: expected one of hypothesis, .* found id"),
         ('{"text": "x"}\n{"text": \n', r"a:2: not JSON"),
-        ('{"text": "x"}\n[1]\n', r"a:2: a JSON object is expected, not list"),
-        ('{"text": 3}\n', r"a:1: 'text' holds 3, expected a text"),
+        ('{"text": "x"}\n[1]\n', r"a:2: expected a JSON object, found list"),
+        ('{"text": 3}\n', r"a:1: 'text' is 3, expected a text"),
         ('{"logprobs": [-1, null]}\n', r"a:1: 'logprobs': token 2 has None"),
         ('{"logprobs": [0.5]}\n', r"a:1: 'logprobs': token 1 has 0.5"),
         ('{"logprobs": [-Infinity]}\n', r"a:1: 'logprobs': token 1 has -inf"),
@@ -129,7 +132,7 @@ def test_bad_lines_are_named(tmp_path, content, message):
     [
         ('{"id": 1, "references": []}\n', r"r:1: no reference: the list is empty"),
         ('{"id": 1, "text": "a"}\n', r"r:1: no reference: expected one of references"),
-        ('{"id": 1, "references": ["a", 2]}\n', r"r:1: 'references' holds 2"),
+        ('{"id": 1, "references": ["a", 2]}\n', r"r:1: 'references' is 2"),
     ],
 )
 def test_bad_references_are_named(tmp_path, content, message):
@@ -146,7 +149,7 @@ def test_parallel_files_of_different_length_are_refused(tmp_path):
 def test_json_lines_stand_alone(tmp_path):
     plain = write(tmp_path, "a", "1\n")
     table = write(tmp_path, "b", '{"reference": "x"}\n')
-    with pytest.raises(InputError, match=r"b holds JSON lines"):
+    with pytest.raises(InputError, match=r"b has JSON lines"):
         read_references(plain, table)
 
 

@@ -146,7 +146,7 @@ def test_a_packed_file_that_was_cut_short_is_refused(tmp_path, packer, keep):
     packed = packer(b"".join(b"%d\n" % (number * number) for number in range(5000)))
     path = tmp_path / "short"
     path.write_bytes(packed[: int(keep * len(packed))])
-    with pytest.raises(InputError, match="broken or cut short"):
+    with pytest.raises(InputError, match="damaged or truncated"):
         open_source(path)
 
 
@@ -156,7 +156,7 @@ def test_a_packed_file_with_a_changed_byte_is_refused(tmp_path, name):
     packed[-5] ^= 0xFF  # inside the checksum
     path = tmp_path / "broken"
     path.write_bytes(packed)
-    with pytest.raises(InputError, match="broken or cut short"):
+    with pytest.raises(InputError, match="damaged or truncated"):
         open_source(path)
 
 

@@ -101,12 +101,12 @@ BROKEN = {
     "nan": ("query_id,doc_id,score\nq,a,nan\n", r"mine\.dat:2: 'nan' is not a finite number"),
     "inf": ("query_id,doc_id,score\nq,a,inf\n", r"mine\.dat:2: 'inf' is not a finite number"),
     "header only": ("query_id,doc_id,score\n", r"mine\.dat: .*no rows"),
-    "twice": ("query_id,doc_id,score\nq,a,1\nq,a,2\n", r"mine\.dat: .*document a stands twice"),
+    "twice": ("query_id,doc_id,score\nq,a,1\nq,a,2\n", r"mine\.dat: .*document a appears twice"),
     "zero byte": ("query_id,doc_id,score\nq,a\0,1\n", r"mine\.dat:2: not a text file"),
     "bad json": ('{"q": {"a": 1},\n "r"}', r"mine\.dat:2: not JSON"),
     "json cut short": ('{"q": {"a": 1', r"mine\.dat:1: not JSON"),
-    "json without documents": ('{"q": 3}', "query 'q' holds int, expected an object"),
-    "json with a list": ('{"q": ["a", "b"]}', "query 'q' holds list, expected an object"),
+    "json without documents": ('{"q": 3}', "query 'q' has int, expected an object"),
+    "json with a list": ('{"q": ["a", "b"]}', "query 'q' has list, expected an object"),
     "json with text": ('{"q": {"a": "1"}}', "query 'q', document 'a': '1' is not a number"),
     "json with a truth": ('{"q": {"a": true}}', "query 'q', document 'a': True is not a number"),
     "json with null": ('{"q": {"a": null}}', "query 'q', document 'a': None is not a number"),
@@ -137,7 +137,7 @@ def test_a_gap_in_a_parquet_table_is_named_by_row(tmp_path):
 @pytest.mark.parametrize("keep", [5, 60, -1])
 def test_a_parquet_table_that_was_cut_short_is_refused(tmp_path, keep):
     whole = parquet(tmp_path, {"qid": ["q"], "docno": ["a"], "score": [1.0]}).read_bytes()
-    with pytest.raises(InputError, match=r"mine\.dat: not a Parquet table"):
+    with pytest.raises(InputError, match=r"mine\.dat: the Parquet file cannot be read"):
         read_run(saved(tmp_path, whole[:keep]))
 
 
@@ -154,10 +154,10 @@ def test_a_parquet_table_that_was_cut_short_is_refused(tmp_path, keep):
 )
 def test_footers_that_are_none_are_refused(tmp_path, footer):
     content = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
-    with pytest.raises(InputError, match="not a Parquet table"):
+    with pytest.raises(InputError, match="the Parquet file cannot be read"):
         read_run(saved(tmp_path, content))
 
 
 def test_a_footer_longer_than_the_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="not a Parquet table"):
+    with pytest.raises(InputError, match="the Parquet file cannot be read"):
         read_run(saved(tmp_path, b"PAR1" + bytes(8) + b"\xff\xff\x00\x00PAR1"))

@@ -238,7 +238,7 @@ def test_skipping_leaves_out_the_bad_lines_and_only_those(tmp_path_factory, line
     assert run.docs.tolist() == [f"d{at}" for at, (good, _) in enumerate(lines) if good]
     numbers = [at + 1 for at, (good, _) in enumerate(lines) if not good]
     assert [sentence.partition(": ")[0] for sentence in said] == [f"{path}:{n}" for n in numbers]
-    assert all(sentence.endswith("; left out") for sentence in said)
+    assert all(sentence.endswith("; ignored") for sentence in said)
 
 
 def test_bad_lines_of_qrels_are_skipped_too(tmp_path):
@@ -279,7 +279,7 @@ def test_a_document_twice_is_named_with_both_lines(tmp_path):
         read_run(path)
     message = str(caught.value)
     assert message.startswith(f"{path}:5: ")
-    assert "document a stands twice for query q1" in message
+    assert "document a appears twice for query q1" in message
     assert "first in line 2" in message
 
 

@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from heldout.experiment.documents.align import align_scores, merge_lists
+from heldout.experiment.documents.alignment import align_scores, merge_lists
 
 SCORES = st.floats(-1e3, 1e3, allow_nan=False).map(lambda value: round(value, 6))
 
 
 @st.composite
 def scales(draw):
-    """Scores of the same documents under two values, each in falling order, with ties."""
+    """Scores of the same documents under two settings, each in descending order, with ties."""
     places = draw(st.integers(1, 40))
     own = draw(st.lists(SCORES, min_size=places, max_size=places))
     reference = draw(st.lists(SCORES, min_size=places, max_size=places))

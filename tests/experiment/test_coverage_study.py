@@ -42,6 +42,13 @@ def test_systems_by_themselves_hold_the_truth(study):
     assert all(abs(one.bias) < 3 * one.se for one in alone)
 
 
+def test_skewed_samples_are_counted_in_the_row_of_their_system():
+    values = np.random.default_rng(1).exponential(0.05, (1, 60)) ** 2
+    few = CoverageSettings(draws=20, queries=15, folds=3, replicates=5)
+    (found,) = coverage_study({"fixed": values}, "AP", few).rows
+    assert found.method == "t or Hall"
+
+
 def test_every_claim_about_equal_systems_is_wrong(study):
     found = row(study, "t")
     assert found.claims == found.wrong == pytest.approx(1 - found.coverage)

@@ -114,12 +114,12 @@ def test_as_text_and_json(candidates):
 @pytest.mark.parametrize(
     ("shares", "settings", "message"),
     [
-        ((), {}, "give shares above 0"),
-        ((0.0, 1.0), {}, "give shares above 0"),
-        ((1.5,), {}, "give shares above 0"),
-        ((float("nan"),), {}, "give shares above 0"),
-        ((1.0,), {"test": 0.0}, "test share is 0"),
-        ((1.0,), {"test": 1.0}, "test share is 1"),
+        ((), {}, "expected shares above 0"),
+        ((0.0, 1.0), {}, "expected shares above 0"),
+        ((1.5,), {}, "expected shares above 0"),
+        ((float("nan"),), {}, "expected shares above 0"),
+        ((1.0,), {"test": 0.0}, "held-out share 0"),
+        ((1.0,), {"test": 1.0}, "held-out share 1"),
         ((1.0,), {"draws": 1}, "1 draw: at least 2"),
         ((1.0,), {"seed": -3}, "seed=-3"),
         ((1.0,), {"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
@@ -135,7 +135,7 @@ def test_too_little_to_divide_is_named():
     texts = {f"d{at:02}": f"word{at} common" for at in range(10)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d03": 1}})
     candidates = Candidates.make(indexed(small), small, MODELS[:1])
-    with pytest.raises(HeldoutError, match="1 query with something relevant"):
+    with pytest.raises(HeldoutError, match="1 query with a relevant document"):
         learning_curve(candidates, NDCG, (1.0,), by="query", draws=2)
     with pytest.raises(HeldoutError, match="8 documents: fewer than 2 of 3 draws"):
         learning_curve(candidates, NDCG, (1.0,), draws=3)

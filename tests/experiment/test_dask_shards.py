@@ -10,7 +10,6 @@ from experiment_data import overlap, small_collection
 from heldout.cli import main
 from heldout.errors import InputError
 from heldout.experiment.execution.payload import pack_payload
-from heldout.experiment.execution.shared_data import pack_index
 from heldout.experiment.experiment import Experiment
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
@@ -18,7 +17,7 @@ from heldout.retrieve.shards import ShardedIndex
 
 distributed = pytest.importorskip("distributed", reason="needs the extra dask")
 
-from heldout.experiment.execution.dask_search import parts_on_dask  # noqa: E402 - after the look for Dask
+from heldout.experiment.execution.resources import parts_on_dask  # noqa: E402 - after the look for Dask
 
 
 @pytest.fixture(scope="module")
@@ -106,10 +105,13 @@ def test_an_experiment_over_parts_is_that_over_one_index(by, collection, sharded
     assert run("dask", sharded.path, dask=client) == expected
 
 
-def test_parts_that_workers_do_not_see_are_sent(sharded):
-    sent = pack_index(sharded, sharded.path, sent=True)
-    assert not sent.path
-    assert sent.open().fingerprint == sharded.fingerprint
+def test_parts_that_workers_do_not_see_are_sent(collection, sharded):
+    fields = {"collection": collection, "systems": ["bm25"], "index": sharded.path}
+    settings = Experiment(**fields).check()
+    for embed in (False, True):
+        payload = pack_payload(settings, sharded, embed=embed)
+        assert (str(sharded.path).encode() in payload.content.tobytes()) is not embed
+        assert payload.open().index.fingerprint == sharded.fingerprint
 
 
 def test_workers_that_rank_models_need_no_text(collection, sharded):
@@ -130,7 +132,7 @@ def test_workers_that_rank_models_need_no_text(collection, sharded):
 @pytest.mark.parametrize("where", ["nonsense", "local:0", "local:99999", ""])
 def test_what_is_no_cluster_is_refused_at_once(where):
     with (
-        pytest.raises(InputError, match=r"is no Dask cluster|processes take"),
+        pytest.raises(InputError, match=r"is not a Dask cluster|processes need"),
         parts_on_dask(where),
     ):
         pass

@@ -102,7 +102,7 @@ def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(tmp_path, monkeypatc
         process.communicate()
     assert len(failed) == 1
     assert failed[0].startswith("the Dask cluster is lost (")
-    assert failed[0].endswith("go on with --resume, there or elsewhere")
+    assert failed[0].endswith("continue with resume=True, there or elsewhere")
     (tmp_path / "go").touch()
     experiment(tmp_path).run(tmp_path / "there", resume=True)
     experiment(tmp_path).run(tmp_path / "here")
@@ -194,7 +194,7 @@ def stranger():
 
 def refused(where):
     with (
-        pytest.raises(InputError, match="there is no Dask scheduler at ") as caught,
+        pytest.raises(InputError, match="no Dask scheduler at ") as caught,
         dask_executor.open_dask(where),
     ):
         raise AssertionError(where)
@@ -214,18 +214,18 @@ def test_what_is_no_scheduler_is_named(tmp_path, stranger, monkeypatch):
 def test_a_cluster_here_has_as_many_processes_as_fit(tmp_path):
     whole = Experiment(collection=small_collection(), systems=[("mine", overlap)])
     settings = whole.check()
-    found = estimate_memory(settings, None, plan_tasks(settings), processes=4, away=True)
+    found = estimate_memory(settings, None, plan_tasks(settings), processes=4, on_cluster=True)
     said = []
     limit = found.own + 2 * found.worker + found.worker // 2
     assert (
         Resources(1, "local:4", limit, said.append).within_memory(settings, None).dask == "local:2"
     )
     assert said == ["2 of 4 workers, to stay within the memory"]
-    with pytest.raises(InputError, match=r"takes about .* are allowed"):
+    with pytest.raises(InputError, match=r"needs about .* more than max_memory"):
         whole.run(tmp_path / "results", dask="local:4", max_memory=found.own + found.worker // 2)
     assert not (tmp_path / "results").exists()
 
 
 def test_what_names_no_cluster_is_refused_before_anything_is_read():
-    with pytest.raises(InputError, match="'nowhere' is no Dask cluster"):
+    with pytest.raises(InputError, match="'nowhere' is not a Dask cluster"):
         Experiment(collection="no such folder", systems="bm25").run(dask="nowhere")

@@ -7,8 +7,10 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.cross_validate import choose_values, cross_validate_documents
-from heldout.experiment.documents.methods import METHODS, pool
+from heldout.experiment.documents.choose_in_folds import choose_values
+from heldout.experiment.documents.cross_validate import cross_validate_documents
+from heldout.experiment.documents.methods import METHODS
+from heldout.experiment.documents.pooling import pool
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
@@ -201,11 +203,11 @@ def test_a_seed_decides(collection, index, folds):
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"method": "magic"}, InputError, "no method 'magic'"),
-        ({"target_size": 0}, InputError, "target size is 0"),
+        ({"method": "magic"}, InputError, "unknown method 'magic'"),
+        ({"target_size": 0}, InputError, "target_size=0"),
         ({"measures": [parse_measure("Bpref")], "target_size": 999}, MeasureError, "Bpref cannot"),
         ({"measures": [parse_measure("AP(ties=average)")]}, MeasureError, "whole ranked lists"),
-        ({"estimand": "topics"}, InputError, "no estimand 'topics'"),
+        ({"estimand": "topics"}, InputError, "unknown estimand 'topics'"),
     ],
 )
 def test_refusals(collection, index, folds, settings, error, message):
@@ -221,5 +223,5 @@ def test_a_single_fold_is_refused(collection, index, folds):
 def test_a_train_side_without_relevant_documents_is_refused():
     texts = {f"d{at}": f"word{at} common" for at in range(12)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d3": 1}})
-    with pytest.raises(InputError, match="no query has a relevant document on a train side"):
+    with pytest.raises(InputError, match="no query has a relevant document on a training side"):
         estimate(indexed(small), small, (np.arange(12) % 3).astype(np.int32))

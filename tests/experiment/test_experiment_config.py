@@ -153,17 +153,17 @@ function = "ranker.py:nothing"
     )
     said = "\n".join(found)
     for place in (
-        "line 4, sede: not known here; did you mean seed?",
+        "line 4, sede: unknown field; did you mean seed?",
         "line 3, seed: expected at least 0, not -1",
         "line 5, rule:",
         "line 1, measures:",
         "line 2, tune_for:",
-        "line 14, systems: there is no model 'bm52'",
+        "line 14, systems: unknown model 'bm52'",
         "line 17, systems: bm25: b = 1.5 is outside 0 to 1",
-        "line 22, systems: no run is called runs/*.run",
+        "line 22, systems: no run file matches runs/*.run",
         "line 26, systems: ",
         "line 7, collection:",
-        "line 12, plan.foldz: not known here; did you mean folds?",
+        "line 12, plan.foldz: unknown field; did you mean folds?",
         "line 11, plan.folds: expected an integer, not 'ten'",
     ):
         assert place in said, said
@@ -177,14 +177,14 @@ def test_a_file_that_is_no_toml_says_where(folder):
 
 def test_the_plan_must_fit_the_data(folder):
     (found,) = problems(folder, HEAD + '[plan]\nfolds = 99\n[[systems]]\nmodel = "bm25"\n')
-    assert found.startswith("line 9, plan: 99 folds of 24 queries")
+    assert found.startswith("line 9, plan: 99 folds but only 24 queries")
 
 
 @pytest.mark.parametrize(
     ("by", "system", "message"),
     [
-        ("document", overlap, "say whether scores of one fit"),
-        ("both", overlap, "say whether scores of one fit"),
+        ("document", overlap, "say whether scores from different fits"),
+        ("both", overlap, "say whether scores from different fits"),
     ],
 )
 def test_what_cannot_hold_documents_out_is_refused(by, system, message):
@@ -195,19 +195,19 @@ def test_what_cannot_hold_documents_out_is_refused(by, system, message):
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"systems": []}, "there are none"),
-        ({"systems": ["bm25", "bm25(k1=2)"]}, "2 are called 'bm25'"),
-        ({"systems": ["bm25"], "baseline": "x"}, "there is no system 'x'"),
-        ({"systems": ["bm25"], "method": "per-fold"}, "for documents that are held out"),
-        ({"systems": ["bm25"], "by": "document", "method": "x"}, "no method 'x'"),
+        ({"systems": []}, "name at least one system"),
+        ({"systems": ["bm25", "bm25(k1=2)"]}, "2 systems are called 'bm25'"),
+        ({"systems": ["bm25"], "baseline": "x"}, "unknown system 'x'"),
+        ({"systems": ["bm25"], "method": "per-fold"}, "only for held-out documents"),
+        ({"systems": ["bm25"], "by": "document", "method": "x"}, "unknown method 'x'"),
         ({"systems": ["bm25(k1=0.5, k1=1:2:3)"]}, "both fixed and tuned"),
         ({"systems": ["bm25(k1)"]}, "is not a parameter"),
         ({"systems": ["bm25(k2=1)"]}, "has no parameter k2"),
         ({"systems": ["no-such-file.run"]}, "is not a model, a file or a function"),
-        ({"systems": [3]}, "is no system"),
+        ({"systems": [3]}, "is not a system"),
         ({"systems": ["bm25"], "measures": []}, "not a list of measures"),
         ({"systems": ["bm25"], "measures": ["RelString@5"]}, "has no mean"),
-        ({"systems": ["bm25"], "plan": TwoWay(), "by": "document"}, "does not go with"),
+        ({"systems": ["bm25"], "plan": TwoWay(), "by": "document"}, "does not fit"),
         ({"systems": ["bm25"], "level": 2}, "between 0.5 and 1"),
         ({"systems": ["bm25"], "level": 0.05}, "did you mean 0.95"),
         ({"systems": ["bm25"], "inner": 1}, "inner: expected at least 2, not 1"),
@@ -226,11 +226,14 @@ HOLD_OUT = {"kind": "holdout", "test": 0.3}
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"systems": ["bm25"], "by": "both", "target_size": 500}, "target_size: .*pooled folds"),
-        ({"systems": ["bm25"], "plan": HOLD_OUT, "target_size": 500}, "target_size: .*by itself"),
+        ({"systems": ["bm25"], "by": "both", "target_size": 500}, "target_size: .*are pooled"),
+        (
+            {"systems": ["bm25"], "plan": HOLD_OUT, "target_size": 500},
+            "target_size: .*evaluated alone",
+        ),
         (
             {"systems": ["bm25"], "plan": HOLD_OUT, "method": "per-fold"},
-            "method: .*by itself",
+            "method: .*evaluated alone",
         ),
         ({"systems": [System.of(overlap, comparable=True)], "method": "per-fold"}, "built-in"),
     ],
@@ -304,5 +307,5 @@ def test_the_method_by_its_old_name(tmp_path):
 def test_a_problem_of_the_method_is_on_the_line_of_its_old_name(tmp_path):
     text = 'collection = "pydocs"\nsystems = ["bm25"]\nby = "document"\nestimator = "magic"\n'
     (tmp_path / "old.toml").write_text(text)
-    with pytest.raises(ExperimentError, match=r"line 4, estimator: there is no method 'magic'"):
+    with pytest.raises(ExperimentError, match=r"line 4, estimator: unknown method 'magic'"):
         Experiment.read(tmp_path / "old.toml").check()

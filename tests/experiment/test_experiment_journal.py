@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
+from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal, decode, encode
-from heldout.experiment.execution.lock import locked
 
 RECORDS = [
     {"key": "a", "record": {"values": np.array([[0.1, np.nan], [-np.inf, 1e-300]])}},
@@ -87,7 +87,7 @@ def test_a_journal_that_cannot_be_written_says_so(tmp_path):
 HOLDER = """
 import sys
 from pathlib import Path
-from heldout.experiment.execution.lock import locked
+from heldout.experiment.execution.folder import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

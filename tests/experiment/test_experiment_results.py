@@ -81,9 +81,9 @@ def test_the_comparison_is_that_of_the_held_out_scores(results):
 def test_a_measure_without_a_direction_is_shown_but_not_compared(results):
     assert [one.scores.measure for one in comparisons(results).comparisons] == ["nDCG@10", "RR"]
     assert "held-out Judged@10" in results_text(results)
-    with pytest.raises(InputError, match="no better or worse"):
+    with pytest.raises(InputError, match="no direction"):
         results.compare("Judged@10")
-    with pytest.raises(InputError, match="was not measured"):
+    with pytest.raises(InputError, match="was not computed"):
         results.scores("AP")
 
 
@@ -172,7 +172,7 @@ def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_p
 
 
 def test_a_note_of_several_comparisons_is_shown_once(results):
-    uneven = "the systems were tuned over very different numbers of values"
+    uneven = "the systems were tuned over very different numbers of settings"
     assert [uneven in one.warnings[0].text for one in comparisons(results).comparisons] == [
         True,
         True,

@@ -7,8 +7,7 @@ from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.data.collection import Collection
 from heldout.errors import InputError
-from heldout.experiment import experiment as run_module
-from heldout.experiment.execution import execute as execute_module
+from heldout.experiment.execution import run as run_module
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.experiment.systems import System
@@ -361,7 +360,7 @@ class TestSameBytes:
     def test_any_order_of_tasks(self, collection, tmp_path, monkeypatch):
         experiment = experiment_of(collection)
         experiment.run(tmp_path / "planned")
-        real = execute_module.execute
+        real = run_module.execute
 
         def shuffled(settings, index, tasks, records, **more):
             mixed = list(tasks)
@@ -396,7 +395,7 @@ class TestSameBytes:
             assert not (folder / "manifest.json").exists()
             with Journal(folder / JOURNAL) as journal:
                 assert len(journal.records) == end + 1
-            with pytest.raises(InputError, match="not finished: go on with --resume"):
+            with pytest.raises(InputError, match="unfinished run: continue it with resume=True"):
                 experiment.run(folder)
             experiment.run(folder, resume=True)
             assert table_bytes(folder) == wanted
@@ -422,7 +421,7 @@ class TestFolders:
     def test_results_are_not_replaced_unasked(self, collection, tmp_path):
         experiment = Experiment(collection=collection, systems="bm25", plan=KFold(3))
         experiment.run(tmp_path / "results")
-        with pytest.raises(InputError, match="has results already: replace them with --force"):
+        with pytest.raises(InputError, match="has results already: replace them with force=True"):
             experiment.run(tmp_path / "results")
         again = experiment.run(tmp_path / "results", resume=True)
         assert again.estimate("bm25") == experiment.run().estimate("bm25")
@@ -447,7 +446,7 @@ class TestFolders:
 
     def test_a_folder_with_other_files_is_left_alone(self, collection, tmp_path):
         (tmp_path / "thesis.tex").write_text("")
-        with pytest.raises(InputError, match=r"holds other files \(thesis\.tex\)"):
+        with pytest.raises(InputError, match=r"has other files \(thesis\.tex\)"):
             Experiment(collection=collection, systems="bm25", plan=KFold(3)).run(tmp_path)
         assert [one.name for one in tmp_path.iterdir()] == ["thesis.tex"]
 

@@ -9,7 +9,7 @@ from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
-from heldout.experiment.systems.nested import call_seed
+from heldout.experiment.systems.choose_in_folds import call_seed
 from heldout.measure.evaluate import evaluate
 from heldout.resample.combined import TwoWay
 from heldout.resample.holdout import HoldOut
@@ -126,8 +126,8 @@ class TestGiven:
     @pytest.mark.parametrize(
         ("given", "message"),
         [
-            (lambda *_: None, "gave NoneType: expected a Run"),
-            (lambda *_: {"strange": {"d000": 1.0}}, "not asked for"),
+            (lambda *_: None, "returned NoneType: expected a Run"),
+            (lambda *_: {"strange": {"d000": 1.0}}, "not on the test side"),
             (lambda _, test: {test.query_ids()[0]: {"zz": 1.0}}, "not on the test side"),
             (lambda *_: 1 / 0, "ZeroDivisionError"),
         ],
@@ -293,7 +293,7 @@ class TestPyTerrier:
 
     def test_documents_cannot_be_held_out_of_its_index(self, pt, collection):
         pipeline = self.retriever(pt, collection)()
-        with pytest.raises(ExperimentError, match="an index of its own"):
+        with pytest.raises(ExperimentError, match="its own index"):
             Experiment(collection=collection, systems={"pt": pipeline}, by="document").check()
 
 
@@ -327,9 +327,9 @@ class TestSampledSpaces:
 
     @pytest.mark.parametrize("sample", [0, True, 2.5, "many"])
     def test_not_a_number_of_points(self, sample):
-        with pytest.raises(InputError, match=r"sample = .*: expected a whole number from 1 on"):
+        with pytest.raises(InputError, match=r"sample = .*: expected a positive integer"):
             System.of("bm25(k1=1:2:3)", sample=sample)
 
     def test_nothing_to_draw_from(self):
-        with pytest.raises(InputError, match="sample is how many points are drawn of a space"):
+        with pytest.raises(InputError, match="sample is the number of points drawn from a space"):
             System.of("bm25", sample=3)

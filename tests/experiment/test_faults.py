@@ -17,8 +17,8 @@ from experiment_data import small_collection, table_bytes
 import heldout
 from heldout.data.export import export_collection
 from heldout.errors import InputError
+from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal, encode
-from heldout.experiment.execution.lock import locked
 from heldout.experiment.experiment import JOURNAL, Experiment
 
 SOURCE = Path(heldout.__file__).parent
@@ -125,7 +125,7 @@ def test_a_folder_that_is_read_only_is_named_before_anything_runs(tmp_path):
     mounted(disk, ["-o", "ro"])
     try:
         for place in (disk, disk / "new"):
-            with pytest.raises(InputError, match=r"cannot be (made|written) \(Read-only file sys"):
+            with pytest.raises(InputError, match=r"cannot be (created|written) \(Read-only"):
                 experiment(systems={"mine": _never}).run(place)
     finally:
         unmount(disk)
@@ -140,7 +140,7 @@ def test_a_folder_without_permission_is_named(tmp_path):
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)
     try:
-        with pytest.raises(InputError, match=r"cannot be (made|written)"):
+        with pytest.raises(InputError, match=r"cannot be (created|written)"):
             experiment(systems={"mine": _never}).run(tmp_path / "new")
     finally:
         tmp_path.chmod(0o700)
@@ -275,7 +275,7 @@ RACER = """
 import sys
 from pathlib import Path
 from heldout.errors import InputError
-from heldout.experiment.execution.lock import locked
+from heldout.experiment.execution.folder import locked
 sys.stdin.readline()
 try:
     with locked(Path(sys.argv[1])):
@@ -390,10 +390,10 @@ WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "s
 OWN_WAY = {
     # file: why what it opens is not renamed into place
     "cli/main.py": "is the null device, in place of a stream that is closed",
-    "data/aside.py": "is what writes aside",
+    "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",
-    "experiment/execution/shared_data.py": "is in a temporary folder, and opened there",
+    "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole
@@ -436,7 +436,7 @@ def _writes(call):
     if name in WRITES:
         # A frame that is written to no path gives its text.
         return bool(call.args) or name == "touch"
-    shown = ast.unparse(call)
     if name in {"open", "open_regular"}:
+        shown = ast.unparse(call)
         return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
     return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}

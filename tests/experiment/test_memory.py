@@ -44,10 +44,14 @@ def test_workers_are_as_many_as_fit():
     assert check_memory(found, 100 * GB) == 8
     assert check_memory(found, 2 * GB) == 4
     assert check_memory(found, GB + GB // 8) == 0
-    with pytest.raises(InputError, match=r"takes about 1\.0 GB of memory, and 512 MB are allowed"):
+    with pytest.raises(
+        InputError, match=r"needs about 1\.0 GB of memory, more than max_memory \(512 MB\)"
+    ):
         check_memory(found, GB // 2)
     # A cluster of this machine has at least one.
-    with pytest.raises(InputError, match=r"takes about 1\.2 GB of memory, and 1\.1 GB are allowed"):
+    with pytest.raises(
+        InputError, match=r"needs about 1\.2 GB of memory, more than max_memory \(1\.1 GB\)"
+    ):
         check_memory(found, GB + GB // 8, least=1)
 
 
@@ -55,7 +59,7 @@ def test_workers_are_as_many_as_fit():
 def test_more_processes_than_any_machine_has_memory_for(tmp_path, where):
     if "dask" in where:
         pytest.importorskip("distributed", reason="needs the extra dask")
-    with pytest.raises(InputError, match=r"999,999 processes take [\d.]+ GB of memory before"):
+    with pytest.raises(InputError, match=r"999,999 processes need [\d.]+ GB of memory before"):
         experiment().run(tmp_path / "results", **where)
     assert not (tmp_path / "results").exists()
 
@@ -78,7 +82,7 @@ def test_more_of_everything_takes_more(monkeypatch):
 
 def test_a_run_that_cannot_fit_leaves_nothing_behind(tmp_path):
     with pytest.raises(
-        InputError, match=r"takes about [\d.]+ [MG]B of memory, and 50 MB are allowed"
+        InputError, match=r"needs about [\d.]+ [MG]B of memory, more than max_memory \(50 MB\)"
     ):
         experiment().run(tmp_path / "results", max_memory="50MB")
     assert not (tmp_path / "results").exists()
@@ -88,7 +92,7 @@ def test_fewer_workers_and_an_index_on_the_disk_give_the_same_bytes(tmp_path):
     experiment().run(tmp_path / "free")
     said = []
     limit = estimate_memory(experiment().check(), None, ()).total + 300 * 2**20
-    experiment().run(tmp_path / "bound", workers=64, max_memory=limit, told=said.append)
+    experiment().run(tmp_path / "bound", workers=64, max_memory=limit, on_message=said.append)
     assert table_bytes(tmp_path / "bound") == table_bytes(tmp_path / "free")
     assert len(said) == 1
     assert re.fullmatch(r"[12] of 64 workers, to stay within the memory", said[0])
@@ -96,12 +100,12 @@ def test_fewer_workers_and_an_index_on_the_disk_give_the_same_bytes(tmp_path):
 
 def test_too_little_memory_is_told(monkeypatch):
     said = []
-    experiment().run(told=said.append)
+    experiment().run(on_message=said.append)
     assert said == []
     monkeypatch.setattr("heldout.experiment.execution.resources.machine_memory", lambda: 10 << 20)
-    experiment().run(told=said.append)
+    experiment().run(on_message=said.append)
     assert len(said) == 1
-    assert re.search(r"takes about [\d.]+ [MG]B of memory, and this machine has 10 MB", said[0])
+    assert re.search(r"needs about [\d.]+ [MG]B of memory, and this machine has 10 MB", said[0])
 
 
 def test_the_command_refuses_what_cannot_fit(tmp_path, capsys):
@@ -117,7 +121,7 @@ def test_the_command_refuses_what_cannot_fit(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         main([*command, "--max-memory", "10MB"])
     assert ended.value.code == 2
-    assert "10 MB are allowed" in capsys.readouterr().err
+    assert "more than --max-memory (10 MB)" in capsys.readouterr().err
 
 
 MEASURED = """

@@ -8,15 +8,10 @@ from document_data import indexed, topical_collection
 
 import heldout
 from heldout.errors import InputError
-from heldout.experiment.documents.align import align_scores
+from heldout.experiment.documents.alignment import align_scores
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.methods import (
-    METHODS,
-    check_method,
-    fold_values,
-    per_fold,
-    pool,
-)
+from heldout.experiment.documents.methods import METHODS, check_method, fold_values, per_fold
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
@@ -246,5 +241,7 @@ def test_pooled_per_fold_and_unseen_documents_are_ranked_by_one_and_the_same_sys
 
 
 def test_an_unknown_estimator_is_refused_by_name():
-    with pytest.raises(InputError, match="no method 'bootstrap'; there are pooled, per-fold"):
+    with pytest.raises(
+        InputError, match="unknown method 'bootstrap': expected one of pooled, per-fold"
+    ):
         check_method("bootstrap")

@@ -8,7 +8,7 @@ import pytest
 from heldout.data.collection import Collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.cross_validate import cross_validate_documents
-from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.pooling import pool
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model

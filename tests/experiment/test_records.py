@@ -174,7 +174,7 @@ def test_a_fit_that_failed_says_so():
 @pytest.mark.parametrize("plain", [{}, {"values": np.zeros(3), "more": 1}, {"other": []}])
 def test_a_record_of_something_else_is_refused(plain):
     system = settings_of("queries").systems[0]
-    with pytest.raises(InputError, match="bm25/grid/p0: not the record of such a task"):
+    with pytest.raises(InputError, match="bm25/grid/p0: not a record of this kind of task"):
         system.read_record(next(system.tasks(settings_of("queries"))), plain)
 
 

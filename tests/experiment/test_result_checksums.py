@@ -77,7 +77,7 @@ def test_results_of_before_there_were_checksums_are_read(place):
 def test_checksums_that_are_none(place, files):
     manifest = json.loads((place / "manifest.json").read_text())
     (place / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
-    with pytest.raises(InputError, match=r"manifest\.json: has no checksum of every file"):
+    with pytest.raises(InputError, match=r"manifest\.json: checksums are missing"):
         Results.read(place)
     assert Results.read(place, verify=False).systems
 

@@ -8,8 +8,8 @@ from experiment_data import small_collection
 from heldout.cli import main
 from heldout.data.export import export_collection
 from heldout.errors import InputError
+from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal
-from heldout.experiment.execution.lock import locked
 from heldout.experiment.experiment import JOURNAL, Experiment
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links of POSIX")
@@ -55,7 +55,7 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
 
 def test_a_link_that_is_made_meanwhile_is_not_followed(tmp_path, monkeypatch):
     """Between the look and the opening: the system is asked not to follow either."""
-    monkeypatch.setattr("heldout.experiment.execution.regular_files.refuse_link", lambda path: path)
+    monkeypatch.setattr("heldout.experiment.execution.folder.refuse_link", lambda path: path)
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / "lock").symlink_to(victim)

@@ -190,7 +190,9 @@ def test_a_trial_that_fails_is_never_chosen_and_warnings_are_counted():
     warned = classify({"f": {**table, "space": {"does": ["warn"]}}}).run()
     # 8 trials on 3 inner folds of 3 train sides and of everything, and 3 held-out sides.
     assert f"hardly converged (on {8 * 3 * 4 + 3} fits)" in results_text(warned)
-    with pytest.raises(InputError, match=r"f/search/r0/f0: every point failed, the first with Run"):
+    with pytest.raises(
+        InputError, match=r"f/search/r0/f0: every parameter setting failed, the first with Run"
+    ):
         classify({"f": {**table, "space": {"does": ["fail"]}}}).run()
 
 
@@ -233,13 +235,13 @@ def test_fixed_parameters_of_an_object():
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
-        ({"search": "tpe"}, "search: there is no search 'tpe'; there are grid, random, optuna"),
-        ({"trials": None}, "trials = None: expected a whole number from 1 on"),
+        ({"search": "tpe"}, "search: unknown search 'tpe': expected one of grid, random, optuna"),
+        ({"trials": None}, "trials = None: expected a positive integer"),
         ({"trials": 0}, "trials: expected at least 1, not 0"),
         ({"search": "grid"}, "trials is for search ="),
         ({"search": None}, "trials is for search ="),
-        ({"space": {}}, "trials is how many points are drawn of a space"),
-        ({"space": [{"max_depth": [1]}]}, "one table of names with values"),
+        ({"space": {}}, "trials is the number of points drawn from a space"),
+        ({"space": [{"max_depth": [1]}]}, "one table of names and values"),
         ({"space": {"max_depth": 3}}, "expected a list of values"),
         ({"space": {"depth": [1, 2]}}, "no parameter 'depth'"),
         ({"space": {"max_depth": "-3:3:7"}}, "Got -3 instead"),
@@ -262,4 +264,4 @@ def test_a_dry_run_says_how_many_trials(folder, capsys):
     from heldout.cli import main
 
     main(["run", str(folder / "experiment.toml"), "--dry-run"])
-    assert "mine: 4 trials of Optuna on each train side, 4 tasks" in capsys.readouterr().out
+    assert "mine: 4 trials of Optuna per training side, 4 tasks" in capsys.readouterr().out

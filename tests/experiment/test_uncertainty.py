@@ -266,5 +266,7 @@ class TestSpread:
             assert 0.0 <= low <= value <= high <= 1.0
 
     def test_an_unknown_estimand_is_refused(self):
-        with pytest.raises(InputError, match="no estimand 'topics'; there are documents, queries"):
+        with pytest.raises(
+            InputError, match="unknown estimand 'topics': expected one of documents, queries"
+        ):
             self.spread.variance("topics")

@@ -47,7 +47,7 @@ KNOWN = {
     ("data/vectors.py", "np.load"): "allow_pickle=False",
     ("measure/text/base.py", "import_module"): "sacrebleu, rouge-score",
     ("measure/text/wordnet.py", "import_module"): "NLTK",
-    ("experiment/execution/shared_data.py", "pickle.Unpickler"): (
+    ("experiment/execution/payload.py", "pickle.loads"): (
         "from memory: what this run has packed itself"
     ),
     ("experiment/systems/__init__.py", "import_module"): "our own public names",
@@ -140,7 +140,7 @@ def test_objects_in_an_npz_are_refused(tmp_path, mark):
     np.savez(
         tmp_path / "x.npz", words=np.array([Mark(mark)], object), vectors=np.ones((1, 2)),
     )  # fmt: skip
-    with pytest.raises(HeldoutError, match="Python objects in it are refused"):
+    with pytest.raises(HeldoutError, match="Python objects are refused"):
         read_vectors(tmp_path / "x.npz")
     with zipfile.ZipFile(tmp_path / "y.npz", "w") as file:
         file.writestr("words.npy", pickle.dumps(Mark(mark)))
@@ -309,9 +309,9 @@ def test_an_index_names_its_function_and_does_not_load_it(tmp_path, mark):
 
 def test_bytes_of_a_pickle_begin_no_format(mark):
     """By its first bytes no pickle is taken for a packed file or a table."""
-    from heldout.data.io.compression import packing_of
+    from heldout.data.io.compression import compression_of
 
     for protocol in range(6):
         buffer = io.BytesIO()
         pickle.dump(Mark(mark), buffer, protocol)
-        assert packing_of(buffer.getvalue()) == ""
+        assert compression_of(buffer.getvalue()) == ""

@@ -210,8 +210,8 @@ def test_sphericity_of_two_and_of_few_units():
 @pytest.mark.parametrize(
     ("scores", "says"),
     [
-        ([[1.0], [2.0]], "1 systems, but at least 2"),
-        ([[1.0, 2.0]], "1 units, but at least 2"),
+        ([[1.0], [2.0]], "at least 2 systems, found 1"),
+        ([[1.0, 2.0]], "at least 2 units, found 1"),
         ([1.0, 2.0], "expected an array units x systems"),
         ([[1.0, 2.0], [1.0, math.nan]], "unit number 2 of system number 2"),
     ],
@@ -223,7 +223,7 @@ def test_refused(scores, says):
 
 
 def test_refused_with_replicates():
-    with pytest.raises(InputError, match="1 replicates"):
+    with pytest.raises(InputError, match="at least 2 replicates, found 1"):
         anova_with_replicates(np.ones((3, 3, 1)))
     with pytest.raises(InputError, match="units='some'"):
         anova_with_replicates(np.ones((3, 3, 2)), units="some")

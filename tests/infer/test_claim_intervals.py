@@ -47,7 +47,7 @@ DUAL = [
 @pytest.mark.parametrize("lattice", [False, True])
 def test_zero_is_outside_exactly_if_the_test_rejects(correction, more, units, lattice):
     verdicts = set()
-    for seed in range(8):
+    for seed in range(5):
         scores = scores_of(some_scores(seed, units, 4, lattice))
         result = compare(scores, correction=correction, replicates=999, **more)
         assert result.coverage == "simultaneous"
@@ -64,7 +64,7 @@ def test_zero_is_outside_exactly_if_the_test_rejects(correction, more, units, la
 @pytest.mark.parametrize("tail", ["greater", "less"])
 @pytest.mark.parametrize("higher", [True, False])
 def test_one_tail_has_one_bound_on_the_side_that_was_asked(correction, more, tail, higher):
-    for seed in range(8):
+    for seed in range(4):
         scores = scores_of(some_scores(seed, 20, 4), higher_is_better=higher)
         result = compare(
             scores, correction=correction, baseline="s0", alternative=tail, replicates=999, **more
@@ -190,9 +190,9 @@ def test_a_step_that_goes_beyond_the_intervals_is_explained():
     late = result.claims[1]
     assert late.adjusted == pytest.approx(0.04)
     assert not excludes_zero(late.difference)
-    assert any(one.text.startswith("s2 - s0: significant, though 0") for one in result.warnings)
+    assert any(one.text.startswith("s2 - s0: significant although") for one in result.warnings)
     single = compare(scores_of(values), baseline="s0", correction="bonferroni", tests=["t"])
-    assert not any("though 0" in one.text or "disagree" in one.text for one in single.warnings)
+    assert not any("although" in one.text or "disagree" in one.text for one in single.warnings)
 
 
 def test_a_test_and_an_interval_of_different_kinds_are_explained():
@@ -231,5 +231,5 @@ def test_simultaneous_intervals_cover_all_differences_at_once():
 
 
 def test_one_tail_at_an_even_chance_is_refused():
-    with pytest.raises(InputError, match=r"more than 0\.5"):
+    with pytest.raises(InputError, match=r"above 0\.5"):
         compare(scores_of(some_scores(0, 10, 2)), alternative="greater", level=0.5)

@@ -197,7 +197,7 @@ def test_results_are_compared_as_they_say():
     assert (found.level, found.seed, found.baseline) == (0.9, 3, "tf-idf")
     assert compare(results, "P@1", level=0.95).scores.measure == "P@1"
     assert compare(results, "P@1", level=0.95).level == 0.95
-    with pytest.raises(InputError, match="settled by the experiment"):
+    with pytest.raises(InputError, match="set by the experiment"):
         compare(results, positive="x")
 
 
@@ -213,20 +213,20 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((QRELS, RUNS), "compare by what"),
+        ((QRELS, RUNS), "no measure: name one"),
         ((QRELS, RUNS, "nonsense"), "unknown measure 'nonsense'"),
         ((QRELS, RUNS, "BLEU"), "unknown measure 'BLEU'"),
-        ((TRUTH, PROBABLE, "nDCG@10"), "qrels: an object of type ndarray"),
-        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "system: 2 predictions, but the truth of 60 units"),
+        ((TRUTH, PROBABLE, "nDCG@10"), "qrels: expected Qrels.*got an object of type ndarray"),
+        ((TRUTH, [TRUTH, TRUTH], "accuracy"), "system: 2 predictions, but 60 true values"),
         (
             (TRUTH, {"A": TRUTH, "B": TRUTH[:9]}, "accuracy"),
-            "B: 9 predictions, but the truth of 60",
+            "B: 9 predictions, but 60 true values",
         ),
         (
             (TRUTH, {"A": TRUTH, "B": np.ones((60, 3))}, "accuracy"),
             "3 columns of scores, but there are 2",
         ),
-        ((["a", "b", "c"], {"A": [0.1, 0.2, 0.3], "B": [0.1] * 3}, "AUC"), "is for two classes"),
+        ((["a", "b", "c"], {"A": [0.1, 0.2, 0.3], "B": [0.1] * 3}, "AUC"), "for two classes only"),
         (([1.0, 2.0], {"A": [1.0, np.nan], "B": [1.0, 2.0]}, "RMSE"), "A: expected one finite"),
         ((Scores.of({"A": [1, 2], "B": [2, 1]}, "AP"), "RR"), "these are scores in AP, not in RR"),
         ((QRELS, {"A": RUNS["old"]}, "RR"), "one system cannot be compared"),

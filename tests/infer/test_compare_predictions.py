@@ -139,7 +139,7 @@ def test_areas_of_grouped_units_draw_groups():
     assert found.systems[0].mean.estimate == pytest.approx(
         only(TWO, "AUC").systems[0].mean.estimate
     )
-    assert "drawn whole" in " ".join(map(str, found.warnings))
+    assert "resampled as a whole" in " ".join(map(str, found.warnings))
 
 
 def test_groups_widen_the_interval():
@@ -330,7 +330,7 @@ def test_three_systems_all_pairs():
 def test_what_to_be_careful_about_is_said():
     few = [one.select(range(60)) for one in TWO]
     said = " ".join(map(str, only(few, "average-precision").warnings))
-    assert "bootstrap-shift and the intervals are too sure with 60 units" in said
+    assert "below 100 units (here 60), and the bootstrap intervals are too narrow" in said
     assert "decides" not in said
     assert "randomization decides" in " ".join(map(str, only(few, "MCC").warnings))
     three = [*TWO, classed("noise", 0.0)]
@@ -391,7 +391,7 @@ def test_the_calibration_error_is_compared_and_has_no_interval_alone():
 def test_what_cannot_be_compared():
     with pytest.raises(InputError, match="at least two"):
         compare(TWO[:1])
-    with pytest.raises(InputError, match="compare them apart"):
+    with pytest.raises(InputError, match="compare them separately"):
         compare([TWO[0], numbers("A", 1.0)])
     constant = ClassPredictions("flat", TWO[0].units, CLASSES, TWO[0].truth, np.ones(200, int))
     with pytest.raises(MeasureError, match="MCC of flat is undefined"):

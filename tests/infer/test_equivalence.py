@@ -159,7 +159,7 @@ def test_errors():
         tost([0.1, 0.2], 0.1, level=0.3)
     with pytest.raises(InputError, match="test='z'"):
         tost([0.1, 0.2], 0.1, test="z")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="over folds a gate needs corrected-t"):
+    with pytest.raises(InputError, match="over folds use corrected-t"):
         tost([0.1, 0.2], 0.1, test="t", test_share=0.1)
-    with pytest.raises(InputError, match="give n_test / n_train"):
+    with pytest.raises(InputError, match="test_share=n_test/n_train"):
         non_inferiority([0.1, 0.2], 0.1, test="corrected-t")

@@ -10,8 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from heldout import compare
+from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.intervals.units import agresti_coull, clopper_pearson, t_interval, wilson
+from heldout.infer.intervals.units import (
+    agresti_coull,
+    clopper_pearson,
+    hall_interval,
+    mean_interval,
+    skewness,
+    t_interval,
+    t_quantile,
+    wilson,
+)
 from heldout.infer.tests.paired import t_test
 
 PROPORTIONS = (wilson, clopper_pearson, agresti_coull)
@@ -159,7 +170,7 @@ def test_impossible_counts(make, case):
 
 
 def test_counts_are_whole():
-    with pytest.raises(InputError, match="two whole numbers"):
+    with pytest.raises(InputError, match="two integers"):
         wilson(0.8, 20)  # type: ignore[arg-type]
 
 
@@ -170,3 +181,61 @@ def test_level(level):
             make(3, 4, level)
     with pytest.raises(InputError, match="level="):
         t_interval([1, 2], level)
+
+
+def test_hall_is_t_without_skewness_and_turns_with_it():
+    even = np.array([1.0, 2.0, 4.0, 6.0, 7.0])
+    assert hall_interval(even) == t_interval(even)
+    skewed = np.array([0.0, 0.0, 0.0, 0.1, 0.1, 0.2, 0.2, 0.3, 0.5, 2.0])
+    found, plain, turned = hall_interval(skewed), t_interval(skewed), hall_interval(1 - skewed)
+    assert plain.low < found.low < found.estimate < plain.high < found.high
+    assert (1 - turned.high, 1 - turned.low) == pytest.approx((found.low, found.high))
+    scaled = hall_interval(100 * skewed)
+    assert (scaled.low, scaled.high) == pytest.approx((100 * found.low, 100 * found.high))
+
+
+def test_halls_bounds_solve_the_transformed_equation():
+    """g(T) = T + aT^2 / 3 + a^2 T^3 / 27 + a / 6, a = skewness / root(n), is t at the bounds."""
+    values = np.random.default_rng(4).exponential(1, 15)
+    found, n = hall_interval(values), len(values)
+    centred = values - values.mean()
+    lean = (centred**3).mean() / (centred**2).mean() ** 1.5 / math.sqrt(n)
+    error = values.std(ddof=1) / math.sqrt(n)
+    for bound, expected in ((found.low, t_quantile(0.95, 14)), (found.high, -t_quantile(0.95, 14))):
+        t = (values.mean() - bound) / error
+        transformed = t + lean * t**2 / 3 + lean**2 * t**3 / 27 + lean / 6
+        assert transformed == pytest.approx(expected)
+
+
+def test_skewed_means_are_covered_more_often_than_by_t():
+    generator = np.random.default_rng(0)
+    covered = {"t": 0, "chosen": 0}
+    for values in generator.exponential(1, (800, 12)) ** 2:
+        plain, chosen = t_interval(values), mean_interval(values, 0.95, (0.0, math.inf))
+        covered["t"] += plain.low <= 2 <= plain.high
+        covered["chosen"] += chosen.low <= 2 <= chosen.high
+        assert chosen.low >= 0
+    assert covered["t"] < 0.80 * 800
+    assert covered["chosen"] > covered["t"] + 0.05 * 800
+
+
+def test_few_or_hardly_skewed_values_have_t():
+    skewed = np.array([0.0] * 7 + [0.1, 0.9])
+    assert mean_interval(skewed).method == "t"
+    assert mean_interval(np.append(skewed, 0.0)).method == "Hall"
+    assert mean_interval(np.linspace(0, 0.5, 20)).method == "t"
+    assert skewness(np.full((5, 1), 0.3)) == 0
+
+
+def test_a_system_without_any_success_has_a_width():
+    scores = Scores.of({"A": [0.0] * 12, "B": [0.1, 0.4] * 6}, "AP", range=(0.0, 1.0))
+    row = compare(scores).systems[0].mean
+    assert (row.low, row.method) == (0.0, "Wilson")
+    assert row.high == pytest.approx(wilson(0, 12).high)
+
+
+@pytest.mark.parametrize(("units", "said"), [(9, False), (20, True), (50, False)])
+def test_a_warning_where_skewed_scores_are_few(units, said):
+    skewed = [0.0] * (units - 2) + [0.3, 0.9]
+    found = compare(Scores.of({"A": skewed, "B": np.linspace(0.2, 0.7, units).tolist()}, "AP"))
+    assert any(note.code == "skewed-scores" for note in found.warnings) == said

@@ -216,7 +216,7 @@ class TestBadFiles:
             Ledger(path)
 
     def test_no_folder(self, tmp_path):
-        with pytest.raises(InputError, match="make it first"):
+        with pytest.raises(InputError, match="create it first"):
             Ledger(tmp_path / "none" / "ledger.sqlite")
 
     def test_a_folder(self, tmp_path):

@@ -199,7 +199,7 @@ class TestWithoutVariance:
 
 class TestErrors:
     def test_one_unit(self):
-        with pytest.raises(InputError, match="1 units, but at least 2"):
+        with pytest.raises(InputError, match="at least 2 units, found 1"):
             t_test([0.1])
 
     def test_not_finite(self):

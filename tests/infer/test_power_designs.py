@@ -114,7 +114,7 @@ def test_proportions_need_the_units_from_which_on_the_power_is_kept():
     assert design.detectable(n, goal) <= 0.1
     assert math.isnan(design.detectable(4, goal))
     assert design.needed(0.5, goal) < 30  # more than the share: as many must be discordant
-    with pytest.raises(InputError, match="1 at most"):
+    with pytest.raises(InputError, match="at most 1 for proportions"):
         design.needed(1.5, goal)
 
 
@@ -138,7 +138,7 @@ def test_folds_have_the_standard_error_of_their_interval():
 
 
 def test_impossible_plans_are_refused():
-    with pytest.raises(InputError, match="turn the sign"):
+    with pytest.raises(InputError, match="has the wrong sign"):
         ScaledDesign(0.1, 5, 10).needed(0.1, Goal(alternative="less"))
     with pytest.raises(InputError, match="other than zero"):
         ScaledDesign(0.1, 5, 10).needed(0.0, Goal())
@@ -146,7 +146,7 @@ def test_impossible_plans_are_refused():
         ScaledDesign(0.1, 5, 10).needed(0.1, Goal(power=1.0))
     with pytest.raises(InputError, match="more than 100,000,000"):
         ScaledDesign(0.1, 5, 10).needed(1e-9, Goal())
-    with pytest.raises(InputError, match="above zero"):
+    with pytest.raises(InputError, match="above 0"):
         UnitDesign(0.1).for_width(0, 0.95)
 
 

@@ -55,7 +55,7 @@ def test_units_that_are_needed_have_the_power():
         (lambda: units_for_several(pilot(), 1, power=1), "between 0 and 1"),
         (
             lambda: units_for_several(Scores.of({n: [1.0, 2.0] for n in "ABC"}, "AP"), 1),
-            "do not vary",
+            "are constant",
         ),
     ],
 )

@@ -112,7 +112,7 @@ def test_monte_carlo_is_near_the_exact_p(tail, seed):
     drawn = randomization_test(values, alternative=tail, method="monte carlo", seed=seed)
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
     assert abs(drawn.p - exact.p) <= 4 * drawn.error
-    assert drawn.detail == f"100,000 draws, seed {seed}"
+    assert drawn.detail == f"100,000 replicates, seed {seed}"
 
 
 @pytest.mark.parametrize("n", [17, 33, 300, 1000])

@@ -80,7 +80,7 @@ def test_sakai_exact():
 def test_sakai_monte_carlo():
     found = randomized_tukey(SAKAI, method="monte carlo")
     assert found.method == "monte carlo"
-    assert found.detail == "100,000 draws, seed 0"
+    assert found.detail == "100,000 replicates, seed 0"
     for pair, p in EXACT.items():
         assert found[pair] == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 1e5))
     assert found[0, 1] * 100_001 == pytest.approx(round(found[0, 1] * 100_001))
@@ -236,18 +236,18 @@ def test_holds_its_level():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: randomized_tukey([[1], [2]]), "1 systems"),
-        (lambda: randomized_tukey([[1, 2]]), "1 units"),
+        (lambda: randomized_tukey([[1], [2]]), "found 1"),
+        (lambda: randomized_tukey([[1, 2]]), "found 1"),
         (lambda: max_t([[1, 2], [math.nan, 3]]), "unit number 2 of system number 1"),
         (lambda: randomized_tukey([[1, 2], [2, 3]], replicates=0), "replicates=0"),
         (lambda: max_t([[1, 2], [2, 3]], seed=-1), "seed=-1"),
         (lambda: max_t([[1, 2], [2, 3]], 2), "baseline=2"),
         (lambda: max_t([[1, 2], [2, 3]], alternative="less"), "name a baseline"),
         (lambda: max_t([[1, 2], [2, 3]], method="grid"), "method='grid'"),
-        (lambda: max_t(np.eye(40), method="exact"), "too many to go through"),
+        (lambda: max_t(np.eye(40), method="exact"), "too many to enumerate"),
         (
             lambda: randomized_tukey(np.random.default_rng(0).random((30, 4)), method="exact"),
-            "scores on no lattice",
+            "not on a coarse lattice",
         ),
     ],
 )

@@ -76,9 +76,9 @@ def test_nemenyi_p():
 
 
 def test_refused():
-    with pytest.raises(InputError, match="1 systems"):
+    with pytest.raises(InputError, match="at least 2 systems, found 1"):
         friedman([[1], [2]])
-    with pytest.raises(InputError, match="1 units"):
+    with pytest.raises(InputError, match="at least 2 units, found 1"):
         nemenyi([[1, 2]])
     with pytest.raises(InputError, match="level=95"):
         nemenyi([[1, 2], [3, 4]], level=95)

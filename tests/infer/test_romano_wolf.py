@@ -32,6 +32,14 @@ def sided(t, alternative):
     return {"two-sided": abs(t), "greater": t, "less": -t}[alternative]
 
 
+def possible(gaps):
+    """The largest t of differences that are 0 on as many units: all others alike."""
+    alike = np.where(gaps != 0, 1.0, 0.0)
+    if len(gaps) < 15 or alike.std() == 0:
+        return math.inf
+    return alike.mean() / (alike.std(ddof=1) / math.sqrt(len(gaps)))
+
+
 def slow_counts(values, pairs, samples, alternative):
     """Step-down counts, one replicate and one pair after the other."""
     n = len(values)
@@ -52,6 +60,7 @@ def slow_counts(values, pairs, samples, alternative):
                 statistics[pair] = extreme if n < 15 and abs(mean) > 1e-9 else 0.0
             else:
                 t = mean / (drawn.std(ddof=1) / math.sqrt(n))
+                t = max(-possible(gaps), min(t, possible(gaps)))
                 statistics[pair] = sided(t, alternative)
         for pair in pairs:
             up_to = [other for other in pairs if observed[other] <= observed[pair]]
@@ -129,6 +138,53 @@ def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
     for pair, p in expected.items():
         assert found[pair] == pytest.approx(p, abs=1e-12)
     assert math.isnan(found[0, 2])
+
+
+def test_near_copies_equal_the_slow_implementation(monkeypatch):
+    values = near_copies()
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, replicates=199)
+    expected = slow_p(values, list(combinations(range(5), 2)), samples)
+    for pair, p in expected.items():
+        assert found[pair] == pytest.approx(p, abs=1e-12)
+
+
+def near_copies():
+    """Three systems, and two that differ from the first on few units, by very unequal amounts."""
+    values = some_scores(11, 30, 5)
+    values[:, 2] += 0.8
+    values[:, 3:] = values[:, :1]
+    values[:4, 3] += [1e-6, 1e-5, 1e-3, -1e-2]
+    values[10:13, 4] += [2e-6, 1e-4, 1e-2]
+    return values
+
+
+@pytest.mark.parametrize("single", [10**8, 0])
+def test_near_copies_hide_no_difference(monkeypatch, single):
+    """They cannot be significant themselves, and must not keep other pairs from it."""
+    monkeypatch.setattr(module, "SINGLE", single)
+    values = near_copies()
+    alone = romano_wolf(values[:, :3], replicates=1999)
+    found = romano_wolf(values, replicates=1999)
+    assert alone[2, 0] < 0.05
+    assert found[2, 0] < 0.05
+    assert found[3, 0] > 0.5
+    assert found[4, 3] > 0.5
+
+
+@pytest.mark.parametrize("units", [15, 20, 50])
+def test_no_t_exceeds_the_largest_possible_one(units):
+    generator = np.random.default_rng(units)
+    for differ in range(1, units):
+        values = np.zeros((units, 3))
+        values[:differ, 1] = 0.25  # the largest: all alike
+        values[:differ, 2] = generator.exponential(1, differ)
+        seen = module.pair_statistics(values, np.array([1, 2]), np.array([0, 0]))
+        limit = seen.largest_t(units)
+        assert seen.t[0] == pytest.approx(limit[0])
+        assert seen.t[1] <= limit[1] * (1 + 1e-12)
+    everywhere = module.pair_statistics(values + np.array([0, 1, 1]), *np.array([[1], [0]]))
+    assert everywhere.largest_t(units).tolist() == [math.inf]
 
 
 def test_replicates_are_the_bootstrap():
@@ -238,8 +294,11 @@ def test_constant_differences_and_copies():
 def test_two_or_three_units_show_nothing():
     for units in (2, 3):
         for seed in range(5):
-            found = romano_wolf(some_scores(seed, units, 3), replicates=999)
-            assert np.nanmin(found.p) > 0.05
+            values = some_scores(seed, units, 3)
+            assert np.nanmin(romano_wolf(values, replicates=999).p) > 0.05
+            for claim in compare(scores_of(values), replicates=999).claims:
+                assert math.isinf(claim.difference.low)
+                assert math.isinf(claim.difference.high)
 
 
 def test_very_many_units_take_the_normal_limit(monkeypatch):
@@ -261,9 +320,9 @@ def test_fewer_replicates_where_there_is_much_to_do():
     ("call", "message"),
     [
         (lambda values: romano_wolf(values, 9), "baseline=9: expected a column"),
-        (lambda values: romano_wolf(values, alternative="less"), "all pairs are two-sided"),
+        (lambda values: romano_wolf(values, alternative="less"), "compared two-sided"),
         (lambda values: romano_wolf(values, replicates=0), "replicates=0"),
-        (lambda values: romano_wolf(values[:1]), "1 units"),
+        (lambda values: romano_wolf(values[:1]), "found 1"),
     ],
 )
 def test_what_is_refused(call, message):
@@ -275,7 +334,7 @@ def test_what_is_refused(call, message):
 def test_it_is_the_default_for_three_systems(settings):
     result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
     assert result.advice.correction == "romano-wolf"
-    assert "keeps the rate of any false alarm" in result.advice.why
+    assert "controls the familywise error rate" in result.advice.why
     assert result.correction_detail == "999 replicates, seed 0"
     assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
     assert not any(note.code == "few-resampled" for note in result.warnings)

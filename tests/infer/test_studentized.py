@@ -102,7 +102,7 @@ def test_dunnett_is_the_multivariate_t():
 
 
 def test_refused():
-    with pytest.raises(InputError, match="k=1: expected a whole number of means, at least 2"):
+    with pytest.raises(InputError, match="k=1: expected an integer number of means, at least 2"):
         studentized_range_sf(1.0, 1, 5)
     with pytest.raises(InputError, match="df=0"):
         studentized_range_sf(1.0, 3, 0)

@@ -240,7 +240,7 @@ def test_letters_of_many_systems():
 
 
 def test_refused():
-    with pytest.raises(InputError, match="1 systems"):
+    with pytest.raises(InputError, match="at least 2 systems, found 1"):
         tukey_hsd([[1], [2]])
     with pytest.raises(InputError, match="level=95"):
         tukey_hsd([[1, 2], [2, 4]], level=95)
@@ -250,7 +250,7 @@ def test_refused():
         dunnett_blocks([[1, 2], [2, 4]], 0, alternative="both")
     with pytest.raises(InputError, match="error='all'"):
         tukey_hsd_replicates(WARPBREAKS, error="all")
-    with pytest.raises(InputError, match="is no pair"):
+    with pytest.raises(InputError, match="is not a pair"):
         compact_letters(3, [(0, 3)])
     with pytest.raises(InputError, match="order"):
         compact_letters(3, [], [0, 1])
@@ -261,9 +261,9 @@ def test_refused():
     [
         ([1, 2, 3], [0, 1], [0, 0], "one length"),
         ([1, 2, math.nan], [0, 1, 0], [0, 0, 0], "number 3"),
-        ([1, 2, 3], [0, 2, 0], [0, 0, 0], "numbers from 0"),
-        ([1, 2, 3, 4], [0, 0, 1, 1], [0, 0, 1, 1], "share no units"),
-        ([1, 2, 3], [0, 1, 0], [0, 0, 1], "leave nothing"),
+        ([1, 2, 3], [0, 2, 0], [0, 0, 0], "consecutive numbers from 0"),
+        ([1, 2, 3, 4], [0, 0, 1, 1], [0, 0, 1, 1], "not connected by common units"),
+        ([1, 2, 3], [0, 1, 0], [0, 0, 1], "too few to estimate the error"),
     ],
 )
 def test_kramer_refuses(values, systems, units, says):

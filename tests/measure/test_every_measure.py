@@ -18,7 +18,7 @@ from heldout import (
     parse_measure,
     parse_measures,
 )
-from heldout.data.given import as_qrels, as_run
+from heldout.data.run_inputs import as_qrels, as_run
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join
 from heldout.measure.ranking.names import families, summarise

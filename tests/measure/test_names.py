@@ -237,11 +237,11 @@ def test_measures_are_values_that_cannot_be_changed():
 @pytest.mark.parametrize(
     ("wrong", "nearest"),
     [
-        ("precison@5", "P"),
-        ("NDGC@10", "nDCG"),
-        ("recal@5", "R"),
-        ("Succes@5", "Success"),
-        ("judgd@10", "Judged"),
+        ("precison@5", "P@5"),
+        ("NDGC@10", "nDCG@10"),
+        ("recal@5", "R@5"),
+        ("Succes@5", "Success@5"),
+        ("judgd@10", "Judged@10"),
         ("recip_rnk", "RR"),
         ("bpre", "Bpref"),
     ],

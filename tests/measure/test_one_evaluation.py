@@ -128,7 +128,7 @@ def test_arrays_series_and_dictionaries():
     assert found.units() == ("a", "b", "c", "d")
     with pytest.raises(InputError, match="system: no prediction for unit d"):
         evaluate(truth, {"system": {"a": "no", "b": "no", "c": "no"}}, "F1")
-    with pytest.raises(InputError, match="A: 2 predictions, but the truth of 4 units"):
+    with pytest.raises(InputError, match="A: 2 predictions, but 4 true values"):
         evaluate(LABELS, {"A": ["no", "no"]}, "accuracy")
 
 

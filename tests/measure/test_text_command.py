@@ -77,7 +77,7 @@ def test_comparison_with_the_first_file(folder, capsys):
     assert second["Δ"] == "+0.1222"
     assert second["p (randomization)"] == "0.5000"  # 2 of 4 swaps
     assert second["won/tied/lost"] == "2/1/0"
-    assert "too sure with 3 units; randomization decides" in said.err
+    assert "(here 3), and the bootstrap intervals are too narrow; randomization decides" in said.err
     assert "measures" not in said.err
 
 
@@ -97,7 +97,7 @@ def test_several_systems_are_compared_with_the_first_or_the_baseline(folder, cap
 def test_several_measures_are_pointed_out(folder, capsys):
     assert folder
     run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True, format="tsv")
-    assert "corrects for the number of measures" in capsys.readouterr().err
+    assert "correction for the number of measures" in capsys.readouterr().err
 
 
 def test_gate_and_ledger(folder, capsys):
@@ -183,7 +183,7 @@ def test_undefined_is_a_word(folder, capsys):
         (
             ["a.txt"],
             {"references": ()},
-            "no references: add --references FILE.*holds lines of text",
+            "no references: add --references FILE.*has lines of text without references",
         ),
         (["a.txt"], {"measure": ["BLUE"]}, "unknown text measure"),
         (["none.txt"], {}, "none.txt: no such file"),
@@ -195,11 +195,11 @@ def test_undefined_is_a_word(folder, capsys):
         ),
         (["bad.jsonl"], {}, "bad.jsonl:2: not JSON"),
         (["a.txt"], {"measure": ["Perplexity"]}, "a has no log-probabilities"),
-        (["a.txt", "b.txt"], {"seed": -1}, "seed=-1"),
+        (["a.txt", "b.txt"], {"seed": -1}, "--seed -1"),
         (
             ["a.txt", "b.txt"],
             {"compare": True, "measure": ["Embedding(vectors='v.txt')"]},
-            "is not defined",
+            "is undefined",
         ),
     ],
 )

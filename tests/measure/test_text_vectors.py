@@ -101,7 +101,7 @@ def test_fingerprint_is_of_the_content(tmp_path):
 def test_nothing_is_unpickled(tmp_path):
     path = tmp_path / "v.npz"
     np.savez(path, words=np.array(["x", "y"], object), vectors=np.zeros((2, 2)))
-    with pytest.raises(InputError, match="Python objects in it are refused"):
+    with pytest.raises(InputError, match="Python objects are refused"):
         read_vectors(path)
 
 
@@ -109,10 +109,10 @@ def test_nothing_is_unpickled(tmp_path):
     ("arrays", "message"),
     [
         ({"words": np.array(["x"])}, "expected the arrays 'words' and 'vectors'"),
-        ({"words": np.array(["x"]), "vectors": np.zeros((2, 3))}, "a row for each word"),
-        ({"words": np.array([1]), "vectors": np.zeros((1, 3))}, "a text and a row"),
+        ({"words": np.array(["x"]), "vectors": np.zeros((2, 3))}, "one row per word"),
+        ({"words": np.array([1]), "vectors": np.zeros((1, 3))}, "one string and one row"),
         ({"words": np.array(["x"]), "vectors": np.array([[np.nan]])}, "finite numbers"),
-        ({"words": np.array(["x"]), "vectors": np.zeros(1)}, "a row a word"),
+        ({"words": np.array(["x"]), "vectors": np.zeros(1)}, "one row per word"),
     ],
 )
 def test_npz_that_does_not_fit(tmp_path, arrays, message):
@@ -125,9 +125,9 @@ def test_npz_that_does_not_fit(tmp_path, arrays, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("x 1 0\ny 1\n", r"v:2: a word with 2 numbers is expected, found 1"),
+        ("x 1 0\ny 1\n", r"v:2: expected a word and 2 numbers, found 1"),
         ("x\n", r"v:1: expected a word and its numbers"),
-        ("2 3\n", r"v holds no vector"),
+        ("2 3\n", r"v has no vectors"),
     ],
 )
 def test_text_that_does_not_fit(tmp_path, text, message):

@@ -215,10 +215,10 @@ def test_wrong_parameters_are_named(wrong, why):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("nDCG@10", "only its own spellings"),
+        ("nDCG@10", "expected its spelling"),
         ("nonsense", "not a measure of trec_eval"),
         ("P.", "missing parameters"),
-        ("P_10", "only its own spellings"),
+        ("P_10", "expected its spelling"),
     ],
 )
 def test_trec_output_takes_the_spellings_of_trec_eval_only(wrong, why):

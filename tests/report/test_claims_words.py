@@ -73,10 +73,10 @@ def test_lower_is_better_turns_the_bound_and_the_word():
 @pytest.mark.parametrize(
     ("correction", "words"),
     [
-        ("tukey", "Tukey's test on the residuals"),
-        ("randomized-tukey", "by permuting the scores within each unit"),
-        ("nemenyi", "Nemenyi's test of the mean ranks (not of the means)"),
-        ("holm", "holm keeps the rate of any false alarm"),
+        ("tukey", "Tukey's test (pooled error"),
+        ("randomized-tukey", "Tukey's test by permutation within units"),
+        ("nemenyi", "Nemenyi's test of mean ranks (not of means)"),
+        ("holm", "holm controls the familywise error rate"),
         ("bh", "bh controls the false discovery rate"),
         ("by", "by controls the false discovery rate"),
     ],
@@ -85,7 +85,7 @@ def test_each_correction_has_its_own_reason(three, correction, words):
     why = compare(three, correction=correction).advice.why
     assert words in why
     assert why.endswith("over 3 comparisons.")
-    assert ("false alarm over" in why) == (correction not in ("bh", "by"))
+    assert ("familywise error rate" in why) == (correction not in ("bh", "by"))
 
 
 def test_the_reason_counts_comparisons_with_a_baseline(three):
@@ -94,19 +94,19 @@ def test_the_reason_counts_comparisons_with_a_baseline(three):
 
 def test_a_correction_of_one_comparison_is_not_passed_over_in_silence(two):
     said = compare(two, correction="tukey").warnings
-    assert any("nothing to correct: tukey was not used" in one.text for one in said)
-    assert not any("nothing to correct" in one.text for one in compare(two).warnings)
+    assert any("tukey was not used: two systems" in one.text for one in said)
+    assert not any("was not used" in one.text for one in compare(two).warnings)
 
 
 def test_a_correction_that_is_a_test_says_who_decides(three):
     said = map(str, compare(three, tests=["sign"], correction="tukey").warnings)
-    assert any("tukey is a test of its own and decides; sign stands beside" in one for one in said)
+    assert any("tukey is a test itself and decides; sign is shown beside it" in one for one in said)
 
 
 def test_several_measures_each_at_alpha_are_pointed_out(two):
     other = scores_of({"A": A, "B": B}, "RR")
     noted = note_measures([compare(two), compare(other)])
-    said = "2 measures x 1 comparison are judged each at alpha 0.05"
+    said = "2 measures x 1 comparison, each at alpha 0.05"
     assert all(any(one.text.startswith(said) for one in result.warnings) for result in noted)
     assert all(any("the first, AP," in one.text for one in result.warnings) for result in noted)
     assert note_measures(noted)[0].warnings == noted[0].warnings
@@ -126,11 +126,11 @@ def test_folds_are_corrected_or_warned_of_everywhere(three):
     asked = compare(three, test_share=1 / 9, tests=["randomization"], correction="tukey")
     assert asked.advice.tests == ("randomization", "corrected-t")
     assert any(
-        one.text.startswith("randomization and tukey take folds for independent")
+        one.text.startswith("randomization and tukey treat folds as independent")
         for one in asked.warnings
     )
     kind = compare(three, test_share=1 / 9, interval="t").warnings
-    assert any("the t interval takes folds for independent" in one.text for one in kind)
+    assert any("the t interval treats folds as independent" in one.text for one in kind)
 
 
 def test_folds_of_zeros_and_ones_get_no_wilson_interval():
@@ -196,18 +196,18 @@ def test_markdown_escapes_what_would_be_markup():
 def test_numbers_agree_with_their_nouns():
     first, second = dict(zip("abcd", A, strict=False)), dict(zip("abc", B, strict=False))
     said = [one.text for one in compare(Scores.of({"A": first, "B": second}), tuned=["A"]).warnings]
-    assert "1 unit that some system lacks was left out: d" in said
-    assert "A was tuned and B was not: it may be tuning" in said
+    assert "1 unit left out because a system has no score for it: d" in said
+    assert "A was tuned but B was not: the difference may be due to tuning" in said
     three = scores_of({"A": A, "B": B, "C": C})
     said = [one.text for one in compare(three, tuned=["A", "B"]).warnings]
-    assert "A, B were tuned and C was not: it may be tuning" in said
+    assert "A, B were tuned but C was not: the difference may be due to tuning" in said
     (claim,) = compare(scores_of({"A": [0, 0], "B": [1, 0]}), tests=["sign", "t"]).claims
     assert claim.outcomes[0].detail == "1 win, 0 losses, 1 tie"
     assert claim.outcomes[1].detail == "1 degree of freedom"
 
 
 def test_mcnemar_names_the_score_it_cannot_take(two):
-    with pytest.raises(InputError, match=r"A has 0\.2 on unit q0: use another test \(--test"):
+    with pytest.raises(InputError, match=r"A has 0\.2 on unit q0: use randomization, t"):
         compare(two, tests=["mcnemar"])
 
 
@@ -216,7 +216,7 @@ def test_permutation_corrections_say_how_and_how_sure():
     scores = scores_of({name: generator.random(30).tolist() for name in "ABC"})
     result = compare(scores, baseline="A", correction="maxt", replicates=999)
     for claim, said in zip(result.claims, sentences(result), strict=True):
-        assert "999 draws, seed 0, ± 0.0" in said
+        assert "999 replicates, seed 0, ± 0.0" in said
         p = claim.adjusted
         assert claim.adjusted_error == pytest.approx((p * (1 - p) / 999) ** 0.5)
     exact = compare(scores_of({"A": A, "B": B, "C": C}), baseline="A", correction="maxt")

@@ -117,11 +117,11 @@ def test_the_same_text_on_both_sides_is_pointed_out():
 def test_it_prints_as_a_table():
     text = str(FOLDS.splits(WHOLE, "document").describe())
     lines = text.splitlines()
-    heading = "split  train  test  relevant least  median  most  none in test  none in train  Pro10"
-    assert lines[4] == heading
-    assert lines[5].split() == ["r0/f0", "3", "3", "2", "2", "2", "0", "1", "0.20"]
-    assert "no unit is on two sides" in text
-    assert "what counts are the relevant documents" in text
+    heading = "split  train  test  relevant: min  median  max  none: test  train  Pro10"
+    assert lines[2] == heading
+    assert lines[3].split() == ["r0/f0", "3", "3", "2", "2", "2", "0", "1", "0.20"]
+    assert "no unit is on both sides" in text
+    assert "the number of relevant documents per query matters" in text
     assert "few: LeaveOneOut()" in str(KFold(2).splits(5, "instance").describe())
     many = str(LeaveOneOut().splits(1500, "instance").describe())
     assert "… and 1,480 more" in many
@@ -137,4 +137,4 @@ def test_inner_splits_are_described():
 )
 def test_advice_goes_by_size(units, plan):
     assert plan in advice(units, "queries")
-    assert ("wrong every time" in advice(units, "queries")) is (units == 10)
+    assert ("always wrong" in advice(units, "queries")) is (units == 10)

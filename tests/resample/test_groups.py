@@ -107,7 +107,7 @@ def test_few_duplicates_are_an_info_and_many_a_warning():
 
 def test_without_groups_duplicates_are_apart_and_a_warning_says_so():
     found = collection_of({f"{name}{n}": f"text {n}" for n in range(20) for name in "ab"})
-    with pytest.warns(ResamplingWarning, match="held-out text was seen"):
+    with pytest.warns(ResamplingWarning, match="held-out text is also in the training data"):
         splits = KFold(4, groups="none").splits(found, "document")
     assert splits.groups is None
     (note,) = splits.notes

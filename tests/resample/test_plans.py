@@ -29,7 +29,7 @@ from heldout import (
 from heldout.data.ids import id_column
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
-from heldout.resample.sources import Made, Partition, Sides
+from heldout.resample.sources import Computed, Partition, Sides
 
 
 def ids(least=2, most=40):
@@ -63,7 +63,7 @@ def table(*folds):
 
 def sides(*pairs):
     made = [Sides(*(np.array(one, np.int32) for one in pair)) for pair in pairs]
-    return Broken(Made(len(made), made.__getitem__))
+    return Broken(Computed(len(made), made.__getitem__))
 
 
 @given(ids(), st.data())
@@ -328,9 +328,9 @@ def test_splits_behave_like_a_sequence():
         splits[4]
     with pytest.raises(PlanError, match="no split r1/f0"):
         splits.find(1, 0)
-    with pytest.raises(PlanError, match="no repeat 1"):
+    with pytest.raises(PlanError, match="has repeats 0 to 0"):
         splits.folds(1)
-    with pytest.raises(PlanError, match="not put every unit into one fold"):
+    with pytest.raises(PlanError, match="does not assign every unit to one fold"):
         Bootstrap(2).splits(9, "instance").folds()
     with pytest.raises(ValueError, match="read-only"):
         splits[0].train[0] = 5
@@ -362,7 +362,7 @@ def test_fingerprint_tells_ids_folds_and_unit_apart():
 
 def test_small_strata_are_named_and_spread():
     labels = ["a"] * 8 + ["b"] * 2
-    with pytest.warns(ResamplingWarning, match=r"'b': 2\).*different folds"):
+    with pytest.warns(ResamplingWarning, match=r"'b': 2\), which are missing in some folds"):
         splits = KFold(5, stratify="labels").splits(10, "instance", labels=labels)
     check.strata_even(splits, labels)
 

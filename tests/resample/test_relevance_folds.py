@@ -256,7 +256,7 @@ def test_inner_splits_never_touch_a_held_out_unit(outer, inner):
             assert ((one.train > 0) + (one.test > 0) == (split.train > 0)).all()
             assert one.key.inner is not None
             assert (one.key.repeat, one.key.fold) == (split.key.repeat, split.key.fold)
-            with pytest.raises(PlanError, match="is an inner one"):
+            with pytest.raises(PlanError, match="is an inner split"):
                 one.inner(inner)
 
 

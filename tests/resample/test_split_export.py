@@ -110,7 +110,7 @@ def test_a_map_that_belongs_elsewhere_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"doc_map\.tsv:3: 1 columns"):
         maps_beside(tmp_path)
     (tmp_path / "doc_map.tsv").write_text("new\toriginal\na\tb\na\tc\n")
-    with pytest.raises(InputError, match=r"doc_map\.tsv:3: the new id 'a' stands twice"):
+    with pytest.raises(InputError, match=r"doc_map\.tsv:3: the new id 'a' appears twice"):
         maps_beside(tmp_path)
     assert maps_beside("pydocs") == IdMaps()
 
@@ -175,7 +175,7 @@ def test_an_old_export_is_replaced_only_when_asked(tmp_path):
     whole = made()
     splits = KFold(2).splits(whole, "document")
     export_splits(splits, whole, tmp_path / "out", "lines")
-    with pytest.raises(FolderExistsError, match="--force"):
+    with pytest.raises(FolderExistsError, match="force=True"):
         export_splits(splits, whole, tmp_path / "out")
     export_splits(splits, whole, tmp_path / "out", "trec", force=True)
     assert (tmp_path / "out" / "r0-f0" / "test" / "documents.trec").exists()

@@ -283,7 +283,7 @@ AGAIN = "from heldout.retrieve.index import Index; Index.build(['a b', 'b'])"
 def test_no_loop_reaches_beside_its_arrays_and_compiling_is_said_once(tmp_path):
     # Numba then looks at every index, and code compiled without that is not used.
     environment = {**os.environ, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
-    said = ["compiling the index builder, once: a few seconds"]
+    said = ["compiling the index builder (once, takes a few seconds)"]
     for code, expected in ((BOUNDS, said), (AGAIN, [])):
         done = subprocess.run(  # noqa: S603 - this Python
             [sys.executable, "-c", code],

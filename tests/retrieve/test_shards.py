@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from heldout.data.documents import documents_of
-from heldout.data.ranges import even_sizes, range_batches, range_digests
+from heldout.data.documents import documents_of, even_sizes, range_batches, range_digests
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.bootstrap import rank_bootstrap

@@ -5,7 +5,7 @@ import pytest
 
 from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut
 from heldout.tune.choice import choose
-from heldout.tune.rechoose import Sides, TunedPoints, choice_spreads, draw_counts, rechoose
+from heldout.tune.choice_variance import Sides, TunedPoints, choice_spreads, draw_counts, rechoose
 
 IDS = [f"q{n}" for n in range(17)]
 PLANS = [KFold(4, repeats=2), LeaveOneOut(), Bootstrap(3), HoldOut(0.3)]

@@ -87,7 +87,7 @@ def test_systems_share_the_folds_and_can_be_compared(folder):
     whole = evaluate(QRELS, folder / "plain.run", "nDCG@10").values(0, 0)
     assert second.folds.units.tolist() == whole.tolist()  # nothing to choose: its own scores
     comparison = compare(tuned.scores(), tuned=["A"])
-    assert any("A was tuned and B was not" in one.text for one in comparison.warnings)
+    assert any("A was tuned but B was not" in one.text for one in comparison.warnings)
 
 
 def test_very_different_search_effort_is_pointed_out(folder):
@@ -161,7 +161,7 @@ def test_wrong_input_is_refused(folder):
         tune_runs(QRELS, {})
     with pytest.raises(InputError, match="no such file"):
         tune_runs(QRELS, [folder / "plain.run", folder / "gone.run"])
-    with pytest.raises(InputError, match="40 folds of 30 queries"):
+    with pytest.raises(InputError, match="40 folds but only 30 queries"):
         tune_runs(QRELS, f"{folder}/w=*.run", plan=KFold(40))
     with pytest.raises(MeasureError, match="no better or worse"):
         tune_runs(QRELS, f"{folder}/w=*.run", "NumQ")

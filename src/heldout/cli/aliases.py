@@ -20,6 +20,10 @@ OPTIONS: Final[dict[str, dict[str, str]]] = {
 """Renamed options of each command."""
 
 
+_PARTS: Final = {"show", "export", "-h", "--help"}
+"""What ``collection`` does; with a collection alone it is shown."""
+
+
 class Modern(NamedTuple):
     """A command line under present names.
 
@@ -52,6 +56,8 @@ def modern(arguments: list[str]) -> Modern:
     rest = _options(command, rest)
     if command == "split":
         rest = _assignments(rest)
+    if command == "collection" and rest and rest[0] not in _PARTS:
+        rest = ["show", *rest]
     return Modern([command, *rest], {})
 
 

@@ -28,7 +28,7 @@ _EXAMPLES = """\
   heldout chart results tuning -o tuning.svg --dark
   heldout chart results query-differences -m AP -o queries.html
   heldout chart scores.csv pairs -m nDCG@10 -o pairs.pdf
-  heldout chart predictions.csv roc -o roc.png --data roc.csv
+  heldout chart knn.csv logistic.csv roc -o roc.png --data roc.csv
 """
 
 _NOTES = """\
@@ -48,13 +48,12 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add = parser.add_argument
     add(
-        "results",
-        metavar="RESULTS",
-        nargs="?",
-        help="results folder of heldout run -o, table of scores, file of predictions, or output "
-        "of heldout study",
+        "files",
+        metavar="RESULTS NAME",
+        nargs="*",
+        help="results folder of heldout run -o, table of scores, files of predictions, or output "
+        "of heldout study; and the name of a chart (see --list)",
     )
-    add("name", metavar="NAME", nargs="?", help="chart (see --list)")
     add("--list", action="store_true", dest="listed", help="list the charts")
     add("-m", "--measure", metavar="NAME", help="measure of the results or the table")
     add("--baseline", metavar="SYSTEM", help="table of scores: compare the others with this system")
@@ -76,6 +75,7 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _chart(options: argparse.Namespace) -> None:
+    _divide(options)
     if options.json and not options.listed:
         raise InputError("--json goes with --list; a chart as JSON: -o chart.json")
     if options.listed:
@@ -85,7 +85,7 @@ def _chart(options: argparse.Namespace) -> None:
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.tables import plain_text
 
-    chart = chosen_chart(options.name, lambda: _charts(options), options.results)
+    chart = chosen_chart(options.name, lambda: _charts(options), ", ".join(options.results))
     if options.data is not None:
         from heldout.cli.files import emit
         from heldout.report.tables import safe_frame
@@ -99,14 +99,29 @@ def _chart(options: argparse.Namespace) -> None:
             sys.stderr.write(f"{plain_text(chart.title)}: {' and '.join(written)}\n")
 
 
+def _divide(options: argparse.Namespace) -> None:
+    """Find the name of the chart among the files: it comes last, or is one of the known names."""
+    from pathlib import Path
+
+    from heldout.report.charts.named import NAMES
+
+    files = list(options.files)
+    named = [one for one in files if one in NAMES and not Path(one).exists()]
+    if not named and len(files) > 1 and not Path(files[-1]).exists():
+        named = files[-1:]
+    options.name = named[0] if named else None
+    options.results = [one for one in files if one not in named[:1]]
+
+
 def _check(options: argparse.Namespace) -> None:
     """Refuse wrong options before anything is read."""
-    from heldout.report.charts.of_files import NEEDS, check_name
+    from heldout.report.charts.of_files import check_name
 
-    if options.results is None:
+    if not options.results:
         raise InputError("no input: heldout chart RESULTS NAME -o chart.png")
     if options.name is None:
-        raise InputError(f"no chart named: choose one of {', '.join(NEEDS)} (--list explains them)")
+        known = ", ".join(dict.fromkeys(one.key for one in _charts(options)))
+        raise InputError(f"no chart named: add one of {known} (--list explains them)")
     check_name(options.name)
     if options.output is None and options.data is None:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
@@ -129,7 +144,7 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
     from heldout.report.charts.of_files import charts_of_path
 
     return charts_of_path(
-        options.results,
+        *options.results,
         measure=options.measure,
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
@@ -148,7 +163,7 @@ def _list(options: argparse.Namespace) -> None:
     from heldout.report.charts.named import NAMES
     from heldout.report.tables import plain_text
 
-    if options.results is None:
+    if not options.results:
         rows = [{"name": name, "shows": words} for name, words in NAMES.items()]
     else:
         rows = [

@@ -89,6 +89,8 @@ def check_claims(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
     if options.gate == "better" and options.margin is None:
         options.margin = 0.0
+        if not options.correction:
+            options.alternative = "greater"  # the gate's own test, so that they cannot disagree
     if (options.gate is None) != (options.margin is None):
         raise InputError(
             f"--gate {options.gate} needs --margin X"
@@ -240,6 +242,8 @@ def present(
     from heldout.report.tables import note_lines
 
     comparisons = [_named(one, options.data) for one in comparisons]
+    if options.gate == "better":
+        comparisons = list(map(_one_sided, comparisons))
     gates = [_gate(one, options) for one in comparisons] if options.gate else []
     results = [result for found in gates for result in found]
     text = _text(comparisons, gates, signatures, options) if shown else None
@@ -247,12 +251,21 @@ def present(
     said = [f"signature: {one}" for one in signatures if options.format != "json"]
     said += note_lines(_beside(comparisons, options))
     said += _publish(text, comparisons, options, nameless)
+    shown_above = text is not None and options.format == "md" and options.output is None
     for result in results:
-        said += [result.sentence, *note_lines(result.notes)]
+        said += [*([] if shown_above else [result.sentence]), *note_lines(result.notes)]
     if options.quiet:
-        said = [result.sentence for result in results]
+        said = [] if shown_above else [result.sentence for result in results]
     sys.stderr.write("".join(note + "\n" for note in said))
     return 0 if all(result.passed for result in results) else 1
+
+
+def _one_sided(comparison: Comparison) -> Comparison:
+    """Without the warning about one-sided tests: whoever sets a gate fixes its side beforehand."""
+    from dataclasses import replace
+
+    kept = tuple(note for note in comparison.warnings if note.code != "one-tail")
+    return replace(comparison, advice=comparison.advice._replace(warnings=kept))
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:
@@ -306,12 +319,22 @@ def _text(
             comparisons,
             options.format,
             terminal=terminal,
+            known=[note for one in comparisons for note in one.warnings] if options.quiet else (),
             full=options.full or (terminal and terminal_width() >= _WIDE),
             pairs=options.pairs,
             explain=options.explain,
         )
+        claims += _agreement(comparisons, options.format)
     verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []
     return tables_page("\n".join([*verdicts, *claims]), options.format, "Scores")
+
+
+def _agreement(comparisons: list[Comparison], kind: str) -> list[str]:
+    """How far several measures agree; other programs find it in JSON."""
+    from heldout.report.order_agreement import agreement_text
+
+    text = agreement_text(comparisons, kind)
+    return [text] if text else []
 
 
 def _json(
@@ -350,7 +373,7 @@ def _publish(
         said = _record(comparisons, options, nameless)
         (show if options.format == "table" else emit)(text)
         return said
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(options.output) as aside:
         if options.format == "parquet":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,8 @@ def write_comparison(
     page = render_page(title, [part], made=[("command", this_command())])
     for path in paths:
         write_page(path, page)
+        if not options.quiet:
+            sys.stderr.write(f"Open {path} in a browser.\n")
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:
@@ -79,7 +82,7 @@ def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, An
     qrels, *runs = options.files
     from heldout.cli.files import split_paths
     from heldout.data.collection_files import read_collection
-    from heldout.data.files import read_qrels, read_run
+    from heldout.data.run_files import read_qrels, read_run
 
     found: dict[str, Any] = {
         "runs": dict(zip(comparison.scores.systems, map(read_run, runs), strict=True)),

@@ -20,6 +20,7 @@ from heldout.cli.inputs import (
 from heldout.cli.measures import given_measures
 from heldout.cli.options import add_level, add_measures, add_quiet, add_seed, positive
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.quick_start import import_numpy_without_threads
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -222,7 +223,9 @@ def _check_classification(options: argparse.Namespace) -> None:
 
 
 def _eval_runs(options: argparse.Namespace) -> int:
-    from heldout.data.files import read_qrels  # NumPy comes with it
+    if not any(":" in name for name in options.measure or []):  # else code of the user's
+        import_numpy_without_threads()
+    from heldout.data.run_files import read_qrels
 
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
     if options.no_summary and not options.per_unit:
@@ -296,7 +299,7 @@ def _query_ids(given: str) -> list[str]:
 
 
 def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
-    from heldout.data.files import read_run
+    from heldout.data.run_files import read_run
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
 
@@ -366,7 +369,7 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
 
 
 def _write_parquet(result: RankingEvaluation, output: str) -> None:
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(output) as aside:
         result.to_frame().write_parquet(aside)

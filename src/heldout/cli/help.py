@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 import textwrap
@@ -32,6 +33,21 @@ class Parser(argparse.ArgumentParser):
         """Say what was wrong and exit with code 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Suggest the nearest of the choices for one that does not exist."""
+        if action.choices is None or value in action.choices:
+            return
+        from difflib import get_close_matches  # only for a mistake
+
+        known = list(map(str, action.choices))
+        close = get_close_matches(str(value), known, 1)
+        close = close or [one for one in known if str(value).startswith(one)][:1]
+        meant = f"did you mean {close[0]}?" if close else f"expected one of {', '.join(known)}"
+        if action.metavar == "COMMAND":
+            self.error(f"unknown command {value!r}: {meant}")
+        name = action.option_strings[-1] if action.option_strings else str(action.metavar)
+        self.error(f"{name} {value}: {meant}")
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help and errors; argparse would ignore a full disk."""
         (file or sys.stderr).write(message)
@@ -49,6 +65,9 @@ class Formatter(argparse.HelpFormatter):
     it, and continues below itself where the line is too long. The usage names required arguments;
     options are listed below it anyway.
     """
+
+    def __init__(self, prog: str, width: int | None = None) -> None:
+        super().__init__(prog, width=_terminal_width() - 2 if width is None else width)
 
     def _format_usage(
         self,
@@ -90,6 +109,20 @@ class Formatter(argparse.HelpFormatter):
                 prose = []
             blocks.append(_listed(line, width))
         return "\n".join(indent + line for line in "\n".join(blocks).strip("\n").split("\n"))
+
+
+def _terminal_width() -> int:
+    """The same as `shutil.get_terminal_size`; that imports all modules for compression.
+
+    argparse makes a formatter for each argument that is added.
+    """
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns or 80  # type: ignore[union-attr]
+    except (AttributeError, ValueError, OSError):  # closed, or not a terminal
+        return 80
 
 
 def _spelled(action: argparse.Action) -> str:

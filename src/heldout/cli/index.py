@@ -15,6 +15,7 @@ from heldout.cli.options import (
     positive,
     size,
 )
+from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -88,8 +89,9 @@ def build_index(
     shards: int | None = None,
     memory: int | None = None,
     threads: int | None = None,
+    quiet: bool = False,
 ) -> AnyIndex:
-    """Build an index (with `shards` of several parts); a bar on a terminal shows how far it is."""
+    """Build an index (with `shards` of several parts); a bar on a terminal shows progress."""
     from heldout.retrieve.index import MEMORY, Index
     from heldout.retrieve.shards import ShardedIndex
 
@@ -110,17 +112,7 @@ def build_index(
             progress=progress,
         )
 
-    if not sys.stderr.isatty():
-        return build()
-    from rich.console import Console  # only for the progress bar
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("documents", total=len(documents))
-
-        def progress(done: int, of: int) -> None:
-            bar.update(task, completed=done, total=of)
-
+    with progress_bar("documents", quiet=quiet) as progress:
         return build(progress)
 
 
@@ -221,6 +213,7 @@ def _build(options: argparse.Namespace) -> int:
         shards=options.shards,
         memory=options.max_memory,
         threads=options.jobs,
+        quiet=options.quiet,
     )
     built = time.perf_counter()
     if options.json or not options.quiet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.cli.files import is_file
 from heldout.cli.help import group
 from heldout.errors import InputError
 
@@ -74,11 +75,15 @@ def given_task(options: argparse.Namespace) -> str:
         return "text"
     if options.task is not None:
         return str(options.task)
-    if not options.files or "-" in options.files:
+    if not options.files or "-" in options.files or not is_file(options.files[0]):
         return "ranking"  # a pipe can be read only once
-    from heldout.data.prediction_kind import told_task
+    from heldout.data.io.first_line import begins_with_judgement
 
-    return told_task(options.files) or "ranking"
+    if begins_with_judgement(options.files[0]):
+        return "ranking"
+    from heldout.data.prediction_task import detect_task
+
+    return detect_task(options.files) or "ranking"
 
 
 def judgements_and_runs(options: argparse.Namespace) -> tuple[str, list[str]]:

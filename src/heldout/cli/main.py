@@ -9,26 +9,14 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from heldout import __version__
 from heldout.cli.aliases import modern
-from heldout.cli.chart import add_chart
-from heldout.cli.collection import add_collection
-from heldout.cli.compare import add_compare
-from heldout.cli.demo import add_demo
-from heldout.cli.eval import add_eval
 from heldout.cli.files import emit, split_paths
 from heldout.cli.help import Formatter, Parser, add_help_options, command
-from heldout.cli.index import add_index
-from heldout.cli.ledger import add_ledger
-from heldout.cli.measures import add_measures
-from heldout.cli.power import add_power
-from heldout.cli.report import add_report
-from heldout.cli.run import add_run
-from heldout.cli.search import add_search
-from heldout.cli.split import add_split
-from heldout.cli.study import add_study
+from heldout.cli.quick_start import collect_garbage_rarely
 from heldout.errors import HeldoutError, cause_of
 
 if TYPE_CHECKING:
@@ -55,9 +43,22 @@ examples:
 """
 
 
+_COMMANDS: Final = (
+    *("eval", "compare", "run", "report", "chart", "split", "collection"),
+    *("index", "search", "fuse", "agree", "power", "ledger", "study", "measures", "demo"),
+)
+"""In the order of the help. ``NAME`` is added by ``add_NAME`` of ``heldout.cli.NAME``."""
+
+
 @cache
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line; parsing does not change it."""
+def parser(name: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the command line; parsing does not change it.
+
+    Parameters
+    ----------
+    name
+        The only command to add (default: all of them). All of them take as long as NumPy to import.
+    """
     whole = Parser(
         "heldout",
         description=_TAGLINE,
@@ -67,28 +68,17 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action="version", version=f"heldout {__version__}")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    add_eval(command, commands)
-    add_compare(command, commands)
-    add_run(command, commands)
-    add_report(command, commands)
-    add_chart(command, commands)
-    add_split(command, commands)
-    add_collection(command, commands)
-    add_index(command, commands)
-    add_search(command, commands)
-    add_power(command, commands)
-    add_ledger(command, commands)
-    add_study(command, commands)
-    add_measures(command, commands)
-    add_demo(command, commands)
+    for one in [name] if name else _COMMANDS:
+        module = import_module(f"heldout.cli.{one}")
+        getattr(module, f"add_{one}")(command, commands)
     add_help_options(whole)
     return whole
 
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse arguments; files may come before, between and after options, as with getopt."""
-    whole = parser()
     given, values = modern(list(sys.argv[1:] if arguments is None else arguments))
+    whole = parser(given[0] if given and given[0] in _COMMANDS else "")
     options, rest = whole.parse_known_args(given)
     for name, value in values.items():
         setattr(options, name, value)
@@ -131,22 +121,33 @@ def _end(code: int, said: str = "") -> NoReturn:
     sys.exit(code)
 
 
+def _message(error: HeldoutError, options: argparse.Namespace | None) -> str:
+    """The message of an error in the words of the command line."""
+    from heldout.cli.places import as_options, in_options
+    from heldout.report.tables import plain_text  # the message may quote ids of a file
+
+    said = as_options(str(error), options)
+    if getattr(options, "system", "") is not None:  # else an experiment file says it
+        said = in_options(said)
+    return "\n".join(map(plain_text, said.split("\n")))
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; wrong input is reported in one line, with exit code 2."""
+    collect_garbage_rarely()
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever wants nothing but the exit code
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
         elif hasattr(stream, "reconfigure"):  # without UTF-8 it shows ? instead of failing
             stream.reconfigure(errors="replace")
+    options = None
     try:
-        code = _run(_parsed(arguments))
+        options = _parsed(arguments)
+        code = _run(options)
         sys.stdout.flush()
     except HeldoutError as error:
-        from heldout.report.tables import plain_text  # the message may quote ids of a file
-
-        lines = (plain_text(line) for line in str(error).split("\n"))
-        _end(2, "heldout: " + "\n".join(lines) + "\n")
+        _end(2, f"heldout: {_message(error, options)}\n")
     except MemoryError as error:
         why = f" ({error})" if str(error) else ""
         _end(

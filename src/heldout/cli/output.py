@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from heldout.cli.help import group
@@ -112,9 +113,7 @@ def output_format(
 
 
 def _by_suffix(output: str | None, formats: Sequence[str], default: str | None) -> str:
-    from pathlib import PurePath
-
-    suffix = "" if output is None else PurePath(output).suffix.lower()
+    suffix = os.path.splitext(output or "")[1].lower()  # noqa: PTH122 - pathlib is slow to import
     kind = FORMAT_OF.get(suffix)
     if kind in formats:
         return str(kind)

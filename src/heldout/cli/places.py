@@ -1,4 +1,4 @@
-"""Where a value of an experiment was given on the command line."""
+"""Names of Python parameters and fields of experiments as options of the command line."""
 
 from __future__ import annotations
 
@@ -10,10 +10,76 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
-__all__ = ["option_of", "plan_option"]
+__all__ = ["as_options", "in_options", "option_of", "plan_option"]
 
 _ENTRY: Final = re.compile(r"(systems|measures)\[(\d+)\]")
+_PYTHON: Final = (
+    (re.compile(r"KFold\((\d+), "), r"--folds \1 "),
+    (re.compile(r"KFold\((\d+)\)"), r"--folds \1"),
+    (re.compile(r"HoldOut\(([\d.]+)\)"), r"--hold-out \1"),
+    (re.compile(r"LeaveOneOut\(\)"), "--leave-one-out"),
+    (re.compile(r"\b(stratify|groups)='([\w-]+)'\)?"), r"--\1 \2"),
+    (re.compile(r"\bstratify=…\)"), "--stratify …"),
+)
+"""Plans and their parameters as Python has them, and the options that are the same."""
 _TABLES: Final = ("plan", "collection", "analyzer")
+_ARGUMENT: Final = re.compile(
+    r"(?<![\w/.'\"=-])([a-z_]+)="
+    r"(\"[^\"]*\"|'[^']*'|…|True\b|nan\b|[A-Z]+\b|-?\d+(?:\.\d+)?(?![\w.]))"
+)
+"""A Python argument in a message: ``threshold=0.5``, ``force=True``, ``baseline=NAME``."""
+
+_SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
+_FIELDS: Final = {"k": "folds"}
+"""Parameters of plans whose option has another name."""
+_IN_WORDS: Final = {
+    "compare_unpaired": "--unpaired",
+    "count missing queries as 0 (missing='zero')": "do not use --intersection",
+    'by="unit"': "--by-unit",
+    "verify=False": "--unverified",
+    "more than max_memory": "more than --max-memory",
+}
+"""What an option says differently from the Python parameter."""
+
+
+def as_options(message: str, options: argparse.Namespace | None) -> str:
+    """Return the message of an error with Python arguments written as options of the command.
+
+    Parameters
+    ----------
+    options
+        Of the command; arguments that it does not have stay as they are, and so do those inside
+        a call such as ``KFold(10, seed=1)``. None if they could not be parsed.
+
+    Examples
+    --------
+    >>> from argparse import Namespace
+    >>> as_options("out already exists: overwrite it (force=True)", Namespace(force=False))
+    'out already exists: overwrite it (--force)'
+    >>> as_options("use KFold(10, seed=1); seed=-1: expected", Namespace(seed=-1))
+    'use KFold(10, seed=1); --seed -1: expected'
+    >>> known = Namespace(correction="dunnett", baseline=None)
+    >>> as_options("correction='dunnett' needs a baseline: pass baseline=NAME", known)
+    '--correction dunnett needs a baseline: pass --baseline NAME'
+    """
+    if options is None:
+        return message
+    known = vars(options)
+    for python, words in _IN_WORDS.items():
+        message = message.replace(python, words)
+
+    def option(found: re.Match[str]) -> str:
+        name, value = _FIELDS.get(found[1], found[1]), found[2].strip("'\"")
+        before = message[: found.start()]
+        call = before[before.rfind(")") + 1 :].rpartition("(")
+        if name.removesuffix("s") not in known and name not in known:
+            return found[0]
+        if call[1] and re.search(r"\w$", call[0]):
+            return found[0]
+        flag = _SPELLINGS.get(name, "--" + name.replace("_", "-"))
+        return flag if value == "True" else f"{flag} {value}"
+
+    return _ARGUMENT.sub(option, message)
 
 
 def option_of(options: argparse.Namespace) -> Callable[[str], str]:
@@ -49,3 +115,16 @@ def plan_option(name: str) -> str:
     if last in {"queries", "documents"} and name.startswith("plan."):
         return ""
     return "--" + last.replace("_", "-")
+
+
+def in_options(text: str) -> str:
+    """Replace parameters of plans in a message of the library by options.
+
+    Examples
+    --------
+    >>> in_options("use KFold(5, stratify='relevance')")
+    'use --folds 5 --stratify relevance'
+    """
+    for pattern, option in _PYTHON:
+        text = pattern.sub(option, text)
+    return text

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.cli.files import emit, show
+from heldout.cli.files import emit, show, terminal_width
 from heldout.cli.help import group
 from heldout.cli.inputs import (
     add_prediction_options,
@@ -25,14 +26,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heldout.data.scores import Scores
+    from heldout.experiment.pilots import Spread
     from heldout.experiment.results import Results
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import PilotPower
     from heldout.infer.power_several import SeveralPower
     from heldout.infer.scoring.base import Scored
-    from heldout.report.plan import Spread
 
 __all__ = ["add_power"]
+
+_MANY: Final = 3
+"""Pairs of systems from which on their plans are one table."""
 
 _EXAMPLES = """\
   heldout power qrels.txt old.run new.run --difference 0.02
@@ -121,7 +125,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 def _power(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
-    from heldout.report.plan import json_plan, plan_lines, several_lines, simulated_lines
+    from heldout.report.plan import json_plan, several_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     goal = Goal(options.power, options.level, options.alternative)
@@ -141,16 +145,28 @@ def _power(options: argparse.Namespace) -> int:
             )
         )
         return 0
-    lines = [
+    lines = [line for pilot in pilots for line in _lines(pilot.spreads, wanted, options)]
+    for spread, found in zip(spreads, simulated, strict=False):
+        lines += simulated_lines(spread.what, found)
+    lines += several_lines(several, options.power)
+    if not several and not options.quiet and any(len(pilot.spreads) > 1 for pilot in pilots):
+        lines += [SEVERAL_HINT, ""]
+    show("".join(line + "\n" for line in lines))
+    return 0
+
+
+def _lines(spreads: list[Spread], wanted: Any, options: argparse.Namespace) -> list[str]:
+    """The plan of each pair in a block; of many pairs in a table."""
+    from heldout.report.plan import plan_lines, plan_table_lines
+
+    if len(spreads) >= _MANY and not options.half_width:
+        width = terminal_width() if sys.stdout.isatty() else None
+        return plan_table_lines(spreads, *wanted, width=width, quiet=options.quiet)
+    return [
         line
         for spread in spreads
         for line in plan_lines(spread, *wanted, widths=options.half_width, quiet=options.quiet)
     ]
-    for spread, found in zip(spreads, simulated, strict=False):
-        lines += simulated_lines(spread.what, found)
-    lines += several_lines(several, options.power)
-    show("".join(line + "\n" for line in lines))
-    return 0
 
 
 class _Pilot(NamedTuple):
@@ -160,12 +176,18 @@ class _Pilot(NamedTuple):
     scored: Scored | None = None
 
 
+SEVERAL_HINT: Final = (
+    "Each plan is for one pair tested alone. Comparing all systems at once, with the default "
+    "correction, needs more: --simulate computes it from runs or scores of units."
+)
+
+
 def _several(pilot: _Pilot, options: argparse.Namespace) -> list[tuple[float, SeveralPower | None]]:
     """For each difference, the units that all systems together need, with the default test."""
     if not options.simulate or pilot.scored is None or len(pilot.scored.scores.systems) < 3:
         return []
+    from heldout.experiment.pilots import usual_difference
     from heldout.infer.power_several import units_for_several
-    from heldout.report.plan import usual_difference
 
     scores = pilot.scored.scores
     return [
@@ -213,7 +235,7 @@ def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPow
 
 
 def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.report.plan import fold_spreads, pilot_spreads
+    from heldout.experiment.pilots import fold_spreads, pilot_spreads
 
     folder = options.files[0] if len(options.files) == 1 and options.scores is None else None
     if folder is not None and Path(folder).is_dir():
@@ -242,12 +264,16 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
 
 
 def _known_spread(options: argparse.Namespace) -> _Pilot:
-    from heldout.report.plan import Spread, proportion_spread
+    from heldout.experiment.pilots import Spread, proportion_spread
 
     name = "--sd" if options.sd is not None else "--discordant"
     if options.files or options.scores is not None:
         raise InputError(
             f"give either {name} or a pilot study (QRELS RUN RUN, or --scores), not both"
+        )
+    if options.test_share is not None:
+        raise InputError(
+            f"--test-share is for a pilot of folds (--scores): leave it out with {name}"
         )
     if options.sd is not None and options.discordant is not None:
         raise InputError("give either --sd or --discordant, not both")
@@ -255,11 +281,11 @@ def _known_spread(options: argparse.Namespace) -> _Pilot:
     return _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
 
 
-def _asked(options: argparse.Namespace) -> Asked:
-    from heldout.infer.engine import Asked
+def _asked(options: argparse.Namespace) -> CompareSettings:
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import REPLICATES
 
-    return Asked(replicates=REPLICATES, level=options.level, seed=options.seed)
+    return CompareSettings(replicates=REPLICATES, level=options.level, seed=options.seed)
 
 
 def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
@@ -270,8 +296,8 @@ def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
 
 def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
     from heldout.data.predictions import unit_count
+    from heldout.experiment.pilots import fold_spreads, pilot_spreads
     from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
-    from heldout.report.plan import fold_spreads, pilot_spreads
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
@@ -292,7 +318,7 @@ def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
 
 
 def _of_results(results: Results, options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.report.plan import document_spreads, fold_spreads, pilot_spreads
+    from heldout.experiment.pilots import document_spreads, fold_spreads, pilot_spreads
 
     settings = results.manifest["settings"]
     for measure in options.measure or results.measures[:1]:

@@ -26,13 +26,14 @@ _EXAMPLES = """\
   heldout report results -o report.html
   heldout report queries documents -o report.html --title "BM25 or not?"
   heldout report results -o report.html --collection cranfield/ --ledger looks.sqlite
+  heldout report results --export-runs runs            TREC files of the held-out rankings
 """
 
 _NOTES = """\
 The report is one file that works offline: the answer, tables, charts, every query with both
 rankings, tuning, splits, warnings, and the source of each number. Texts and judgements are shown
-if the collection is available: the built-in one is found, others are named. heldout compare ...
--o report.html writes such a page of runs, predictions or scores.
+if the collection is where it was, or named with --collection. heldout compare ... -o report.html
+writes such a page of runs, predictions or scores.
 """
 
 
@@ -59,8 +60,12 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         "-o",
         "--output",
         metavar="FILE",
-        default="report.html",
         help="file to write (default: report.html)",
+    )
+    add(
+        "--export-runs",
+        metavar="FOLDER",
+        help="write the held-out rankings as TREC runs, and no report unless -o is given",
     )
     add_quiet(parser, "write the report and print nothing")
     parser.set_defaults(run=_report)
@@ -84,17 +89,40 @@ def this_command() -> str:
 
 
 def _report(options: argparse.Namespace) -> None:
-    from heldout.report.page.render import render_page, write_page
-
-    check_page(options.output)
+    if options.export_runs is None:
+        options.output = options.output or "report.html"
+    if options.output is not None:
+        check_page(options.output)
     if options.collection is None and (options.queries or options.qrels):
         raise InputError("--queries and --qrels go with --collection")
     several = [_read(folder, verify=not options.unverified) for folder in options.files]
+    if options.export_runs is not None:
+        _export(several, options)
+    if options.output is not None:
+        _write_page(several, options)
+
+
+def _export(several: list[Results], options: argparse.Namespace) -> None:
+    from heldout.experiment.run_export import export_runs
+    from heldout.infer.results import count_of
+
+    folders = [Path(options.export_runs)]
+    if len(several) > 1:
+        folders = [folders[0] / Path(one).name for one in options.files]
+    for results, folder in zip(several, folders, strict=True):
+        written = export_runs(results, folder)
+        if not options.quiet:
+            sys.stderr.write(f"{folder}: {count_of(len(written), 'run file')}\n")
+
+
+def _write_page(several: list[Results], options: argparse.Namespace) -> None:
+    from heldout.report.page.render import render_page, write_page
+
     headings = _headings(options, several)
     parts, notes = [], []
     for folder, results, heading in zip(options.files, several, headings, strict=True):
         with _whole(folder):
-            part, note = _part(results, heading, options)
+            part, note = _part(results, folder, heading, options)
         parts.append(part)
         notes.append(note)
     made = [("this page", this_command()), ("results", ", ".join(options.files))]
@@ -106,10 +134,12 @@ def _report(options: argparse.Namespace) -> None:
         sys.stderr.write("".join(f"{note}\n" for note in dict.fromkeys(notes) if note))
 
 
-def _part(results: Results, heading: str, options: argparse.Namespace) -> tuple[Part, str]:
+def _part(
+    results: Results, folder: str, heading: str, options: argparse.Namespace
+) -> tuple[Part, str]:
     from heldout.report.page.of_results import part_of_results
 
-    at_hand, note = _collection(results, options)
+    at_hand, note = _collection(results, folder, options)
     part = part_of_results(results, heading=heading, collection=at_hand, ledger=options.ledger)
     return part, note
 
@@ -171,19 +201,21 @@ def _headings(options: argparse.Namespace, several: list[Results]) -> list[str]:
     return [Path(folder).name or folder for folder in options.files]
 
 
-def _collection(results: Results, options: argparse.Namespace) -> tuple[Collection | None, str]:
+def _collection(
+    results: Results, folder: str, options: argparse.Namespace
+) -> tuple[Collection | None, str]:
     """The collection that was evaluated, if it is at hand; else why there are no texts."""
-    settings = results.manifest["settings"]
-    if settings["task"] != "ranking":
+    if results.manifest["settings"]["task"] != "ranking":
         return None, ""
-    embedded = settings["collection"]["name"].startswith("pydocs-")
-    if options.collection is None and not embedded:
-        return None, "Texts and judgements are not shown: name the collection with --collection."
+    if options.collection is None:
+        from heldout.experiment.stored import stored_collection
+
+        found = stored_collection(folder, results)
+        missing = "" if found else "Texts and judgements are not shown: name the collection with "
+        return found, missing and f"{missing}--collection."
     found = _read_collection(options)
     if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
         return found, ""
-    if options.collection is None:
-        return None, "Texts and judgements are not shown: pydocs has changed since the experiment."
     raise InputError(
         f"--collection {options.collection}: not the collection of the experiment (fingerprint "
         f"{found.fingerprint()[:16]}, expected "
@@ -202,4 +234,4 @@ def _read_collection(options: argparse.Namespace) -> Collection:
         from heldout.cli.files import split_paths
 
         more["qrels"] = split_paths(options.qrels)
-    return read_collection(options.collection or "pydocs", **more)
+    return read_collection(options.collection, **more)

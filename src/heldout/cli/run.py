@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.experiment.experiment import Experiment
+    from heldout.experiment.manifest import Timings
     from heldout.experiment.results import Results
 
 __all__ = ["add_run"]
@@ -207,7 +208,7 @@ def _run(options: argparse.Namespace) -> int:
             force=options.force,
             progress=not options.quiet,
             max_memory=options.max_memory,
-            told=None if options.quiet else _tell,
+            on_message=None if options.quiet else _tell,
             command=this_command(),
         )
     except KeyboardInterrupt:
@@ -223,6 +224,7 @@ def _run(options: argparse.Namespace) -> int:
             terminal=sys.stdout.isatty(),
             full=options.full,
             explain=options.explain,
+            quiet=options.quiet,
         )
     if options.scores is not None:
         _write_scores(results, options.scores)
@@ -374,7 +376,7 @@ def _how_to_go_on(options: argparse.Namespace) -> str:
     return f"continue with: {shlex.join(['heldout', *words, '--resume'])}"
 
 
-def _where(timings: dict[str, Any], options: argparse.Namespace) -> str:
+def _where(timings: Timings, options: argparse.Namespace) -> str:
     took = f"{count_of(len(timings['tasks']), 'task')}, {timings['total']:.1f} s"
     if options.output is None:
         return f"{took}; results were not kept (use -o FOLDER)\n"

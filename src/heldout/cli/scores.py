@@ -142,7 +142,7 @@ def _known_measures(name: str) -> list[RankingMeasure]:
 
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli.files import refuse_same_file, split_paths
-    from heldout.data.files import read_qrels  # NumPy comes with it
+    from heldout.data.run_files import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.parse import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs

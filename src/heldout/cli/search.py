@@ -16,13 +16,12 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import (
     add_analyzer_options,
     add_collection_options,
-    add_json,
     add_measures,
     add_quiet,
     add_verify_index,
     positive,
 )
-from heldout.cli.output import add_format, output_format
+from heldout.cli.run_output import add_run_output, print_run, run_format
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -55,8 +54,6 @@ A collection is indexed in memory on every call; for a large one build the index
 index) and name it with --index; it must be of the same documents. The run is written to -o FILE
 (.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
 """
-
-_FORMATS = ("auto", "trec", "csv", "tsv", "json", "parquet")
 
 _MOST = 1000
 _MOST_SHOWN = 10
@@ -104,10 +101,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     )
     add_verify_index(parser)
     add_analyzer_options(parser)
-    add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
-    add_format(parser, _FORMATS, "for -o FILE (default: by its suffix, else trec)")
-    add_json(parser, "print the documents, the measures or the run as JSON")
+    add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
     group(parser, "execution").add_argument(
         "--dask",
@@ -119,12 +113,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
-    from heldout.data.files import write_run  # NumPy comes with it
+    from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
 
     model = _model(options.model, options.param)
     _refuse_misfits(options)
-    kind = _run_format(options)
+    kind = run_format(options)
     if options.dask is not None and options.index is None and not is_index(options.collection):
         raise InputError("--dask needs an index that all workers can read: build one, add --index")
     if options.query is not None:
@@ -144,23 +138,10 @@ def _search(options: argparse.Namespace) -> int:
     if not options.quiet:
         _note(given, run)
     if options.output is None and not _evaluates(options):
-        _print_run(run, json=options.json)
+        print_run(run, json=options.json)
     if judged is not None and _evaluates(options):
         _evaluate(judged, run, options)
     return 0
-
-
-def _run_format(options: argparse.Namespace) -> str:
-    """The format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.compression import PACKERS
-
-    if options.output is None:
-        if options.format != "auto":
-            raise InputError("--format goes with -o FILE")
-        return "trec"
-    name, dot, packing = options.output.rpartition(".")
-    plain = name if dot + packing.lower() in PACKERS else options.output
-    return output_format(options.format, plain, _FORMATS, "trec")
 
 
 def _evaluates(options: argparse.Namespace) -> bool:
@@ -219,7 +200,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
     named = _open_named(options)
     known = None if named is None or options.verify_index else known_to(named)
     collection = open_collection(options, known)
-    index = named or build_index(collection.documents, given_analyzer(options))
+    index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     _refuse_other(index, collection.documents, options)
     judged = collection.qrels if len(collection.qrels) else None
     return _Given(index, collection.queries, judged, collection.notes)
@@ -227,9 +208,9 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
-    from heldout.data.files import read_qrels
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
+    from heldout.data.run_files import read_qrels
 
     if options.queries is None:
         raise InputError(
@@ -305,7 +286,7 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
     if options.dask is None:
         yield in_turn
         return
-    from heldout.experiment.execution.dask_search import parts_on_dask
+    from heldout.experiment.execution.resources import parts_on_dask
 
     with parts_on_dask(options.dask) as each:
         yield each
@@ -330,17 +311,6 @@ def _note(given: _Given, run: Run) -> None:
     )
     lines = [*note_lines(notes), plain_text(made)]
     sys.stderr.write("".join(line + "\n" for line in lines))
-
-
-def _print_run(run: Run, *, json: bool) -> None:
-    if json:
-        from heldout.as_json import json_text
-
-        emit(json_text(run.to_dict(), indent=None))
-        return
-    from heldout.data.io.trec import run_lines
-
-    sys.stdout.writelines(run_lines(run))
 
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
@@ -370,7 +340,9 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
     if documents is None:
         index = _open_alone(options)
     else:
-        index = _open_named(options) or build_index(documents, given_analyzer(options))
+        index = _open_named(options) or build_index(
+            documents, given_analyzer(options), quiet=options.quiet
+        )
         _refuse_other(index, documents, options)
     depth = min(options.depth or _MOST_SHOWN, max(index.n_documents, 1))
     numbers, scores = search_numbers(index, [options.query], model, depth)

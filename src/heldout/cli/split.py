@@ -37,12 +37,12 @@ __all__ = ["add_split"]
 _FORMATS = ("tsv", "csv")
 
 _EXAMPLES = """\
-  heldout split pydocs --by query --folds 10                     sizes and checks
-  heldout split pydocs --by query --folds 10 --assignments folds.tsv
-  heldout split qrels.txt --by query --stratify relevance --assignments folds.csv
+  heldout split pydocs --folds 10                                sizes and checks
+  heldout split pydocs --folds 10 --assignments folds.tsv
+  heldout split qrels.txt --stratify relevance --assignments folds.csv
   heldout split pydocs --by document --folds 5 --stratify relevance -o parts --to lines
   heldout split parts/r0-f0/train --by document --hold-out 0.2 -o again --to beir
-  heldout split pydocs --by query --folds-file folds.tsv
+  heldout split pydocs --folds-file folds.tsv
   heldout split pydocs --by document --sample 1000 -o small      a smaller collection
 """
 
@@ -69,8 +69,8 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add(
         "--by",
         choices=("query", "document", "both"),
-        required=True,
-        help="what is held out: queries, documents, or both",
+        default="query",
+        help="what is held out: queries, documents, or both (default: query)",
     )
     add(
         "--assignments",
@@ -172,7 +172,7 @@ def _collection(options: argparse.Namespace) -> Collection:
     alone = options.qrels is None and options.queries is None and not source.endswith(".toml")
     if not alone or options.by != "query" or not all(map(is_file, split_paths(source))):
         return open_collection(options)
-    from heldout.experiment.judged import judged_collection
+    from heldout.experiment.judged_collection import judged_collection
 
     if options.output is not None:
         raise InputError("judgements alone have no documents to write: use --assignments FILE")
@@ -214,7 +214,8 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
     from dataclasses import replace
 
     from heldout.as_json import json_text
-    from heldout.report.tables import plain_text
+    from heldout.cli.places import in_options
+    from heldout.report.splits import splits_text
     from heldout.resample.describe import describe_splits
 
     found = describe_splits(splits, collection)
@@ -223,7 +224,7 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
         return
     if options.quiet:
         found = replace(found, notes=())
-    show("".join(plain_text(line) + "\n" for line in str(found).split("\n")))
+    show(in_options(splits_text(found)))
 
 
 def _export_sample(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
@@ -263,6 +264,7 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
 
 
 def _say(splits: Splits) -> None:
+    from heldout.cli.places import in_options
     from heldout.report.tables import note_lines
 
-    sys.stderr.write("".join(line + "\n" for line in note_lines(splits.notes)))
+    sys.stderr.write("".join(in_options(line) + "\n" for line in note_lines(splits.notes)))

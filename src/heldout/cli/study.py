@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.collection import open_collection
-from heldout.cli.files import emit, show
+from heldout.cli.files import emit, show, terminal_width
 from heldout.cli.groups import add_groups, given_groups
 from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
@@ -49,7 +50,7 @@ _EXAMPLES = """\
 _BIAS_EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
   heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
-  heldout study bias pydocs --draws 20 --sets 5 --tune --pre-split as older studies did it
+  heldout study bias pydocs --sets 5 --tune --pre-split            as older studies did it
   heldout study bias scifact --stemmer english --tune --json
 """
 
@@ -209,7 +210,7 @@ def _add_coverage(command: Callable[..., argparse.ArgumentParser], parts: Any) -
 
 
 def _system(options: argparse.Namespace) -> ModelSystem:
-    from heldout.tune.defaults import default_space
+    from heldout.tune.space import default_space
 
     system = _parsed(options.model, options.param)
     if system.space is not None and not options.tune:
@@ -234,7 +235,8 @@ def _opened(options: argparse.Namespace) -> tuple[AnyIndex, Collection]:
     collection = open_collection(options)
     if not len(collection.qrels):
         raise InputError(f"{options.collection} has no judgements: give --qrels")
-    return build_index(collection.documents, given_analyzer(options)), collection
+    analyzer = given_analyzer(options)
+    return build_index(collection.documents, analyzer, quiet=options.quiet), collection
 
 
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:
@@ -246,7 +248,6 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
 
 def _groups(options: argparse.Namespace, collection: Collection) -> Any:
     """The group of each document, or None; notes about them go to standard error."""
-    import sys
     import warnings
 
     from heldout.report.tables import note_lines
@@ -264,11 +265,11 @@ def _groups(options: argparse.Namespace, collection: Collection) -> Any:
 
 def _named(system: ModelSystem) -> str:
     models = system.models()
-    return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} values"
+    return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} settings"
 
 
 def _bias(options: argparse.Namespace) -> int:
-    from heldout.data.aside import made_folder
+    from heldout.data.atomic import made_folder
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.parse import parse_measure
     from heldout.report.study import figure_tables, study_json, study_records, study_text
@@ -304,6 +305,12 @@ def _bias(options: argparse.Namespace) -> int:
     else:
         _write_records(study_records(study, _named(system)), options)
     return 0
+
+
+def _width(options: argparse.Namespace) -> int | None:
+    """Columns of the terminal; None if the output goes elsewhere."""
+    terminal = options.output is None and sys.stdout.isatty()
+    return terminal_width() if terminal else None
 
 
 def _write(text: str, options: argparse.Namespace) -> None:
@@ -356,8 +363,8 @@ def _curve(options: argparse.Namespace) -> int:
         )
     unit = {"document": "documents", "query": "queries"}[options.by]
     title = (
-        f"{_named(system)}, {measure}: tuned on some {unit}, measured on the "
-        f"{options.hold_out:.0%} of the {unit} held out, {options.draws} draws"
+        f"{_named(system)}, {measure}: measured on {options.hold_out:.0%} of the {unit}, held "
+        f"out; {options.draws} draws"
     )
     if options.format == "table":
         _write(curve_text(points, title, unit), options)
@@ -421,7 +428,7 @@ def _coverage(options: argparse.Namespace) -> int:
             progress=progress,
         )
     if options.format == "table":
-        _write(coverage_text(study), options)
+        _write(coverage_text(study, _width(options)), options)
     elif options.format == "json":
         _write(coverage_json(study), options)
     else:

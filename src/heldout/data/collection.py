@@ -30,9 +30,9 @@ QrelsLike = Qrels | Mapping[str, Mapping[str, int]]
 
 @dataclass(frozen=True, slots=True, eq=False, init=False, repr=False)
 class Collection:
-    """What is evaluated: documents, queries and relevance judgements.
+    """A test collection: documents, queries and relevance judgements.
 
-    Judgements of documents or queries that are not there are left out, and a note says so.
+    Judgements of documents or queries that the collection does not have are ignored, with a note.
 
     Parameters
     ----------
@@ -43,11 +43,11 @@ class Collection:
     qrels
         `Qrels` or ``{query: {document: grade}}``; None for a collection without judgements.
     name
-        What to call it.
+        Its name.
     notes
-        What was found odd before; what is found now is added.
+        Earlier notes about it; new ones are added.
     where
-        Tells the place of a judgement (query, document) in its file, for the notes.
+        Returns the place (``file:line``) of a judgement of a query and a document, for the notes.
 
     Examples
     --------
@@ -77,8 +77,8 @@ class Collection:
         where: Where | None = None,
     ) -> None:
         corpus, topics = documents_of(documents), queries_of(queries)
-        known, joined, found = join(corpus.ids, topics, _qrels_of(qrels), where)
-        notes = (*notes, *corpus.notes, *topics.notes(), *found)
+        known, joined, new_notes = join(corpus.ids, topics, _qrels_of(qrels), where)
+        notes = (*notes, *corpus.notes, *topics.notes(), *new_notes)
         values: dict[str, Any] = {
             "name": name,
             "documents": corpus,
@@ -93,8 +93,8 @@ class Collection:
 
     @classmethod
     def read(cls, source: str | os.PathLike[str]) -> Collection:
-        """Read a collection; see `heldout.read_collection`, which has settings."""
-        from heldout.data.collection_files import read_collection  # it makes collections
+        """Read a collection; `heldout.read_collection` has more options."""
+        from heldout.data.collection_files import read_collection  # circular import
 
         return read_collection(source)
 
@@ -103,21 +103,21 @@ class Collection:
 
     def _repr_html_(self) -> str:
         """Show the sizes and the first queries in a notebook."""
-        from heldout.notebook import collection_html  # it draws with the report
+        from heldout.notebook import collection_html  # only in notebooks
 
         return collection_html(self)
 
     def view(self) -> View:
-        """The whole collection as a `View`."""
-        from heldout.data.view import View  # a view is of a collection
+        """Return the whole collection as a `View`."""
+        from heldout.data.view import View  # circular import
 
         return View(self)
 
     def fingerprint(self) -> str:
-        """SHA-256 of the content: the same for the same content in another format.
+        """Return the SHA-256 of the content, which does not depend on the file format.
 
-        Documents and queries count in their order, judgements in any; names of files and of the
-        collection do not count.
+        The order of documents and queries matters; the order of judgements, the names of files and
+        the name of the collection do not.
         """
         if not self._fingerprint:
             digest = hashlib.sha256(bytes.fromhex(self.documents.digest()))
@@ -128,7 +128,7 @@ class Collection:
 
 
 def replace_notes(collection: Collection, notes: Iterable[Note]) -> Collection:
-    """The same collection with other notes."""
+    """Return the same collection with other notes."""
     other = copy(collection)
     object.__setattr__(other, "notes", tuple(notes))
     return other

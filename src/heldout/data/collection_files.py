@@ -1,4 +1,4 @@
-"""Read a collection, whatever format it comes in."""
+"""Read collections in any supported format."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
-from heldout.data.files import detect_format, read_qrels
 from heldout.data.io import trec
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
 from heldout.data.io.blocks import Reading
@@ -24,6 +23,7 @@ from heldout.data.io.query_files import read_queries
 from heldout.data.io.source import open_source
 from heldout.data.io.trec_documents import TrecDocuments
 from heldout.data.paths import is_there, names_folder, place_among
+from heldout.data.run_files import detect_format, read_qrels
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
@@ -47,7 +47,7 @@ _EXPECTED = (
     "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
 )
 _MAPS = ("doc_map.tsv", "query_map.tsv")
-"""What an export writes beside a collection: no part of it."""
+"""Written beside an exported collection, and not part of it."""
 
 _ENDINGS = re.compile(
     r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
@@ -57,7 +57,7 @@ _ENDINGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """The parts of a collection that a source has; what the user gives takes their place."""
+    """The parts of a collection that a source has; files given by the user replace them."""
 
     name: str
     documents: Documents
@@ -107,23 +107,23 @@ def read_collection(
 ) -> Collection:
     """Read a collection of documents, queries and judgements.
 
-    The text of the documents stays where it is; what is held are ids, offsets and lengths.
+    The texts of the documents stay in their files; ids, offsets and lengths are held in memory.
 
     Parameters
     ----------
     source
         A BEIR folder, a MeTA folder or its config (line corpus), TREC documents (a file or a
-        folder), documents as JSON lines, CSV, TSV or Parquet (a file, or a folder of such), a line
-        corpus, ``irds:NAME`` for a collection of ir_datasets, or ``pydocs`` for the one that is
-        built of the documentation of NumPy, SciPy and scikit-learn. Text may be packed (.gz .xz
-        .bz2 .zst).
+        folder), documents as JSON lines, CSV, TSV or Parquet (a file or a folder), a line corpus,
+        ``irds:NAME`` for a collection of ir_datasets, or ``pydocs`` for the collection built from
+        the documentation of NumPy, SciPy and scikit-learn. Text may be compressed (.gz .xz .bz2
+        .zst).
     encoding
         The encoding of the text.
     errors
-        ``strict`` stops at the first byte that is wrong in that encoding, ``replace`` puts � in its
-        place and counts it.
+        ``strict`` stops at the first byte that is invalid in that encoding, ``replace`` replaces
+        such bytes by � and counts them.
     queries
-        A file of queries, where `source` has none of its own or others are wanted.
+        A file of queries, if `source` has none or others should be used.
     qrels
         A file of judgements, or several.
     fields
@@ -134,7 +134,7 @@ def read_collection(
     split
         The split of a BEIR folder; by default ``test``, or the only one there is.
     name
-        What to call the collection.
+        The name of the collection.
     known
         Finds documents that need not be read again, as `heldout.retrieve.known.known_to` does with
         an index.
@@ -142,13 +142,13 @@ def read_collection(
     Returns
     -------
     Collection
-        With notes about what was found odd.
+        Its `notes` say what is unusual in the files.
     """
     wanted = None if fields is None else tuple(fields)
     reading = Reading(encoding, errors, wanted)
     given = os.fspath(source)
     if given == "pydocs" and not Path(given).exists():
-        from heldout.data.pydocs import read_pydocs  # it needs the packages it is made of
+        from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
 
         return read_pydocs()
     if given.startswith("irds:"):
@@ -166,17 +166,17 @@ def read_documents(
     fields: Sequence[str] | None = None,
     split: str | None = None,
 ) -> Documents:
-    """Read the documents of a collection alone, which then needs no queries and no judgements.
+    """Read only the documents of a collection, which needs no queries or judgements then.
 
     Parameters
     ----------
     source, encoding, errors, fields, split
-        As `read_collection` takes them.
+        As for `read_collection`.
     """
     reading = Reading(encoding, errors, None if fields is None else tuple(fields))
     given = os.fspath(source)
     if given == "pydocs" and not Path(given).exists():
-        from heldout.data.pydocs import read_pydocs  # it needs the packages it is made of
+        from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
 
         return read_pydocs().documents
     if given.startswith("irds:"):
@@ -188,7 +188,7 @@ def read_documents(
 
 
 def refuse_unknown(source: Path_) -> None:
-    """Refuse what is no collection by its name or its first bytes, without reading the rest."""
+    """Raise an error if a path or its first bytes are not those of a collection."""
     given = os.fspath(source)
     path = Path(given)
     if names_folder(path) or given.startswith("irds:") or path.suffix.lower() == ".toml":
@@ -209,9 +209,7 @@ def _assemble(
 ) -> Collection:
     path = found.queries if queries is None else os.fspath(queries)
     if path is None:
-        raise InputError(
-            f"{found.name} has no queries of its own: give a file (queries=, --queries)"
-        )
+        raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
     first = found.first_query if queries is None else found.first_query or 1
     topics, notes = read_queries(path, reading, field=query_field, first_line=first)
     paths = found.qrels if qrels is None else _paths(qrels)
@@ -241,24 +239,24 @@ def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
 def _repeated(judged: Qrels) -> list[Note]:
     if not judged.repeated:
         return []
-    message = f"judgements that stand there again and count once: {judged.repeated}"
+    message = f"repeated judgements, counted once: {judged.repeated}"
     return [Note("repeated-judgements", message, "info", judged.repeated)]
 
 
 def _without_zeros(topics: Queries, judged: Qrels) -> tuple[Queries, list[Note]]:
-    """Topics 051 are judged as 51 in the qrels of the early TRECs."""
+    """Remove leading zeros if the judgements have none: early TRECs judge topic 051 as 51."""
     known = set(judged.queries)
     if known & set(topics.ids):
         return topics, []
     plain = tuple(one.lstrip("0") or "0" for one in topics.ids)
     if not known & set(plain):
         return topics, []
-    message = "leading zeros were taken off the ids of the queries, as the judgements have them"
+    message = "leading zeros of query ids were removed, because the judgements have none"
     return replace(topics, ids=plain), [Note("zeros", message, "info", len(plain))]
 
 
 def _place(paths: Sequence[str], query: str, doc: str) -> str:
-    """Where a judgement stands; empty when it cannot be told, as in a table."""
+    """Return ``file:line`` of a judgement; empty if that is unknown, as in a table."""
     for path in paths:
         with suppress(HeldoutError):
             source = open_source(path)
@@ -312,7 +310,7 @@ def _lines(files: LineCorpus, opening: _Opening) -> _Found:
 def _kind(
     path: str,
 ) -> type[TrecDocuments | JsonLines | ParquetDocuments | TextTable] | None:
-    """The class that reads a file of documents; None for a line corpus."""
+    """Return the class that reads a file of documents; None for a line corpus."""
     start = sniff(path)
     if not start:
         raise InputError(f"{path} is empty; {_EXPECTED}")
@@ -327,25 +325,25 @@ def _kind(
         return None
     if separator_of(head) is not None:
         return TextTable
-    raise InputError(f"{path}: its first bytes tell no format; {_EXPECTED}")
+    raise InputError(f"{path}: unrecognized format; {_EXPECTED}")
 
 
 def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
-    """A folder of files of documents of one kind, with queries and judgements known by name."""
+    """Read a folder of documents of one format; queries and judgements are found by name."""
     there = (one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path))
     files = [one for one in there if one.name not in _MAPS]
     queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
     qrels = [one for one in files if re.search(r"qrels", one.name, re.IGNORECASE)]
     rest = [str(one) for one in files if one not in queries and one not in qrels]
     if not rest:
-        raise InputError(f"{path}: no files of documents in it; {_EXPECTED}")
+        raise InputError(f"{path}: no documents found; {_EXPECTED}")
     kinds = {_kind(one) for one in rest}
     kind = kinds.pop()
     if kinds or kind is None:
-        raise InputError(f"{path}: its files are of different kinds, or lines; {_EXPECTED}")
+        raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
     if len(queries) > 1 and not given_queries:
         names = ", ".join(one.name for one in queries)
-        raise InputError(f"{path} has several files of queries ({names}): give one (queries=)")
+        raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
     return _Found(
         path.resolve().name,
         opening.records(kind, rest),

@@ -1,9 +1,9 @@
-"""Columns that runs and judgements are made of, brought into one form."""
+"""Columns of runs and judgements, and the frames that they come from and are returned as."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-    from heldout.data.words import Floats, Ints
+    from heldout.data.words import Flags, Floats, Ints
 
     Frame: TypeAlias = pl.DataFrame | pd.DataFrame
 
@@ -26,23 +26,39 @@ __all__ = [
     "QRELS_COLUMNS",
     "QUERY_NAMES",
     "RUN_COLUMNS",
+    "Library",
     "Stretches",
+    "check_library",
+    "frame_of",
+    "grade_problem",
     "id_columns",
     "is_frame",
     "is_nested",
     "pick_columns",
     "pick_names",
     "three_columns",
+    "wrong_grades",
 ]
 
 GREATEST_GRADE: Final = 2**31
+"""The largest grade, as trec_eval has it."""
 
 QUERY_NAMES: Final = ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id")
-"""What a column of query ids is called, by the tools of the field."""
+"""Usual names of a column of query ids."""
 
 RUN_COLUMNS = {
     "query": QUERY_NAMES,
-    "doc": ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did", "doc"),
+    "doc": (
+        "doc_id",
+        "docno",
+        "docid",
+        "corpus-id",
+        "corpus_id",
+        "document_id",
+        "did",
+        "doc",
+        "document",
+    ),
     "score": ("score", "sim", "similarity"),
 }
 QRELS_COLUMNS = {
@@ -53,28 +69,28 @@ QRELS_COLUMNS = {
 
 
 def is_frame(given: object) -> bool:
-    """Whether this is a pandas or Polars frame; neither package is imported for it."""
-    # In this order: a lazy frame of Polars has no shape, and warns when its columns are asked for.
+    """Return whether this is a pandas or Polars frame, without importing either package."""
+    # In this order: a lazy frame of Polars has no shape, and warns when its columns are read.
     return hasattr(given, "shape") and hasattr(given, "columns")
 
 
 def is_nested(given: object) -> bool:
-    """Whether this is ``{query: {document: number}}``, as far as its types tell."""
+    """Return whether this is a mapping of mappings, as in ``{query: {document: number}}``."""
     return isinstance(given, Mapping) and all(isinstance(one, Mapping) for one in given.values())
 
 
 ID_COLUMNS: Final = ("query_id", "doc_id")
-"""The names of the columns of query and document ids, unless a frame had others."""
+"""Default names of the columns of query and document ids in frames."""
 
 
 def id_columns(frame: Frame, known: dict[str, tuple[str, ...]]) -> tuple[str, str]:
-    """The names of the columns of query and document ids in a frame."""
+    """Return the names of the columns of query and document ids in a frame."""
     picked = pick_names(list(map(str, frame.columns)), known, "frame")
     return picked["query"], picked["doc"]
 
 
 def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:
-    """Find the columns of a frame by the names that the tools of the field give them."""
+    """Return the columns of a frame by role, found by their usual names."""
     picked = pick_names(list(map(str, frame.columns)), known, what)
     return {role: frame[name] for role, name in picked.items()}
 
@@ -82,7 +98,7 @@ def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> 
 def pick_names(
     names: Sequence[str], known: dict[str, tuple[str, ...]], what: str
 ) -> dict[str, str]:
-    """The name of the column for each role."""
+    """Return the name of the column for each role."""
     picked = {}
     for role, spellings in known.items():
         found = next((name for name in spellings if name in names), None)
@@ -95,17 +111,34 @@ def pick_names(
     return picked
 
 
+def wrong_grades(values: Floats) -> Flags:
+    """Return which values are not grades: integers that are not too large."""
+    wrong: Flags = ~(np.abs(values) <= GREATEST_GRADE) | (values != np.rint(values))
+    return wrong
+
+
+def grade_problem(value: float) -> str:
+    """Say why a number is not a grade.
+
+    Examples
+    --------
+    >>> grade_problem(0.5), grade_problem(1e12)
+    ('is not an integer', 'is too large')
+    """
+    return "is too large" if GREATEST_GRADE < abs(value) < np.inf else "is not an integer"
+
+
 class Stretches(NamedTuple):
-    """Which query each row belongs to: stretches of rows with one query.
+    """The query of each row, as runs of consecutive rows with the same query.
 
     Parameters
     ----------
     starts
-        The first row of each stretch.
+        The first row of each run of rows.
     names
         Its query.
     rows
-        How many rows there are in all.
+        The total number of rows.
     """
 
     starts: Ints
@@ -114,7 +147,7 @@ class Stretches(NamedTuple):
 
     @classmethod
     def of(cls, queries: Iterable[Any]) -> Stretches:
-        """Find the stretches in a column with one query id a row."""
+        """Find the runs of equal ids in a column of query ids."""
         column = [as_id(query) for query in queries]
         changes = [row for row in range(1, len(column)) if column[row] != column[row - 1]]
         starts = [0, *changes] if column else []
@@ -123,7 +156,7 @@ class Stretches(NamedTuple):
         return cls(np.array(starts, np.int64), names, len(column))
 
     def codes(self, names: Iterable[str]) -> Ints:
-        """The number in `names` of the query of each row."""
+        """Return the number in `names` of the query of each row."""
         numbers = {name: number for number, name in enumerate(names)}
         of_stretch = np.fromiter(map(numbers.__getitem__, self.names), np.int64, len(self.names))
         return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
@@ -132,7 +165,7 @@ class Stretches(NamedTuple):
 def three_columns(
     queries: Iterable[Any], docs: Iterable[Any], numbers: Iterable[float], what: str, number: str
 ) -> tuple[Stretches, IdColumn, Floats]:
-    """Three columns of equal length, brought into our form."""
+    """Check three columns of equal length, and convert them."""
     try:
         values = np.array(list(numbers), np.float64)
     except (OverflowError, TypeError, ValueError) as error:
@@ -146,3 +179,39 @@ def three_columns(
     if not len(values):
         raise InputError(f"{what} has no rows")
     return stretches, doc_column, values
+
+
+Library: TypeAlias = Literal["polars", "pandas"]
+"""The library of a frame."""
+
+
+def check_library(library: str) -> None:
+    """Raise an error for the name of another library."""
+    if library not in {"polars", "pandas"}:
+        raise InputError(f"library={library!r}: expected polars or pandas")
+
+
+def frame_of(frame: pl.DataFrame, library: Library) -> Any:
+    """Return a Polars frame, or the same as a pandas frame.
+
+    Parameters
+    ----------
+    frame
+        The data.
+    library
+        ``polars`` or ``pandas``.
+    """
+    check_library(library)
+    if library == "polars":
+        return frame
+    import pandas as pd
+
+    # Not to_pandas(), which needs pyarrow.
+    return pd.DataFrame(
+        {
+            name: frame[name].to_numpy()
+            if frame[name].dtype.is_numeric()
+            else frame[name].to_list()
+            for name in frame.columns
+        }
+    )

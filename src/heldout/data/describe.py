@@ -1,4 +1,4 @@
-"""A collection in numbers: how many, how long, how often judged."""
+"""Summary statistics of a collection: sizes, lengths, judgements per query."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BLANK[[9, 10, 11, 12, 13, 32]] = True
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Some whole numbers, summed up.
+    """Summary statistics of some integers.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Ints) -> Spread | None:
-        """Sum up some numbers; None when there are none."""
+        """Summarize some numbers; None if there are none."""
         if not len(values):
             return None
         lower, median, upper = (float(one) for one in np.quantile(values, (0.25, 0.5, 0.75)))
@@ -49,24 +49,24 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A collection in numbers.
+    """Summary statistics of a collection.
 
     Parameters
     ----------
     name, fingerprint
         Of the collection.
     documents, queries, judgements
-        How many there are.
+        Their numbers.
     judged_queries
-        How many queries have a judgement.
+        The number of queries with a judgement.
     document_words, query_words
-        Words a document and a query, as blanks separate them.
-    judged_a_query
-        Judgements a query that has any.
+        Words per document and per query, separated by white space.
+    judged_per_query
+        Judgements per judged query.
     grades
-        How many judgements there are of each grade.
+        The number of judgements of each grade.
     notes
-        What was found odd.
+        What is unusual about the collection.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Description:
     judged_queries: int
     document_words: Spread | None
     query_words: Spread | None
-    judged_a_query: Spread | None
+    judged_per_query: Spread | None
     grades: tuple[tuple[int, int], ...]
     notes: tuple[Note, ...]
 
@@ -96,14 +96,14 @@ def describe(collection: Collection) -> Description:
         judged_queries=len(collection.qrels.queries),
         document_words=Spread.of(np.concatenate(counts)),
         query_words=Spread.of(np.array(in_queries, np.int64)),
-        judged_a_query=Spread.of(np.diff(collection.qrels.offsets)),
+        judged_per_query=Spread.of(np.diff(collection.qrels.offsets)),
         grades=tuple(zip(grades.tolist(), times.tolist(), strict=True)),
         notes=collection.notes,
     )
 
 
 def word_counts(batch: TextBatch) -> Ints:
-    """Words of each document of a batch, as blanks separate them.
+    """Return the number of words, separated by white space, of each document of a batch.
 
     Examples
     --------

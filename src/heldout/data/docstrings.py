@@ -1,7 +1,7 @@
-"""Print the docstrings of packages, every public name with its text, as JSON lines.
+"""Print the docstring of every public name of packages, as JSON lines.
 
-It imports every public module of the packages, which changes a process in many small ways, so it
-runs as a program of its own and needs nothing but Python: ``python -P docstrings.py NAME…``.
+It imports every public module of the packages, which has many side effects. Therefore it runs as a
+separate process, and needs nothing but Python: ``python -P docstrings.py NAME…``.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["docstrings", "main"]
 
-# Tests are not documentation; vendored packages document something else; distutils is there with
-# some versions of Python only.
+# Tests are not documentation, vendored packages document something else, and distutils exists only
+# in some versions of Python.
 _SKIPPED = frozenset({"conftest", "setup", "test", "tests", "estimator_checks"}) | {
     "cython_special",
     "distutils",
@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def docstrings(package: str) -> Iterator[tuple[str, str]]:
-    """Every public dotted name of a package with the docstring of what it names."""
+    """Yield every public dotted name of a package with the docstring of what it names."""
     for module in _modules(package):
         for name in _public_names(module):
             found = _member(module, name)
@@ -48,7 +48,7 @@ def docstrings(package: str) -> Iterator[tuple[str, str]]:
 
 
 def _modules(name: str) -> Iterator[ModuleType]:
-    """A module and all public ones below it, in the order of their names."""
+    """Yield a module and all public ones below it, in the order of their names."""
     module = _import(name)
     if module is None:
         return
@@ -62,7 +62,7 @@ def _modules(name: str) -> Iterator[ModuleType]:
 def _import(name: str) -> ModuleType | None:
     try:
         return importlib.import_module(name)
-    except Exception:  # noqa: BLE001 - a module may need what is not installed, and say so anyhow
+    except Exception:  # noqa: BLE001 - a module may need packages that are not installed
         return None
 
 
@@ -88,7 +88,7 @@ def _member(owner: Any, name: str) -> Any:
         return (
             inspect.getattr_static(owner, name) if inspect.isclass(owner) else getattr(owner, name)
         )
-    except Exception:  # noqa: BLE001 - names that are deprecated may raise anything
+    except Exception:  # noqa: BLE001 - deprecated names may raise anything
         return None
 
 
@@ -106,7 +106,7 @@ def _documented(path: str, found: Any) -> Iterator[tuple[str, str]]:
 
 
 def _of_type(found: Any, text: str) -> bool:
-    """Whether a docstring is that of the type: a value without one shows it, with a signature."""
+    """Return whether a value only shows the docstring of its type."""
     inherited = type(found).__doc__
     return isinstance(inherited, str) and bool(inherited) and text.endswith(inherited)
 
@@ -115,7 +115,7 @@ def main(packages: list[str]) -> None:
     """Print the docstrings of packages."""
     warnings.simplefilter("ignore")
     printed = sys.stdout
-    sys.stdout = sys.stderr  # what modules print when they are imported is none of ours
+    sys.stdout = sys.stderr  # modules may print when they are imported
     for package in packages:
         for path, text in docstrings(package):
             printed.write(json.dumps([path, text]) + "\n")

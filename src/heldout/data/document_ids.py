@@ -1,4 +1,4 @@
-"""All document ids of a collection, packed, and the way from an id to its number."""
+"""The document ids of a collection in compact form, and the lookup of the number of an id."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
     from heldout.data.words import Ints, Words
 
-__all__ = ["DocumentIds", "IdCollector", "NumberIds", "PackedIds", "document_ids"]
+__all__ = ["CompactIds", "DocumentIds", "IdCollector", "NumberIds", "document_ids"]
 
 
 class DocumentIds(Sequence[str]):
-    """Ids in collection order; a document's number is its place here."""
+    """Ids in collection order; the position of an id is the number of its document."""
 
     __slots__ = ()
 
     @abstractmethod
     def find(self, wanted: Sequence[str]) -> Ints:
-        """The numbers of some ids; -1 for an id that is not here."""
+        """Return the numbers of some ids; -1 for unknown ids."""
 
     @abstractmethod
     def some(self, begin: int, end: int) -> Sequence[str]:
-        """The ids of documents `begin` to `end`."""
+        """Return the ids of documents `begin` to `end`."""
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -58,14 +58,14 @@ class DocumentIds(Sequence[str]):
         return isinstance(wanted, str) and bool(self.find([wanted])[0] >= 0)
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """The number of an id."""
+        """Return the number of an id."""
         number = int(self.find([value])[0])
         if number < start or number >= (len(self) if stop is None else stop):
-            raise ValueError(f"{value!r} is no document's id")
+            raise ValueError(f"{value!r} is not a document id")
         return number
 
     def count(self, value: Any) -> int:
-        """1 for an id that is here, else 0."""
+        """Return 1 if an id is here, else 0."""
         return int(value in self)
 
     def __eq__(self, other: object) -> bool:
@@ -85,7 +85,7 @@ class DocumentIds(Sequence[str]):
 
 
 class NumberIds(DocumentIds):
-    """The ids of a line corpus: line numbers from 0, held nowhere.
+    """The ids of a line corpus: line numbers from 0, which need no memory.
 
     Examples
     --------
@@ -106,11 +106,11 @@ class NumberIds(DocumentIds):
         return str(number)
 
     def some(self, begin: int, end: int) -> Sequence[str]:
-        """The ids of documents `begin` to `end`."""
+        """Return the ids of documents `begin` to `end`."""
         return [str(number) for number in range(begin, end)]
 
     def find(self, wanted: Sequence[str]) -> Ints:
-        """The numbers of some ids; -1 for an id that is not here."""
+        """Return the numbers of some ids; -1 for unknown ids."""
         return np.fromiter(map(self._number, wanted), np.int64, len(wanted))
 
     def _number(self, wanted: str) -> int:
@@ -120,8 +120,8 @@ class NumberIds(DocumentIds):
         return number if number < self._size and str(number) == wanted else -1
 
 
-class PackedIds(DocumentIds):
-    """Ids as columns of words (see `heldout.data.ids`), found by their hashes.
+class CompactIds(DocumentIds):
+    """Ids as columns of 64-bit words (see `heldout.data.ids`), looked up by their hashes.
 
     Examples
     --------
@@ -145,11 +145,11 @@ class PackedIds(DocumentIds):
         return self._column[number]
 
     def some(self, begin: int, end: int) -> Sequence[str]:
-        """The ids of documents `begin` to `end`."""
+        """Return the ids of documents `begin` to `end`."""
         return self._column.take(np.arange(begin, end)).tolist()
 
     def find(self, wanted: Sequence[str]) -> Ints:
-        """The numbers of some ids; -1 for an id that is not here."""
+        """Return the numbers of some ids; -1 for unknown ids."""
         found = np.full(len(wanted), -1, np.int64)
         if not len(wanted):
             return found
@@ -157,7 +157,7 @@ class PackedIds(DocumentIds):
         hashes = column.hashes(0, len(column))
         places = np.searchsorted(self._hashes, hashes)
         open_ = np.arange(len(wanted))
-        while len(open_):  # once, as a rule: again for ids that share a hash
+        while len(open_):  # usually once; again for ids that share a hash
             at = places[open_]
             inside = at < len(self._hashes)
             open_, at = open_[inside], at[inside]
@@ -171,40 +171,40 @@ class PackedIds(DocumentIds):
         return found
 
     def first_duplicate(self) -> tuple[int, int] | None:
-        """The numbers of two documents with one id (the later one least), or None."""
+        """Return the numbers of two documents with the same id, or None."""
         pairs = repeats(self._column, self._order, self._hashes)
         return min(pairs, key=lambda pair: pair[1]) if pairs else None
 
 
-def document_ids(ids: Sequence[str], what: str = "documents") -> PackedIds:
-    """Pack ids that must be different."""
-    packed = PackedIds(id_column(ids))
+def document_ids(ids: Sequence[str], what: str = "documents") -> CompactIds:
+    """Make a compact sequence of ids, which must be distinct."""
+    compact = CompactIds(id_column(ids))
     if not all(ids):
         number = next(number for number, one in enumerate(ids) if not one)
         raise InputError(f"{what}: document {number + 1} has an empty id")
-    twice = packed.first_duplicate()
+    twice = compact.first_duplicate()
     if twice is not None:
         first, again = twice
         raise InputError(
-            f"{what}: the id {packed[again]!r} stands twice (documents {first + 1} and "
+            f"{what}: the id {compact[again]!r} appears twice (documents {first + 1} and "
             f"{again + 1}): keep one of them"
         )
-    return packed
+    return compact
 
 
 class IdCollector:
-    """Packs ids as they come, so that no list of all of them as strings is ever held."""
+    """Collects ids in compact form, so that they are never all in memory as strings."""
 
     def __init__(self) -> None:
         self._columns: list[IdColumn] = []
 
     def add(self, ids: Sequence[str]) -> None:
-        """Take the ids of the next documents."""
+        """Add the ids of the next documents."""
         self._columns.append(id_column(ids))
 
-    def packed(self) -> PackedIds:
-        """All ids; duplicates are not looked for here."""
-        return PackedIds(_joined(self._columns))
+    def collected(self) -> CompactIds:
+        """Return all ids, without a check for duplicates."""
+        return CompactIds(_joined(self._columns))
 
 
 def _joined(columns: list[IdColumn]) -> IdColumn:

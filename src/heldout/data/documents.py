@@ -1,7 +1,7 @@
-"""Documents as the rest of the house sees them: numbered, streamed in batches of bytes.
+"""Documents: numbered, and streamed in batches of bytes.
 
-A corpus can be larger than memory. What is held of it are ids, offsets and lengths; the text comes
-in batches of UTF-8 bytes, with no Python object a document.
+A corpus can be larger than memory. Only ids, offsets and lengths are held; the text comes in
+batches of UTF-8 bytes, without a Python object per document.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -21,6 +23,8 @@ from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from heldout.data.origin import Origin
@@ -35,16 +39,19 @@ __all__ = [
     "documents_of",
     "empty_documents",
     "empty_note",
+    "even_sizes",
+    "range_batches",
+    "range_digests",
     "stretches",
 ]
 
 BATCH: Final = 16 << 20
-"""Bytes of text that a batch holds, about."""
+"""Approximate number of bytes of text in a batch."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TextBatch:
-    """A stretch of consecutive documents.
+    """Consecutive documents.
 
     Parameters
     ----------
@@ -67,11 +74,11 @@ class TextBatch:
         return len(self.offsets) - 1
 
     def raw(self, place: int) -> bytes:
-        """The bytes of one document of the batch."""
+        """Return the bytes of a document of the batch."""
         return self.text[self.offsets[place] : self.offsets[place + 1]].tobytes()
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Id and text of each document."""
+        """Yield id and text of each document."""
         for place, one in enumerate(self.ids):
             yield one, self.raw(place).decode()
 
@@ -84,7 +91,7 @@ class Documents(ABC):
     ids
         All ids in collection order.
     notes
-        What was found odd in them.
+        What is unusual in them.
     """
 
     __slots__ = ("_digest", "_hashes")
@@ -100,17 +107,17 @@ class Documents(ABC):
 
     @abstractmethod
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """All documents, in batches of about `size` bytes of text at most.
+        """Return all documents, in batches of about `size` bytes of text at most.
 
         A longer document is a batch of its own.
         """
 
     @abstractmethod
     def text(self, number: int) -> str:
-        """The text of one document; for showing, so it may be slow in packed files."""
+        """Return the text of one document; this may be slow in compressed files."""
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Id and text of every document, one after another."""
+        """Yield id and text of every document."""
         for batch in self.batches():
             yield from batch.pairs()
 
@@ -119,7 +126,7 @@ class Documents(ABC):
         return None
 
     def digest(self) -> str:
-        """SHA-256 over ids, lengths and texts; computed once."""
+        """Return the SHA-256 of ids, lengths and texts; computed once."""
         held: str | None = getattr(self, "_digest", None)
         if held is None:
             digest = TextDigest()
@@ -148,29 +155,29 @@ class Documents(ABC):
 
 
 class TextDigest:
-    """The hash of documents as they stream by: it depends on no batch size and no file format.
+    """The hash of streamed documents, which does not depend on batch size or file format.
 
-    Three streams are hashed side by side, the ids (each ended by a zero byte), the lengths in bytes
-    (eight bytes each, lowest first) and the text, and then the three hashes together.
+    Three streams are hashed: the ids (each followed by a zero byte), the lengths in bytes (eight
+    bytes each, little-endian) and the text; then the three hashes together.
     """
 
     def __init__(self) -> None:
         self._streams = tuple(hashlib.sha256() for _ in range(3))
 
     def add(self, batch: TextBatch) -> None:
-        """Take the next batch."""
+        """Add the next batch."""
         ids, lengths, text = self._streams
         ids.update("".join(f"{one}\0" for one in batch.ids).encode())
         lengths.update(np.diff(batch.offsets).astype("<i8").tobytes())
         text.update(np.ascontiguousarray(batch.text[batch.offsets[0] : batch.offsets[-1]]).data)
 
     def hexdigest(self) -> str:
-        """The hash of all batches so far."""
+        """Return the hash of all batches so far."""
         return hashlib.sha256(b"".join(one.digest() for one in self._streams)).hexdigest()
 
 
 class MemoryDocuments(Documents):
-    """Documents held in memory; `documents_of` makes them."""
+    """Documents held in memory, made by `documents_of`."""
 
     __slots__ = ("_offsets", "_text", "ids", "notes")
 
@@ -188,7 +195,7 @@ class MemoryDocuments(Documents):
             yield empty_note(len(numbers), [self.ids[number] for number in numbers[:5]])
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """All documents, in batches of about `size` bytes of text at most."""
+        """Yield all documents, in batches of about `size` bytes of text at most."""
         for begin, end in stretches(self._offsets, size):
             base = int(self._offsets[begin])
             text = self._text[base : int(self._offsets[end])]
@@ -196,14 +203,14 @@ class MemoryDocuments(Documents):
             yield TextBatch(begin, self.ids[begin:end], text, offsets)
 
     def text(self, number: int) -> str:
-        """The text of one document."""
+        """Return the text of one document."""
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         return self._text[self._offsets[number] : self._offsets[number + 1]].tobytes().decode()
 
 
 def stretches(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
-    """Cut documents at `offsets` into stretches of `size` bytes at most, one document at least."""
+    """Yield ranges of consecutive documents of at most `size` bytes (or one longer document)."""
     begin, last = 0, len(offsets) - 1
     while begin < last:
         end = int(np.searchsorted(offsets, offsets[begin] + size, "right")) - 1
@@ -213,15 +220,15 @@ def stretches(offsets: Ints, size: int) -> Iterator[tuple[int, int]]:
 
 
 def empty_documents(batch: TextBatch) -> list[int]:
-    """The places of the documents of a batch that hold nothing but blanks."""
+    """Return the positions of the documents of a batch that have only white space."""
     lengths = np.diff(batch.offsets)
-    # Nobody writes a page of blanks: only short texts are looked at.
+    # Only short texts are checked: a long text of white space alone is implausible.
     short = np.flatnonzero(lengths < 64).tolist()
     return [place for place in short if not batch.raw(place).strip()]
 
 
 def empty_note(count: int, names: Sequence[str]) -> Note:
-    """A note about empty documents, some of them by name or place."""
+    """Return a note about empty documents that names some of them."""
     text = f"empty documents: {count} ({named_few(names, count)})"
     return Note("empty-documents", text, "info", count)
 
@@ -230,13 +237,13 @@ def documents_of(
     given: Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
     texts: Sequence[str] | None = None,
 ) -> Documents:
-    """Make documents of what Python has at hand.
+    """Make documents from Python objects.
 
     Parameters
     ----------
     given
         ``{id: text}``, pairs of id and text, a list of texts (their ids are then ``0``, ``1``, …),
-        or a list of ids when `texts` are given beside it.
+        or a list of ids if `texts` is given.
     texts
         The texts of the ids in `given`.
 
@@ -252,7 +259,7 @@ def documents_of(
         return given
     ids, contents = _two_lists(given, texts)
     if not contents:
-        raise InputError("there are no documents")
+        raise InputError("no documents were given")
     numbered = ids is None
     named: DocumentIds = NumberIds(len(contents)) if ids is None else document_ids(ids)
     encoded = [_encoded(text, str(n) if numbered else named[n]) for n, text in enumerate(contents)]
@@ -266,7 +273,7 @@ def _two_lists(
     texts: Sequence[str] | None,
 ) -> tuple[list[str] | None, list[str]]:
     if isinstance(given, str | bytes):
-        raise InputError("documents are a mapping, pairs or a list of texts, not one string")
+        raise InputError("documents: expected a mapping, pairs or a list of texts, got a string")
     if isinstance(given, Mapping):
         return [as_id(one) for one in given], list(given.values())
     listed = list(given)
@@ -290,5 +297,55 @@ def _encoded(text: str, name: str) -> bytes:
     except UnicodeEncodeError as error:
         raise InputError(
             f"document {name!r}: character {error.start + 1} is half of a surrogate pair, which is "
-            "no valid Unicode: decode the text anew"
+            "not valid Unicode: decode the text again from its source"
         ) from None
+
+
+def even_sizes(total: int, number: int) -> list[int]:
+    """Return the sizes of `number` ranges of `total` documents; they differ by at most one.
+
+    Examples
+    --------
+    >>> even_sizes(10, 4)
+    [2, 3, 2, 3]
+    """
+    ends = [total * one // number for one in range(number + 1)]
+    return np.diff(ends).tolist()
+
+
+def range_batches(
+    batches: Iterable[TextBatch], sizes: Sequence[int]
+) -> Iterator[Iterator[TextBatch]]:
+    """Yield the batches of each range, its documents numbered from 0.
+
+    The documents are read once: each range must be consumed before the next. `sizes` must add up to
+    the number of documents.
+    """
+    ends = np.cumsum(sizes)
+    for _, pieces in groupby(_pieces(batches, ends.tolist()), key=itemgetter(0)):
+        yield (piece for _, piece in pieces)
+
+
+def range_digests(documents: Documents, sizes: Sequence[int]) -> Iterator[str]:
+    """Yield the `Documents.digest` of each range."""
+    for pieces in range_batches(documents.batches(), sizes):
+        digest = TextDigest()
+        for piece in pieces:
+            digest.add(piece)
+        yield digest.hexdigest()
+
+
+def _pieces(batches: Iterable[TextBatch], ends: Sequence[int]) -> Iterator[tuple[int, TextBatch]]:
+    """Yield the parts of batches inside each range, with the number of the range."""
+    number, begin = 0, 0
+    for batch in batches:
+        at = 0
+        while at < len(batch):
+            until = min(len(batch), ends[number] - batch.first)
+            offsets = batch.offsets[at : until + 1]
+            text = batch.text[int(offsets[0]) : int(offsets[-1])]
+            first = batch.first + at - begin
+            yield number, TextBatch(first, batch.ids[at:until], text, offsets - offsets[0])
+            at = until
+            if batch.first + until == ends[number]:
+                begin, number = ends[number], number + 1

@@ -1,4 +1,4 @@
-"""Is a document twice in a ranked list? Looked for in every run, so it has to be quick."""
+"""Search for repeated documents in ranked lists; done for every run, so it has to be fast."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ if TYPE_CHECKING:
 __all__ = ["duplicate_row", "repeats"]
 
 BLOCK: Final = 8192
-"""Rows that are looked at together: few enough to stay in cache."""
+"""Rows that are searched together: few enough to stay in the processor cache."""
 
 _SLOTS: Final = 17  # bits
 
 
 def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
-    """A row whose document stands twice for its query, or None.
+    """Return a row whose document appears twice for its query, or None.
 
-    Rows of a block are thrown into slots by their hash; only those that meet another one there are
-    compared.
+    Rows of a block are assigned to slots by their hash; only rows that share a slot are compared.
     """
     cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
@@ -35,8 +34,8 @@ def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     batches = [blocks[i : i + spread] for i in range(0, len(blocks), spread)]
 
     def search(batch: list[tuple[int, int]]) -> int | None:
-        found = (_search_block(docs, offsets, *block) for block in batch)
-        return next((row for row in found if row is not None), None)
+        rows = (_search_block(docs, offsets, *block) for block in batch)
+        return next((row for row in rows if row is not None), None)
 
     return next((row for row in run_threads(search, batches) if row is not None), None)
 
@@ -48,7 +47,7 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
     keys = query_keys(docs.hashes(begin, end), query)
     slots: Words = mix(keys) >> np.uint64(64 - _SLOTS)
     rows = np.arange(len(keys))
-    winner = np.empty(1 << _SLOTS, np.int32)  # the last row that fell into each slot
+    winner = np.empty(1 << _SLOTS, np.int32)  # the last row in each slot
     winner[slots] = rows
     overwritten = winner[slots] != rows
     if not overwritten.any():
@@ -62,18 +61,18 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
 
 
 def repeats(docs: IdColumn, rows: Ints, keys: Words) -> list[tuple[int, int]]:
-    """Pairs of rows (the first, a later one) of one query with the same document.
+    """Return pairs of rows (the first, a later one) of one query with the same document.
 
-    Rows are sorted by key. Equal keys hardly ever mean different documents, but they may, so the
+    Rows are sorted by key. Different documents may have equal keys, though rarely, so that the
     documents themselves are compared.
     """
     equal = np.flatnonzero(keys[1:] == keys[:-1])
     suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
     seen: dict[tuple[int, str], int] = {}
-    found = []
+    pairs = []
     names = docs.take(rows[suspects]).tolist()
     for place, row, name in zip(suspects.tolist(), rows[suspects].tolist(), names, strict=True):
         first = seen.setdefault((int(keys[place]), name), row)
         if first != row:
-            found.append((first, row))
-    return found
+            pairs.append((first, row))
+    return pairs

@@ -1,4 +1,4 @@
-"""A small example made on the fly: judgements, and two systems of which one is better."""
+"""A small synthetic example: judgements, and two systems of which one is better."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["example"]
 def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels, list[Run]]:
     """Make judgements for `queries` queries and two runs of `depth` documents.
 
-    Every document has a hidden quality. Judgements are its coarse view, each system's score is a
-    noisy one, and ``improved`` has less noise than ``baseline``.
+    Every document has a hidden quality. Grades are the quality in three steps, the scores of a
+    system are the quality plus noise, and ``improved`` has less noise than ``baseline``.
     """
     generator = np.random.default_rng(seed)
     pool = 3 * depth
@@ -21,10 +21,10 @@ def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels,
     grades = np.digitize(quality, [1.3, 2.0])
     names = [f"q{number:03d}" for number in range(1, queries + 1)]
     docs = [[f"d{query:03d}-{doc:04d}" for doc in range(pool)] for query in range(1, queries + 1)]
-    looked_at = np.argsort(-quality - generator.normal(size=quality.shape), axis=1)[:, :depth]
+    judged = np.argsort(-quality - generator.normal(size=quality.shape), axis=1)[:, :depth]
     qrels = Qrels.from_dict(
         {
-            name: {docs[row][doc]: int(grades[row, doc]) for doc in looked_at[row]}
+            name: {docs[row][doc]: int(grades[row, doc]) for doc in judged[row]}
             for row, name in enumerate(names)
         }
     )

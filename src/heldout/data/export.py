@@ -1,4 +1,4 @@
-"""Write a collection to a folder, in a form that others read: BEIR, TREC, or a line corpus."""
+"""Write a collection to a folder in the format of BEIR, TREC, or a MeTA line corpus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.files import make_aside, write_qrels
+from heldout.data.atomic import make_aside
+from heldout.data.run_files import write_qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _LABELS = {"description": ("desc", "Description"), "narrative": ("narr", "Narrat
 
 
 class FolderExistsError(InputError):
-    """A folder is there already, and was not to be replaced."""
+    """A folder exists and should not be replaced."""
 
 
 def export_collection(
@@ -42,17 +43,17 @@ def export_collection(
     *,
     force: bool = False,
 ) -> None:
-    """Write a collection to a folder, which is there when all of it is.
+    """Write a collection to a folder, which appears only when it is complete.
 
     Parameters
     ----------
     to
         ``beir``: corpus.jsonl, queries.jsonl, qrels/test.tsv; ``trec``: documents.trec, topics.txt,
-        qrels.txt; ``lines``: a line corpus of MeTA with its config. A line corpus numbers documents
-        by line: ``doc_map.tsv`` has the number and the original id of each, ``query_map.tsv`` those
-        of the queries; line breaks inside a text become blanks.
+        qrels.txt; ``lines``: a MeTA line corpus with its config. A line corpus numbers documents by
+        line: ``doc_map.tsv`` maps the numbers to the original ids, ``query_map.tsv`` those of the
+        queries; line breaks inside a text become spaces.
     force
-        Replace the folder if it is there, and holds nothing but an earlier export.
+        Replace the folder if it exists and holds nothing but an earlier export.
     """
     if to not in get_args(ExportFormat):
         raise InputError(f"to={to!r}: expected one of {', '.join(get_args(ExportFormat))}")
@@ -67,33 +68,35 @@ def export_collection(
 
 @contextmanager
 def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """Give a folder beside `target`, and rename it when all is written."""
+    """Yield a temporary folder beside `target`, and rename it when everything is written."""
     target = Path(os.path.abspath(target))  # noqa: PTH100 - a name is needed even for "."
     _refuse_target(target, force=force)
-    gone: list[Path] = []
+    temporary: list[Path] = []
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = make_aside(target, Path.mkdir)
-        gone.append(aside)
+        temporary.append(aside)
         yield aside
         old = aside.with_suffix(".old")
         if target.exists():
             target.rename(old)
-            gone.append(old)
+            temporary.append(old)
         try:
             aside.rename(target)
         except OSError:
             if target.exists():
-                raise FolderExistsError(f"{target} was made by someone else meanwhile") from None
+                raise FolderExistsError(
+                    f"{target} was created by another process meanwhile"
+                ) from None
             if old.exists():
                 old.rename(target)
             raise
     except OSError as error:
         raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
     finally:
-        for one in gone:
+        for path in temporary:
             with suppress(OSError):
-                shutil.rmtree(one)
+                shutil.rmtree(path)
 
 
 def _refuse_target(target: Path, *, force: bool) -> None:
@@ -105,16 +108,18 @@ def _refuse_target(target: Path, *, force: bool) -> None:
     if not files and not any(target.iterdir()):
         return
     if not force:
-        raise FolderExistsError(f"{target} is there already: choose another, or say --force")
-    strange = [name for name in files if not _ours(name)]
+        raise FolderExistsError(
+            f"{target} already exists: choose another folder, or overwrite it (force=True)"
+        )
+    strange = [name for name in files if not _is_exported(name)]
     if strange:
         raise InputError(
-            f"{target} holds files that no export has written ({', '.join(strange[:3])}): it is "
-            "not replaced, remove it yourself"
+            f"{target} has files that were not written by an export ({', '.join(strange[:3])}) "
+            "and is not replaced: remove it yourself, or choose another folder"
         )
 
 
-def _ours(name: str) -> bool:
+def _is_exported(name: str) -> bool:
     known = {"corpus.jsonl", "queries.jsonl", "documents.trec", "topics.txt", "qrels.txt"}
     known |= {"line.toml", "config.toml", "fingerprint.txt", "split.json"}
     return name in known or name.endswith((".tsv", ".dat", "-queries.txt", "-qrels.txt"))
@@ -125,8 +130,8 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
-def _json_line(found: dict[str, Any]) -> str:
-    return json.dumps(found, ensure_ascii=False) + "\n"
+def _json_line(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False) + "\n"
 
 
 def _other_fields(queries: Queries) -> dict[str, tuple[str, ...]]:
@@ -195,7 +200,8 @@ def _topic(one: str, text: str, others: dict[str, str]) -> str:
 def _refuse_blanks(one: str, what: str) -> None:
     if re.search(r"\s", one):
         raise InputError(
-            f"the {what} id {one!r} holds a blank, which the files of TREC cannot: write BEIR"
+            f"the {what} id {one!r} has white space, which TREC files do not allow: export to BEIR "
+            "instead (to='beir')"
         )
 
 
@@ -230,7 +236,7 @@ def _config(name: str, start: int, *, judged: bool) -> Iterator[str]:
 
 
 def _as_lines(text: Any, offsets: Any) -> bytes:
-    """Documents as lines: a newline behind each, blanks in the place of those inside."""
+    """Return documents as lines; line breaks inside a document become spaces."""
     plain = np.where((text == _NEWLINE) | (text == _RETURN), np.uint8(_BLANK), text)
     lines: bytes = np.insert(plain, offsets[1:], _NEWLINE).tobytes()
     return lines
@@ -241,7 +247,7 @@ def _one_line(text: str) -> str:
 
 
 def _write_map(path: Path, ids: Iterable[str], start: int = 0) -> None:
-    """New and original ids; in an id, tab, line end and backslash are written as JSON does."""
+    """Write new and original ids; tabs, line ends and backslashes in ids are escaped as in JSON."""
     head = ["new\toriginal\n"]
     rows = (f"{number}\t{_plain(one)}\n" for number, one in enumerate(ids, start))
     _write(path, (line for part in (head, rows) for line in part))
@@ -252,7 +258,7 @@ def _plain(one: str) -> str:
 
 
 def _first_number(ids: tuple[str, ...]) -> int | None:
-    """The number of the first query if the ids are numbers that count up by one."""
+    """Return the number of the first query if the ids are consecutive integers, else None."""
     if not ids or not re.fullmatch(r"0|[1-9]\d{0,8}", ids[0]):
         return None
     first = int(ids[0])

@@ -1,6 +1,6 @@
-"""Columns of identifiers: 64-bit words side by side, never a Python string each.
+"""Columns of ids as arrays of 64-bit words, without a Python string per id.
 
-Almost all document and query ids are short, so a column holds them as one, two, … arrays of
+Almost all document and query ids are short, so a column holds them as one or more arrays of
 eight-byte words (`ShortIds`). Ids are compared, hashed and ordered as numbers, and seven million
 ids of up to eight bytes take 56 MB. Where an id has more than `SHORT` bytes (URLs), the column is
 a NumPy string array (`LongIds`), which costs only what each id needs.
@@ -17,7 +17,7 @@ from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -29,11 +29,13 @@ __all__ = [
     "as_id",
     "encode_ids",
     "id_column",
+    "id_numbers",
     "same_ids",
+    "stack_ids",
 ]
 
 SHORT: Final = 64
-"""The longest id, in bytes, that is held as words."""
+"""The length in bytes of the longest id that is held as words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +45,7 @@ class ShortIds:
     Parameters
     ----------
     words
-        For each eight bytes one array: the bytes of every id, first byte lowest, zeros behind.
+        One array per eight bytes: the bytes of every id, little-endian, padded with zeros.
     """
 
     words: tuple[Words, ...]
@@ -57,26 +59,26 @@ class ShortIds:
         )
 
     def tolist(self) -> list[str]:
-        """All ids as strings."""
+        """Return all ids as strings."""
         raw = np.stack(self.words, axis=1).astype("<u8", copy=False)
         return [one.decode() for one in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
 
     def take(self, rows: NDArray[np.integer]) -> ShortIds:
-        """The ids at `rows`."""
+        """Return the ids at `rows`."""
         return ShortIds(tuple(word[rows] for word in self.words))
 
     def move(self, places: Ints | slice, rows: Ints) -> None:
-        """Put the ids of `rows` at `places`; for building only."""
+        """Copy the ids of `rows` to `places`; only while a run is built."""
         for word in self.words:
             word[places] = word[rows]
 
     def freeze(self) -> None:
-        """Allow no more changes."""
+        """Make the arrays read-only."""
         for word in self.words:
             word.flags.writeable = False
 
     def hashes(self, begin: int, end: int) -> Words:
-        """64 bits of each id of some rows, as `hash_fields` gives them."""
+        """Return 64 bits of each id of some rows, as `hash_fields` gives them."""
         result = mix(self.words[0][begin:end])
         for word in self.words[1:]:
             part = word[begin:end]
@@ -113,25 +115,25 @@ class LongIds:
         return str(self.values[row])
 
     def tolist(self) -> list[str]:
-        """All ids as strings."""
+        """Return all ids as strings."""
         return [str(value) for value in self.values]
 
     def take(self, rows: NDArray[np.integer]) -> LongIds:
-        """The ids at `rows`."""
+        """Return the ids at `rows`."""
         return LongIds(self.values[rows], self.hashed[rows])
 
     def move(self, places: Ints | slice, rows: Ints) -> None:
-        """Put the ids of `rows` at `places`; for building only."""
+        """Copy the ids of `rows` to `places`; only while a run is built."""
         self.values[places] = self.values[rows]
         self.hashed[places] = self.hashed[rows]
 
     def freeze(self) -> None:
-        """Allow no more changes."""
+        """Make the arrays read-only."""
         self.values.flags.writeable = False
         self.hashed.flags.writeable = False
 
     def hashes(self, begin: int, end: int) -> Words:
-        """64 bits of each id of some rows, as `hash_fields` gives them."""
+        """Return 64 bits of each id of some rows, as `hash_fields` gives them."""
         return self.hashed[begin:end]
 
     def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
@@ -152,7 +154,7 @@ IdColumn = ShortIds | LongIds
 
 
 def id_column(ids: Iterable[Any]) -> IdColumn:
-    """Make a column of strings, or of anything whose ``str`` is the id."""
+    """Make a column of ids: strings, or objects whose ``str`` is the id."""
     strings = [as_id(one) for one in ids]
     encoded = encode_ids(strings)
     longest = max(map(len, encoded), default=0)
@@ -164,22 +166,22 @@ def id_column(ids: Iterable[Any]) -> IdColumn:
 
 
 def as_id(value: Any) -> str:
-    """An id as text; numbers are taken as they are printed."""
+    """Return an id as a string; numbers as they are printed."""
     if isinstance(value, str):
         return value
-    if value is None or value != value:  # noqa: PLR0124 - NaN, with which pandas marks a gap
+    if value is None or value != value:  # noqa: PLR0124 - NaN, which marks missing values in pandas
         raise InputError("an id is missing")
     return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def encode_ids(ids: Collection[str]) -> list[bytes]:
-    """Ids as UTF-8, refusing those that cannot be held."""
+    """Return ids as UTF-8; raise an error for ids that are not valid."""
     try:
         encoded = [one.encode() for one in ids]
     except UnicodeEncodeError as error:
         raise InputError(f"id {error.object!r} is not valid Unicode") from None
     if any(b"\0" in one for one in encoded):
-        raise InputError("an id holds a zero byte: remove it")
+        raise InputError("an id has a zero byte: remove it")
     return encoded
 
 
@@ -190,7 +192,7 @@ def _hash(encoded: list[bytes]) -> Words:
 
 
 def same_ids(left: IdColumn, rows: Ints, right: IdColumn, others: Ints) -> Flags:
-    """Whether the ids at `rows` of one column are those at `others` of another."""
+    """Return whether the ids at `rows` of one column equal those at `others` of another."""
     if isinstance(left, ShortIds) and isinstance(right, ShortIds):
         same = np.ones(len(rows), np.bool_)
         none = np.zeros(len(rows), np.uint64)
@@ -201,3 +203,37 @@ def same_ids(left: IdColumn, rows: Ints, right: IdColumn, others: Ints) -> Flags
         return same
     pairs = zip(left.take(rows).tolist(), right.take(others).tolist(), strict=True)
     return np.fromiter((mine == other for mine, other in pairs), np.bool_, len(rows))
+
+
+def stack_ids(columns: Sequence[IdColumn]) -> IdColumn:
+    """Return the ids of several columns one after another."""
+    short = [one for one in columns if isinstance(one, ShortIds)]
+    if len(short) < len(columns):
+        values = [np.array(one.tolist(), np.dtypes.StringDType()) for one in columns]
+        hashed = [one.hashes(0, len(one)) for one in columns]
+        return LongIds(np.concatenate(values), np.concatenate(hashed))
+    width = max(len(one.words) for one in short)
+    return ShortIds(
+        tuple(
+            np.concatenate(
+                [
+                    one.words[number] if number < len(one.words) else np.zeros(len(one), np.uint64)
+                    for one in short
+                ]
+            )
+            for number in range(width)
+        )
+    )
+
+
+def id_numbers(ids: IdColumn) -> Words:
+    """Return a number for each id: of two ids, the bytewise greater one has the higher number."""
+    if isinstance(ids, ShortIds) and len(ids.words) == 1:
+        return ids.words[0].byteswap()
+    rows = np.arange(len(ids))
+    order = ids.order(rows, np.zeros_like(rows), descending=False)
+    changes = np.zeros(len(ids), np.uint64)
+    changes[1:] = ids.compare(order[1:], order[:-1]) != 0
+    numbers = np.empty(len(ids), np.uint64)
+    numbers[order] = np.cumsum(changes)
+    return numbers

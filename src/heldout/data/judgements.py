@@ -1,4 +1,4 @@
-"""Judgements joined to the documents and queries they speak of."""
+"""Judgements joined to their documents and queries."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Judgements", "empty_qrels", "join", "qrels_rows"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgements:
-    """Judgements by number, row by row as the qrels have them.
+    """Judgements by number, in the order of the qrels.
 
     Parameters
     ----------
@@ -51,12 +51,12 @@ class Judgements:
 
 
 def empty_qrels() -> Qrels:
-    """Qrels without a judgement."""
+    """Return Qrels without a judgement."""
     return Qrels((), np.zeros(1, np.int64), id_column([]), np.zeros(0, np.int64))
 
 
 def qrels_rows(qrels: Qrels, keep: Flags) -> Qrels:
-    """Some rows of qrels; a query that is left with none is gone."""
+    """Return some rows of qrels; queries without any are dropped."""
     if keep.all():
         return qrels
     counts = np.bincount(qrels.query_of_row()[keep], minlength=len(qrels.queries))
@@ -72,15 +72,15 @@ def qrels_rows(qrels: Qrels, keep: Flags) -> Qrels:
 def join(
     documents: DocumentIds, queries: Queries, qrels: Qrels, where: Where | None = None
 ) -> tuple[Qrels, Judgements, list[Note]]:
-    """Keep the judgements whose query and document are known, and say which were left out.
+    """Keep the judgements whose query and document are known, with notes about the others.
 
     Parameters
     ----------
     where
-        Tells the place of a judgement (query, document) in its file, for the notes.
+        Returns the place (``file:line``) of a judgement of a query and a document, for the notes.
     """
     if not len(qrels):
-        note = Note("no-judgements", "there are no judgements", "info", 0)
+        note = Note("no-judgements", "the collection has no judgements", "info", 0)
         nothing = np.zeros(0, np.int64)
         return qrels, Judgements(nothing, nothing.copy(), qrels.grades), [note]
     numbers = {name: number for number, name in enumerate(queries.ids)}
@@ -90,12 +90,12 @@ def join(
     _refuse_strangers(query, qrels.queries, queries.ids, "queries")
     _refuse_strangers(document, qrels.docs.tolist(), documents[:3], "documents")
     notes = [
-        *_left_out(qrels, query < 0, "unknown-queries", "queries that are not there", where),
+        *_left_out(qrels, query < 0, "unknown-queries", "queries that the collection lacks", where),
         *_left_out(
             qrels,
             (query >= 0) & (document < 0),
             "absent-documents",
-            "documents that the corpus lacks",
+            "documents that the collection lacks",
             where,
         ),
     ]
@@ -115,9 +115,9 @@ def _refuse_strangers(found: Ints, judged: Sequence[str], known: Sequence[str], 
     if (found >= 0).any():
         return
     raise InputError(
-        f"none of the judged {what} is in the collection: judged are "
+        f"the judgements and the collection have no {what} in common: the judgements have "
         f"{named_few(judged, len(judged), 3)}; the collection has "
-        f"{named_few(known, len(known) + 1, 3)}"
+        f"{named_few(known, len(known) + 1, 3)}: do they belong together?"
     )
 
 
@@ -132,5 +132,5 @@ def _left_out(qrels: Qrels, rows: Flags, code: Code, what: str, where: Where | N
         place = where(query, doc) if where is not None else ""
         named.append(f"query {query} document {doc}{f' in {place}' if place else ''}")
     listed = named_few(named, len(places))
-    message = f"judgements of {what}, left out: {len(places)} ({listed})"
+    message = f"judgements of {what}, ignored: {len(places)} ({listed})"
     return [Note(code, message, count=len(places))]

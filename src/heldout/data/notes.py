@@ -1,4 +1,4 @@
-"""Counts and names, as sentences have them."""
+"""Counts and lists of names for messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["count_of", "named_few", "power_text"]
 
 
 def named_few(names: Iterable[str], count: int, shown: int = 5) -> str:
-    """The first names, and dots when there are more.
+    """Return the first names, and an ellipsis if there are more.
 
     Examples
     --------
@@ -36,7 +36,7 @@ def count_of(number: int, noun: str, several: str = "") -> str:
 
 
 def power_text(base: int, exponent: int) -> str:
-    """Return a power as a number, or as it is written when it would have more than 15 digits.
+    """Return a power as a number, or as ``base^exponent`` if it has more than 15 digits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The one place where documents are put into order, ties included."""
+"""The order of ranked documents, including ties; nothing else sorts rankings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["put_in_order"]
 
 
 def _same_query(offsets: Ints) -> Flags:
-    """Whether each row and the next belong to one query."""
+    """Return whether each row and the next belong to one query."""
     inside = np.ones(max(int(offsets[-1]) - 1, 0), np.bool_)
     inside[offsets[1:-1] - 1] = False
     return inside
@@ -25,7 +25,7 @@ def _same_query(offsets: Ints) -> Flags:
 def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> None:
     """Order the rows of each query by score descending, then by the tie policy, in place.
 
-    Most files stand in order already, or nearly: only rows that must move are touched.
+    Most files are sorted already, or nearly: only rows that must move are touched.
     """
     same_query = _same_query(offsets)
     rising = np.flatnonzero((scores[1:] > scores[:-1]) & same_query)
@@ -44,7 +44,7 @@ def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> No
 
 
 def _tie_groups(tied: Ints) -> tuple[Ints, Ints]:
-    """The rows that have a tie, and the number of the group that each is in."""
+    """Return the rows that have a tie, and the number of the group that each is in."""
     places = distinct(np.sort(np.concatenate((tied, tied + 1))))
     # A row opens a group unless the row before is tied with it.
     opens = np.ones(len(places), np.bool_)

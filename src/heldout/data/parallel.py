@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,18 +17,20 @@ _R = TypeVar("_R")
 
 
 def threads() -> int:
-    """How many threads to use: ``HELDOUT_THREADS``, or as many as there are cores."""
+    """Return how many threads to use: ``HELDOUT_THREADS``, or the number of cores."""
     wanted = os.environ.get("HELDOUT_THREADS", "")
     return int(wanted) if wanted.isdigit() and int(wanted) else (os.cpu_count() or 1)
 
 
 def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-    """Like `run_threads`, result by result; only a few wait to be taken, so memory is bounded."""
+    """Yield the results of `run_threads` one by one; few are held, so memory is bounded."""
     work = list(items)
     workers = min(threads(), len(work))
     if workers <= 1:
         yield from map(task, work)
         return
+    from concurrent.futures import ThreadPoolExecutor  # slow to import
+
     with ThreadPoolExecutor(workers) as pool:
         waiting = deque(pool.submit(task, item) for item in work[: 4 * workers])
         try:
@@ -44,12 +45,12 @@ def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R
 
 
 def run_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
-    """Do `task` for each item on `threads` threads; results are in the order of the items."""
+    """Run `task` on each item in `threads` threads; results are in the order of the items."""
     return list(stream_threads(task, items))
 
 
 def run_stretches(task: Callable[[tuple[int, int]], object], count: int, pieces: int = 8) -> None:
-    """Do `task` for stretches (first, last) of the numbers below `count`, `pieces` a thread."""
+    """Run `task` on ranges (first, last) of the numbers below `count`, `pieces` per thread."""
     workers = threads()
     parts = min(count, pieces * workers) if workers > 1 else min(count, 1)
     cuts = [count * part // max(parts, 1) for part in range(parts + 1)]

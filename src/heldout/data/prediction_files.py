@@ -1,4 +1,4 @@
-"""Read predictions of classes and of numbers from tables."""
+"""Read predicted classes and predicted numbers from tables."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.io.cells import Cells, Labels
-    from heldout.data.io.table import Table
-    from heldout.data.places import Places
+    from heldout.data.io.table import Places, Table
     from heldout.data.words import Floats, Ints
 
 __all__ = ["read_class_predictions", "read_number_predictions"]
@@ -52,7 +51,7 @@ WEIGHTS: Final = ("weight", "sample_weight")
 PROBABILITY: Final = ("probability", "prob", "p", "proba")
 SCORE: Final = ("score",)
 OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
-"""How columns of a class begin, and whether they hold probabilities."""
+"""Prefixes of columns of class scores, and whether they are probabilities."""
 SUM_TOLERANCE: Final = 1e-6
 
 
@@ -79,12 +78,12 @@ class _Rows(NamedTuple):
         return self.table.places if self.numbers is None else self.table.places.select(self.numbers)
 
     def cells(self, column: int) -> Cells:
-        found = self.table.cells(column)
+        cells = self.table.cells(column)
         if self.numbers is None:
-            return found
-        if isinstance(found, list):
-            return [found[at] for at in self.numbers.tolist()]
-        return found.gather(self.numbers)
+            return cells
+        if isinstance(cells, list):
+            return [cells[row] for row in self.numbers.tolist()]
+        return cells.gather(self.numbers)
 
     def labels(self, column: int, what: str) -> tuple[str, ...]:
         return tuple(read_labels(self.cells(column), self.places.__getitem__, what))
@@ -93,10 +92,10 @@ class _Rows(NamedTuple):
         return code_labels(self.cells(column), self.places.__getitem__, what)
 
     def writing(self, column: int) -> Callable[[str], str]:
-        """How names of columns are to be read so that they are written as typed cells are.
+        """Return a function that spells the class in a column name as the cells spell it.
 
-        Parquet and JSON hold truths of True and 1.0, which Python writes into names of columns as
-        they are, and which are the classes true and 1 here.
+        Cells of Parquet and JSON may be True or 1.0, which are the classes true and 1, while column
+        names that Python has written have the suffixes True and 1.0.
         """
         kinds = set() if self.table.is_text else cell_types(self.cells(column))
         if bool in kinds:
@@ -109,7 +108,7 @@ class _Rows(NamedTuple):
         return self._numbers(self.cells(column), column)
 
     def values_if_any(self, column: int) -> Floats | None:
-        """None if no cell is filled: in a table of several systems some have no scores."""
+        """Return the numbers of a column; None if all cells are empty (a system without scores)."""
         cells = self.cells(column)
         return self._numbers(cells, column) if any_filled(cells) else None
 
@@ -117,7 +116,7 @@ class _Rows(NamedTuple):
         return read_numbers(cells, self.places.__getitem__, self.table.names[column])
 
     def common(self) -> dict[str, Any]:
-        """What both kinds of predictions have."""
+        """Return the fields that both kinds of predictions have."""
         unit = _needed(self.table, UNITS, "unit ids")
         found: dict[str, Any] = {
             "name": self.name,
@@ -136,7 +135,7 @@ class _Rows(NamedTuple):
         return found
 
     def _with_runs(self, repeats: tuple[str, ...]) -> tuple[str, ...]:
-        """Repeats, told apart by run too, as experiments write them; one alone repeats nothing."""
+        """Return repeats combined with runs, as in experiments; empty if there is only one."""
         run = find_column(self.table.names, ("run",))
         if run is not None and find_column(self.table.names, SYSTEMS) != run:
             runs = list(map(cell_text, as_list(self.cells(run))))
@@ -148,7 +147,7 @@ class _Rows(NamedTuple):
     def _weights(self, column: int) -> Floats:
         weights = self.values(column)
         if (weights < 0).any():
-            raise FormatError(self.places[int(np.argmax(weights < 0))], "a weight is below 0")
+            raise FormatError(self.places[int(np.argmax(weights < 0))], "a weight is negative")
         if not weights.any():
             raise InputError(f"{self.table.source}: all weights are 0")
         return weights
@@ -162,13 +161,13 @@ def _whole(name: str) -> str:
 
 
 def _check_written_alike(rows: _Rows, scored: list[str], true: list[str]) -> None:
-    """Refuse columns of classes none of which is true: they are written in another way."""
+    """Raise an error if no column of class scores has the name of a true class."""
     if scored and not set(scored) & set(true):
         known = list(dict.fromkeys(scored))
         raise InputError(
-            f"{rows.table.source}: there are columns of scores for the classes "
-            f"{named_few(known, len(known), 3)}, none of which is true "
-            f"({named_few(true, len(true), 3)}): are they written alike?"
+            f"{rows.table.source}: the columns of scores are for the classes "
+            f"{named_few(known, len(known), 3)}, but the true classes are "
+            f"{named_few(true, len(true), 3)}: use the same names"
         )
 
 
@@ -177,8 +176,8 @@ def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
     if column is None:
         shown = named_few(table.names, len(table.names), 8)
         raise InputError(
-            f"{table.source}: no column of {what} (found {shown}): add one named {names[0]}, or "
-            f"{', '.join(names[1:])}"
+            f"{table.source}: no column of {what} (found {shown}): name it {names[0]} (or "
+            f"{', '.join(names[1:])})"
         )
     return column
 
@@ -205,8 +204,8 @@ def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredicti
     Parameters
     ----------
     path
-        CSV, TSV, Parquet or JSON lines, packed or not, with columns ``unit``, ``truth``,
-        ``prediction``, and perhaps ``system``, ``fold``, ``repeat``, ``group``, ``weight``.
+        CSV, TSV, Parquet or JSON lines, compressed or not, with columns ``unit``, ``truth``,
+        ``prediction``, and optionally ``system``, ``fold``, ``repeat``, ``group``, ``weight``.
     """
     found = []
     for rows in _systems(path):
@@ -227,13 +226,13 @@ def read_class_predictions(
     Parameters
     ----------
     path
-        CSV, TSV, Parquet or JSON lines, packed or not, with columns ``unit``, ``truth``, and
+        CSV, TSV, Parquet or JSON lines, compressed or not, with columns ``unit``, ``truth``, and
         ``prediction`` or scores: ``prob_CLASS`` (probabilities) or ``score_CLASS`` for each class,
         or ``probability`` or ``score`` of the positive one of two classes.
     positive
         The positive class; by default the last of two.
     threshold
-        The score from which on a unit is taken for positive; replaces predictions.
+        Units with at least this score are predicted as positive; this replaces predictions.
     """
     return [_classes(rows, positive, threshold) for rows in _systems(path)]
 
@@ -266,16 +265,17 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
         predicted = _most(scores, classes, positive)
     elif predicted is None and scores is not None:
         text = (
-            f"{rows.name} has scores and no predictions: say with --threshold from which score on "
-            "a unit is positive"
+            f"{rows.name} has scores but no predictions: give the lowest score of a positive "
+            "prediction (threshold=…)"
         )
         notes.append(Note("no-predictions", text))
     if predicted is None and scores is None:
         _needed(table, GUESSES, "predictions, nor of scores (prob_CLASS, score_CLASS, probability)")
     if guesses is not None and not set(guessed) & set(truth.names):
         text = (
-            f"{rows.name} predicts no class that is true ({named_few(sorted(guessed), 9, 3)} "
-            f"against {named_few(sorted(truth.names), 9, 3)}): are they written alike?"
+            f"{rows.name} predicts none of the true classes (predicted: "
+            f"{named_few(sorted(guessed), 9, 3)}; true: {named_few(sorted(truth.names), 9, 3)}): "
+            "use the same names"
         )
         notes.append(Note("wrong-classes", text))
     return ClassPredictions(
@@ -290,13 +290,13 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
 
 
 def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
-    """The number among the classes of each label."""
+    """Return the class number of each label."""
     number = {name: at for at, name in enumerate(classes)}
     return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
 
 
 def _score_columns(rows: _Rows) -> list[_Scored]:
-    """The columns of scores of classes that hold any."""
+    """Return the columns of scores of classes that hold any."""
     found = []
     written = rows.writing(_needed(rows.table, TRUTHS, "the truth"))
     for at, name in enumerate(rows.table.names):
@@ -315,7 +315,7 @@ def _all_alike(table: Table, scored: list[_Scored]) -> bool:
     if len(kinds) > 1 or len(set(names)) < len(names):
         raise InputError(
             f"{table.source}: columns {', '.join(table.names[one.column] for one in scored)} mix "
-            "scores and probabilities: keep one kind, with one column a class"
+            "scores and probabilities: keep one kind, with one column per class"
         )
     return kinds.pop()
 
@@ -333,7 +333,7 @@ def _many(
     probable: bool,
     notes: list[Note],
 ) -> Floats:
-    """Scores of every class; a class without a column was not seen in training."""
+    """Return the scores of all classes; 0 for a class without a column (unseen in training)."""
     scores = np.zeros((len(truth.codes), len(classes)))
     known = [one.name for one in scored]
     for one in scored:
@@ -344,14 +344,14 @@ def _many(
         name = truth.names[truth.codes[strange[0]]]
         raise FormatError(
             rows.places[strange[0]],
-            f"class {name} has no column of scores (there are {', '.join(known)})",
+            f"class {name} has no column of scores (found {', '.join(known)})",
         )
     if len(strange):
         units = "unit is" if len(strange) == 1 else "units are"
         unseen = sorted(name for name in truth.names if name not in known)
         text = (
             f"{rows.name}: {len(strange)} {units} of a class without a column of probabilities "
-            f"({named_few(unseen, len(unseen))}), as if unseen in training: their probability is 0"
+            f"({named_few(unseen, len(unseen))}), which therefore counts as probability 0"
         )
         notes.append(Note("no-column", text))
     if probable:
@@ -366,8 +366,8 @@ def _check_probabilities(rows: _Rows, scores: Floats) -> None:
     if len(off):
         raise FormatError(
             rows.places[off[0]],
-            f"the probabilities add up to {sums[off[0]]:.7g}, not to 1: give one for each class, "
-            "with more digits, or name the columns score_CLASS",
+            f"the probabilities add up to {sums[off[0]]:.7g}, not 1: give one per class with "
+            "enough digits, or name the columns score_CLASS",
         )
 
 
@@ -377,8 +377,8 @@ def _refuse_improbable(rows: _Rows, scores: Floats) -> None:
         row, column = np.argwhere(wrong)[0]
         raise FormatError(
             rows.places[row],
-            f"{scores[row, column]:g} is not a probability (0 to 1): name columns of other scores "
-            "score_CLASS, or score",
+            f"{scores[row, column]:g} is not a probability (0 to 1): if the column has other "
+            "scores, name it score_CLASS or score",
         )
 
 
@@ -388,15 +388,16 @@ def _of_positive(
     name = rows.table.names[column]
     if len(classes) != 2:
         raise InputError(
-            f"{rows.table.source}: {name} is of one class, but there are {len(classes)} "
-            f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each"
-            + (", or name the other class with --positive" if len(classes) == 1 else "")
+            f"{rows.table.source}: column {name} is for two classes, but there "
+            f"{'is' if len(classes) == 1 else 'are'} {len(classes)} "
+            f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each class"
+            + (", or name the positive class (positive=…)" if len(classes) == 1 else "")
         )
     values = rows.values(column)
     scores = np.empty((len(values), 2))
     at = positive_number(classes, positive)
     scores[:, at] = values
-    if probable:  # what was written is what is complained of, so the other class comes later
+    if probable:  # check what the file has before the other class is filled in
         scores[:, 1 - at] = 0.0
         _refuse_improbable(rows, scores)
     scores[:, 1 - at] = 1 - values if probable else -values
@@ -404,7 +405,7 @@ def _of_positive(
 
 
 def _most(scores: Floats, classes: tuple[str, ...], positive: str | None) -> Ints:
-    """The class with the highest score; of equal ones the earliest, of two the positive one."""
+    """Return the class with the highest score; ties go to the first, or to the positive of two."""
     if len(classes) != 2:
         most: Ints = np.argmax(scores, axis=1)
         return most
@@ -421,10 +422,10 @@ def _from(
 ) -> Ints:
     if scores is None or len(classes) != 2:
         raise InputError(
-            f"{rows.table.source}: --threshold needs scores of two classes; there are "
-            f"{len(classes)} classes and {'no' if scores is None else 'some'} scores"
+            f"{rows.table.source}: threshold={threshold:g} needs scores of two classes, found "
+            f"{len(classes)} classes {'without' if scores is None else 'with'} scores"
         )
     if math.isnan(threshold):
-        raise InputError("--threshold nan: expected a number")
+        raise InputError("threshold=nan: expected a number")
     at = positive_number(classes, positive)
     return np.where(scores[:, at] >= threshold, at, 1 - at).astype(np.int64)

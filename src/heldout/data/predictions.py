@@ -1,4 +1,4 @@
-"""Predictions: the truth and what systems said about it, one unit a row, paired by unit id."""
+"""Predictions: the true and the predicted values of units, paired by unit id."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.places import Places
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -34,40 +33,40 @@ MAJORITY: Final = "(majority class)"
 RANDOM: Final = "(random by shares)"
 MEAN: Final = "(mean)"
 BASELINES: Final = (MAJORITY, RANDOM, MEAN)
-"""The names of the baselines that heldout adds, in scores and in what experiments write."""
+"""The names of the baselines that heldout adds."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassPredictions:
-    """What one system said about the class of each unit.
+    """The classes that one system predicts.
 
     Parameters
     ----------
     name
-        The system.
+        The name of the system.
     units
-        Their ids; all different.
+        The ids of the units; all different.
     classes
         The names of all classes, in order.
     truth
-        The number of the class of each unit.
+        The number of the true class of each unit.
     predicted
-        The number of the class that was predicted; None if there are only scores.
+        The number of the predicted class of each unit; None if there are only scores.
     scores
-        One row a unit, one column a class; None if there are only predictions.
+        One row per unit, one column per class; None if there are only predictions.
     probabilities
         Whether the scores are probabilities, which add up to 1.
     weights
-        How much each unit counts; None: all the same.
+        The weight of each unit; None: all equal.
     folds, groups
-        Of each unit; empty if not known.
+        The fold and the group of each unit; empty if unknown.
     places
-        Where each unit stands, as ``file:line``; empty if in no file.
+        The place of each unit, as ``file:line``; empty if not read from a file.
     notes
-        What a reader should know.
+        Warnings and remarks about the predictions.
     repeats
-        Of each unit, where a cross-validation, a hold-out or a run was repeated: a unit may then
-        stand once in each; empty if nothing was.
+        The repetition (of a cross-validation, a hold-out or a run) of each prediction, in which a
+        unit may appear once; empty if nothing was repeated.
     """
 
     name: str
@@ -87,12 +86,12 @@ class ClassPredictions:
     def __post_init__(self) -> None:
         _refuse_repeated(self)
         if len(self.classes) != len(set(self.classes)):
-            raise InputError(f"{self.name}: a class stands twice")
+            raise InputError(f"{self.name}: a class appears twice")
         if self.predicted is None and self.scores is None:
-            raise InputError(f"{self.name}: neither predictions nor scores")
+            raise InputError(f"{self.name}: expected predictions or scores, got neither")
 
     def select(self, rows: Sequence[int] | Ints) -> ClassPredictions:
-        """The same of some units only."""
+        """Return the predictions for some units."""
         at = np.asarray(rows, np.int64)
         return replace(
             self,
@@ -103,14 +102,14 @@ class ClassPredictions:
         )
 
     def with_classes(self, classes: Sequence[str]) -> ClassPredictions:
-        """The same with more classes, or in another order."""
-        number = {name: at for at, name in enumerate(classes)}
+        """Return the same predictions with more classes, or with classes in another order."""
+        number = {name: code for code, name in enumerate(classes)}
         places = np.array([number[name] for name in self.classes], np.int64)
         scores = None
         if self.scores is not None:
             absent = [name for name in classes if name not in self.classes]
             if absent and not self.probabilities:
-                raise InputError(f"{self.name}: no scores of class {absent[0]}")
+                raise InputError(f"{self.name}: no scores for class {absent[0]}")
             scores = np.zeros((len(self.units), len(classes)))
             scores[:, places] = self.scores
         return replace(
@@ -124,16 +123,16 @@ class ClassPredictions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberPredictions:
-    """What one system said about the number of each unit.
+    """The numbers that one system predicts.
 
     Parameters
     ----------
     name
-        The system.
+        The name of the system.
     units
-        Their ids; all different.
+        The ids of the units; all different.
     truth, predicted
-        Finite numbers, one a unit.
+        Finite numbers, one per unit.
     weights, folds, groups, places, notes, repeats
         As for `ClassPredictions`.
     """
@@ -153,7 +152,7 @@ class NumberPredictions:
         _refuse_repeated(self)
 
     def select(self, rows: Sequence[int] | Ints) -> NumberPredictions:
-        """The same of some units only."""
+        """Return the predictions for some units."""
         at = np.asarray(rows, np.int64)
         return replace(
             self, truth=self.truth[at], predicted=self.predicted[at], **_chosen(self, at)
@@ -161,12 +160,14 @@ class NumberPredictions:
 
 
 def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, Any]:
-    """What is known about some units beside truth and prediction."""
+    """Return the fields of some units other than truth and prediction."""
     found: dict[str, Any] = {
         name: tuple(map(column.__getitem__, at.tolist())) if column else ()
         for name in ("units", "folds", "groups", "repeats")
         for column in (getattr(given, name),)
     }
+    from heldout.data.io.table import Places  # readers of tables, which rankings do without
+
     places = given.places
     if isinstance(places, Places):
         found["places"] = places.select(at)
@@ -177,7 +178,7 @@ def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, 
 
 
 def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
-    """Refuse a unit that stands twice, in the same repeat if there are any."""
+    """Raise an error if a unit appears twice (in the same repeat, if there are repeats)."""
     if not given.repeats and len(set(given.units)) == len(given.units):
         return
     keys: list[tuple[str, ...]] = [(unit,) for unit in given.units]
@@ -185,23 +186,23 @@ def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
         keys = list(zip(given.units, given.repeats, strict=True))
     if len(set(keys)) == len(keys):
         return
-    again = next(one for one, count in Counter(keys).items() if count > 1)
-    first, second = [at for at, one in enumerate(keys) if one == again][:2]
+    again = next(key for key, count in Counter(keys).items() if count > 1)
+    first, second = [row for row, key in enumerate(keys) if key == again][:2]
     within = f" in repeat {again[1]}" if given.repeats else ""
     said = f"{given.name} has unit {again[0]} twice{within}"
     if given.places:
-        hint = "" if given.repeats else "; a column repeat tells repetitions apart"
+        hint = "" if given.repeats else "; number repetitions in a column named repeat"
         raise FormatError(given.places[second], f"{said} (first in {given.places[first]}){hint}")
     raise InputError(said)
 
 
 def unit_count(given: ClassPredictions | NumberPredictions) -> int:
-    """How many different units there are; in several repeats each of them is the same."""
+    """Return the number of distinct units; a unit may be in several repeats."""
     return len(set(given.units)) if given.repeats else len(given.units)
 
 
 def class_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Classes in order: as numbers if all are numbers, else as texts.
+    """Return classes in order: numerically if all are numbers, else alphabetically.
 
     Examples
     --------
@@ -216,15 +217,17 @@ def class_order(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def one_set_of_classes(several: Sequence[ClassPredictions]) -> list[ClassPredictions]:
-    """The same predictions, all with the classes of all of them."""
+    """Return the same predictions, each with the classes of all of them."""
     classes = class_order(name for one in several for name in one.classes)
     return [one if one.classes == classes else one.with_classes(classes) for one in several]
 
 
 def positive_number(classes: Sequence[str], positive: str | None) -> int:
-    """The number of the positive class: by default the last one."""
+    """Return the number of the positive class: by default the last one."""
     if positive is None:
         return len(classes) - 1
     if positive not in classes:
-        raise InputError(f"no class {positive!r} to be positive; there are {', '.join(classes)}")
+        raise InputError(
+            f"positive={positive!r}: no such class; the classes are {', '.join(classes)}"
+        )
     return list(classes).index(positive)

@@ -1,49 +1,51 @@
-"""The collection that needs no download: documentation of NumPy, SciPy and scikit-learn.
+"""The embedded collection: documentation of NumPy, SciPy and scikit-learn.
 
-A document is the docstring of an object. A query is the summary of an object, taken out of its own
-document. The object itself is relevant with grade 2, the objects that its "See Also" section names
-with grade 1; "See Also" is taken out of the documents. Objects that share a docstring are one
-document, queries with the same text are one query.
+A document is the docstring of an object. A query is the summary of an object, which is removed from
+its own document. The object itself is relevant with grade 2, the objects named in its "See Also"
+section with grade 1; "See Also" is removed from the documents. Objects with the same docstring are
+one document, queries with the same text are one query.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.data.cache import cache_folder
 from heldout.data.collection import Collection, replace_notes
 from heldout.data.collection_files import read_collection
 from heldout.data.export import FolderExistsError, write_beir, write_folder
-from heldout.data.numpydoc import take_apart
+from heldout.data.paths import cache_folder
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from heldout.data.numpydoc import Parts
-
-__all__ = ["build_pydocs", "installed_packages", "read_pydocs"]
+__all__ = ["build_pydocs", "installed_packages", "parse_docstring", "read_pydocs"]
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
-"""Distributions, and the names they are imported by."""
+"""Distributions and their import names."""
 
 LEAST_WORDS: Final = 4
 MOST_WORDS: Final = 40
 _FINGERPRINT: Final = "fingerprint.txt"
 VERSION: Final = 2
-"""Of the rules here: other rules make another collection."""
+"""The version of the rules in this module: other rules make another collection."""
+
+_UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,})\s*$")
+_SIGNATURE = re.compile(r"^[A-Za-z_][\w.]*\(.*", re.DOTALL)
+_REFERENCE = re.compile(r"^(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)(?:\(\))?`?$")
 
 
 def installed_packages() -> dict[str, str]:
-    """The packages that documentation is taken from, with their versions."""
+    """Return the installed packages that the collection is built from, with their versions."""
     found = {}
     for name in PACKAGES:
         try:
@@ -54,25 +56,103 @@ def installed_packages() -> dict[str, str]:
 
 
 def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
-    """Every public name of packages with its docstring, found by a Python of its own."""
+    """Return every public name of packages with its docstring, found by a separate process."""
     script = Path(__file__).with_name("docstrings.py")
     done = subprocess.run(  # noqa: S603 - this Python, our own script
         [sys.executable, "-P", "-W", "ignore", str(script), *packages],
         capture_output=True,
         check=False,
-        # Some docstrings show sets, in an order that the seed decides.
+        # Some docstrings show sets, whose order depends on the hash seed.
         env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONIOENCODING": "utf-8"},
     )
     if done.returncode:
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-        raise InputError(f"the docstrings could not be read ({''.join(last)})")
+        raise InputError(f"pydocs: the docstrings cannot be read ({''.join(last)})")
     return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+
+class Parts(NamedTuple):
+    """The parts of a docstring.
+
+    Parameters
+    ----------
+    summary
+        The first paragraph after a signature, in one line.
+    rest
+        The text without the summary and without "See Also".
+    whole
+        The text with the summary, but without "See Also".
+    related
+        The names in "See Also", as written.
+    """
+
+    summary: str
+    rest: str
+    whole: str
+    related: tuple[str, ...]
+
+
+def parse_docstring(text: str) -> Parts:
+    r"""Parse a docstring in NumPy's format.
+
+    Examples
+    --------
+    >>> see_also = "See Also\n--------\ng, h : others"
+    >>> parts = parse_docstring(f"f(x)\n\nTwice x.\n\n{see_also}\n\nNotes\n-----\nx")
+    >>> parts.summary, parts.related
+    ('Twice x.', ('g', 'h'))
+    >>> parts.rest
+    'f(x)\n\nNotes\n-----\nx'
+    """
+    lines, related = _without_see_also(text.splitlines())
+    whole = "\n".join(lines).strip()
+    head, summary, tail = _around_summary(whole)
+    rest = "\n\n".join(part for part in (head, tail) if part)
+    return Parts(" ".join(summary.split()), rest, whole, related)
+
+
+def _without_see_also(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
+    kept: list[str] = []
+    related: list[str] = []
+    inside = False
+    for place, line in enumerate(lines):
+        heading = place + 1 < len(lines) and bool(_UNDERLINE.match(lines[place + 1]))
+        if heading and line.strip():
+            inside = line.strip().lower() == "see also"
+        if inside:
+            related += _names(line)
+        else:
+            kept.append(line)
+    return kept, tuple(dict.fromkeys(related))
+
+
+def _names(line: str) -> list[str]:
+    """Return the names in a line of "See Also": before the colon, if it is not indented."""
+    if line[:1].isspace() or line.strip().lower() == "see also":
+        return []
+    listed = re.split(r"\s:(?:\s|$)|:$|:\s", line, maxsplit=1)[0]
+    found = (_REFERENCE.match(one.strip().rstrip(".")) for one in listed.split(","))
+    return [one[1] for one in found if one]
+
+
+def _around_summary(text: str) -> tuple[str, str, str]:
+    """Return the text before the summary (a signature), the summary, and the text after it."""
+    paragraphs = re.split(r"\n\s*\n", text)
+    number = 0
+    while number < len(paragraphs) - 1 and _SIGNATURE.match(paragraphs[number].strip()):
+        number += 1
+    summary = paragraphs[number]
+    if any(_UNDERLINE.match(line) for line in summary.splitlines()):
+        return text, "", ""  # a section without a summary
+    before = "\n\n".join(paragraphs[:number]).strip()
+    after = "\n\n".join(paragraphs[number + 1 :]).strip()
+    return before, summary.strip(), after
 
 
 def build_pydocs(
     named: Iterable[tuple[str, str]], *, name: str = "pydocs", notes: Iterable[Note] = ()
 ) -> Collection:
-    r"""Make the collection of pairs of dotted name and docstring.
+    r"""Build the collection from pairs of dotted name and docstring.
 
     Examples
     --------
@@ -89,14 +169,14 @@ def build_pydocs(
     'More of f.'
     """
     objects = _share(named)
-    parts = {one: take_apart(text) for one, (text, _) in objects.items()}
+    parts = {one: parse_docstring(text) for one, (text, _) in objects.items()}
     home = {alias: one for one, (_, aliases) in objects.items() for alias in aliases}
     related = {
         one: sorted(_resolve(objects[one][1], part.related, home) - {one})
         for one, part in parts.items()
     }
     asking = _queries(parts, related)
-    # Of an object that has nothing but a summary that is asked for, no document is left.
+    # An object whose docstring is a summary alone, used as a query, has no document.
     documents = {
         one: text
         for one, part in parts.items()
@@ -112,9 +192,9 @@ def build_pydocs(
 
 
 def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Summaries that are asked for, with all objects that have them.
+    """Return the summaries used as queries, with all objects that have them.
 
-    One of these has a text beside its summary, and says what is related to it.
+    At least one of these objects has more text than its summary, and names related objects.
     """
     same: dict[str, list[str]] = {}
     for one, part in parts.items():
@@ -128,7 +208,7 @@ def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> di
 
 
 def _share(named: Iterable[tuple[str, str]]) -> dict[str, tuple[str, list[str]]]:
-    """Objects by id, with docstring and all their names; the shortest name is the id."""
+    """Return objects by id, with docstring and all their names; the shortest name is the id."""
     by_text: dict[str, list[str]] = {}
     for name, text in named:
         by_text.setdefault(text, []).append(name)
@@ -140,7 +220,7 @@ def _share(named: Iterable[tuple[str, str]]) -> dict[str, tuple[str, list[str]]]
 
 
 def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) -> set[str]:
-    """The objects that are meant by names, looked up from where they are written outwards."""
+    """Return the objects that names refer to, looked up in the innermost module first."""
     found = set()
     for wanted in related:
         for name in names:
@@ -154,48 +234,51 @@ def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) 
 
 
 def read_pydocs() -> Collection:
-    """The collection of the installed packages, built once and kept in the cache folder.
+    """Return the collection of the installed packages, built once and stored in the cache folder.
 
-    Where that folder cannot be written, it is built anew and held in memory, and a note says so.
+    If that folder cannot be written, the collection is held in memory, and a note says so.
     """
     packages = installed_packages()
     if not packages:
-        raise InputError(f"pydocs needs a package to document: pip install {' '.join(PACKAGES)}")
+        raise InputError(
+            f"pydocs is built from installed packages: pip install {' '.join(PACKAGES)}"
+        )
     name = "-".join(["pydocs", *(f"{one}-{version}" for one, version in packages.items())])
     python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
     folder = cache_folder() / f"{name}-{python}-v{VERSION}"
     notes = _missing(packages)
-    kept = _read_kept(folder, name, notes)
+    kept = _read_cached(folder, name, notes)
     if kept is not None:
         return kept
     modules = [PACKAGES[one] for one in packages]
     built = build_pydocs(walk_docstrings(modules), name=name, notes=notes)
     try:
-        _keep(built, folder)
+        _store(built, folder)
     except (HeldoutError, OSError) as error:
-        message = f"pydocs cannot be kept, so it is built anew each time: {error}"
+        message = f"pydocs cannot be cached, so that it is built each time: {error}"
         return replace_notes(built, (*built.notes, Note("no-cache", message, "info", 1)))
-    return _read_kept(folder, name, notes) or built
+    return _read_cached(folder, name, notes) or built
 
 
 def _missing(packages: Mapping[str, str]) -> tuple[Note, ...]:
     missing = [one for one in PACKAGES if one not in packages]
     if not missing:
         return ()
-    message = f"built without {' and '.join(missing)}, which are not installed"
+    names = " and ".join(missing)
+    message = f"built without {names}, which {'is' if len(missing) == 1 else 'are'} not installed"
     return (Note("missing-packages", message, count=len(missing)),)
 
 
-def _keep(built: Collection, folder: Path) -> None:
+def _store(built: Collection, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Another process may be quicker: then what it has written will do.
+    # If another process was faster, its result is the same.
     with suppress(FolderExistsError), write_folder(folder, force=folder.exists()) as aside:
         write_beir(built, aside)
         (aside / _FINGERPRINT).write_text(built.fingerprint() + "\n", encoding="ascii")
 
 
-def _read_kept(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection | None:
-    """What is kept, unless it is not there or not what was written."""
+def _read_cached(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection | None:
+    """Return the cached collection; None if it is missing or damaged."""
     try:
         fingerprint = (folder / _FINGERPRINT).read_text(encoding="ascii").strip()
         kept = read_collection(folder, name=name)

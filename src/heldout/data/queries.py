@@ -27,10 +27,10 @@ class Queries:
     ids
         Query ids in the order of the file.
     texts
-        What is searched for.
+        The texts to search for.
     fields
-        All fields that came in, by name (``title``, ``description``, ``narrative``, …); each has a
-        text a query, empty where a query lacks it.
+        All fields by name (``title``, ``description``, ``narrative``, …), with one text per query;
+        empty for a query without the field.
     """
 
     ids: tuple[str, ...]
@@ -46,7 +46,7 @@ class Queries:
         if len(set(self.ids)) < len(self.ids):
             seen: set[str] = set()
             again = next(one for one in self.ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-            raise InputError(f"the query id {again!r} stands twice: keep one of them")
+            raise InputError(f"the query id {again!r} appears twice: keep one of them")
         object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
 
     def __len__(self) -> int:
@@ -56,11 +56,11 @@ class Queries:
         return f"Queries({len(self)})"
 
     def to_dict(self) -> dict[str, str]:
-        """``{id: text}``."""
+        """Return ``{id: text}``."""
         return dict(zip(self.ids, self.texts, strict=True))
 
     def take(self, numbers: Iterable[int]) -> Queries:
-        """The queries at some places."""
+        """Return the queries at some positions."""
         places = list(numbers)
 
         def some(column: tuple[str, ...]) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class Queries:
         return Queries(some(self.ids), some(self.texts), fields)
 
     def by_field(self, name: str) -> Queries:
-        """The same queries with the text of another field, or of several joined by ``+``.
+        """Return the same queries with the text of another field, or of several joined by ``+``.
 
         Examples
         --------
@@ -92,7 +92,7 @@ class Queries:
         return Queries(self.ids, texts, self.fields)
 
     def notes(self) -> list[Note]:
-        """Queries that have no text."""
+        """Return a note about queries without text, if there are any."""
         empty = [one for one, text in zip(self.ids, self.texts, strict=True) if not text.strip()]
         if not empty:
             return []
@@ -101,7 +101,7 @@ class Queries:
 
 
 def queries_of(given: Queries | Mapping[str, str] | Sequence[tuple[str, str]]) -> Queries:
-    """Make queries of ``{id: text}`` or of pairs of id and text."""
+    """Make queries from ``{id: text}`` or from pairs of id and text."""
     if isinstance(given, Queries):
         return given
     pairs = list(given.items() if isinstance(given, Mapping) else given)

@@ -1,4 +1,4 @@
-"""Run and Qrels: columns in final order, made once, never changed."""
+"""Run and Qrels: immutable columns of ranked and of judged documents."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.columns import (
-    GREATEST_GRADE,
     ID_COLUMNS,
     QRELS_COLUMNS,
     RUN_COLUMNS,
+    Library,
     Stretches,
+    check_library,
+    frame_of,
+    grade_problem,
     id_columns,
     is_nested,
     pick_columns,
     three_columns,
+    wrong_grades,
 )
 from heldout.data.duplicates import duplicate_row, repeats
-from heldout.data.frames import Library, check_library, frame_of
 from heldout.data.notes import count_of
 from heldout.data.ordering import put_in_order
 from heldout.data.words import Floats, Ints, Words, query_keys
@@ -40,11 +43,11 @@ TiePolicy = Literal["docid-desc", "docid-asc", "input"]
 """How documents with equal scores are ordered.
 
 ``docid-desc``
-    by document id, bytewise, the greatest first: what trec_eval does, and the default;
+    by document id, bytewise, descending: as trec_eval does, and the default;
 ``docid-asc``
-    by document id, the smallest first;
+    by document id, bytewise, ascending;
 ``input``
-    as they came in.
+    in the order of the input.
 """
 
 
@@ -70,7 +73,7 @@ class Run:
     docs, scores
         The documents in final order: score descending, ties by `ties`.
     ties
-        The tie policy in force.
+        The tie policy.
     id_columns
         The names of the columns of query and document ids in frames.
     """
@@ -98,7 +101,7 @@ class Run:
         skip_bad_lines: bool = False,
     ) -> Run:
         """Read a run file; see `heldout.read_run`."""
-        from heldout.data.files import read_run  # files make runs
+        from heldout.data.run_files import read_run  # circular import
 
         return read_run(
             path,
@@ -117,7 +120,7 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Make a run of ``{query: {document: score}}`` (pytrec_eval, ranx, BEIR).
+        """Make a run from ``{query: {document: score}}`` (pytrec_eval, ranx, BEIR).
 
         Examples
         --------
@@ -143,9 +146,9 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Make a run of a pandas or Polars frame (column names of PyTerrier, ir_measures, …).
+        """Make a run from a pandas or Polars frame (column names of PyTerrier, ir_measures, …).
 
-        `to_frame` gives the columns the same names again.
+        `to_frame` keeps the names of the id columns.
         """
         columns = pick_columns(frame, RUN_COLUMNS, "run frame")
         run = cls.from_columns(
@@ -169,15 +172,15 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Make a run of three columns of equal length.
+        """Make a run from three columns of equal length.
 
         Parameters
         ----------
         ties
             How documents with equal scores are ordered.
         single_precision
-            Hold scores as 32-bit floats, as trec_eval 9 and pytrec_eval do: scores closer than
-            that are ties.
+            Store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do: scores that are equal
+            in single precision are ties.
         """
         stretches, doc_column, values = three_columns(queries, docs, scores, f"run {name}", "score")
         broken = np.flatnonzero(~np.isfinite(values))
@@ -202,17 +205,17 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Put checked columns into final order; the run takes the arrays for itself."""
+        """Sort checked columns and make a run; the arrays belong to the run afterwards."""
         if ties not in get_args(TiePolicy):
             raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
         if single_precision:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
             if not np.isfinite(scores).all():
-                raise InputError(f"run {name}: a score is too great for a 32-bit float")
+                raise InputError(f"run {name}: a score is too large for a 32-bit float")
         names = tuple(dict.fromkeys(queries.names))
         offsets = np.append(queries.starts, queries.rows)
-        if len(names) < len(queries.names):  # bring the rows of each query together
+        if len(names) < len(queries.names):  # rows of a query may be apart in the file
             codes = queries.codes(names)
             rows = np.argsort(codes, kind="stable")
             docs, scores = docs.take(rows), scores[rows]
@@ -234,12 +237,12 @@ class Run:
 
     def _repr_html_(self) -> str:
         """Show the first rows in a notebook."""
-        from heldout.notebook import run_html  # it draws with the report
+        from heldout.notebook import run_html  # only in notebooks
 
         return run_html(self)
 
     def to_dict(self) -> dict[str, dict[str, float]]:
-        """``{query: {document: score}}``, documents in final order."""
+        """Return ``{query: {document: score}}``, documents in ranked order."""
         docs, scores = self.docs.tolist(), self.scores.tolist()
         spans = zip(
             self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
@@ -247,15 +250,14 @@ class Run:
         return {q: dict(zip(docs[a:z], scores[a:z], strict=True)) for q, a, z in spans}
 
     def to_frame(self, library: Library = "polars") -> Any:
-        """A frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``.
+        """Return a frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``.
 
-        A run that came from a frame keeps its names of the first two columns, such as ``qid`` and
-        ``docno``.
+        A run made from a frame keeps the names of its id columns, such as ``qid`` and ``docno``.
 
         Parameters
         ----------
         library
-            Whose frame it is: ``polars`` or ``pandas``.
+            The library of the frame: ``polars`` or ``pandas``.
         """
         check_library(library)
         import polars as pl  # slow to import, seldom needed
@@ -274,8 +276,8 @@ class Run:
         return frame_of(frame, library)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the run; the name's ending tells the format (see `heldout.read_run`)."""
-        from heldout.data.files import write_run  # files make runs
+        """Write the run in the format of the file extension (see `heldout.read_run`)."""
+        from heldout.data.run_files import write_run  # circular import
 
         write_run(self, path)
 
@@ -289,13 +291,13 @@ class Qrels:
     Parameters
     ----------
     queries
-        Query ids in bytewise order, as trec_eval has them.
+        Query ids in bytewise order, as in trec_eval.
     offsets
         Rows ``offsets[i]`` to ``offsets[i + 1]`` are the judgements of query ``i``.
     docs, grades
         The judged documents and their grades; a negative grade means "pooled, not judged".
     repeated
-        How many judgements came in more than once with the same grade (and count once).
+        The number of judgements that were repeated with the same grade (and count once).
     id_columns
         The names of the columns of query and document ids in frames.
     """
@@ -325,13 +327,13 @@ class Qrels:
         skip_bad_lines: bool = False,
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
-        from heldout.data.files import read_qrels  # files make qrels
+        from heldout.data.run_files import read_qrels  # circular import
 
         return read_qrels(path, *more, skip_bad_lines=skip_bad_lines)
 
     @classmethod
     def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:
-        """Make qrels of ``{query: {document: grade}}`` (pytrec_eval, ranx, BEIR)."""
+        """Make qrels from ``{query: {document: grade}}`` (pytrec_eval, ranx, BEIR)."""
         if not is_nested(judged):
             raise InputError("qrels: expected {query: {document: grade}}")
         queries = [query for query, docs in judged.items() for _ in docs]
@@ -340,9 +342,9 @@ class Qrels:
 
     @classmethod
     def from_frame(cls, frame: Frame) -> Qrels:
-        """Make qrels of a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …).
+        """Make qrels from a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …).
 
-        `to_frame` gives the columns the same names again.
+        `to_frame` keeps the names of the id columns.
         """
         columns = pick_columns(frame, QRELS_COLUMNS, "qrels frame")
         qrels = cls.from_columns(columns["query"], columns["doc"], columns["grade"])
@@ -352,21 +354,20 @@ class Qrels:
     def from_columns(
         cls, queries: Iterable[Any], docs: Iterable[Any], grades: Iterable[float]
     ) -> Qrels:
-        """Make qrels of three columns of equal length."""
+        """Make qrels from three columns of equal length."""
         stretches, doc_column, values = three_columns(queries, docs, grades, "qrels", "grade")
-        whole = np.isfinite(values) & (values == np.rint(values))
-        broken = np.flatnonzero(~whole | (np.abs(values) > GREATEST_GRADE))
-        if len(broken):
-            row = int(broken[0])
+        wrong = np.flatnonzero(wrong_grades(values))
+        if len(wrong):
+            row = int(wrong[0])
             raise InputError(
                 f"qrels, document {doc_column[row]} (row {row + 1}): "
-                f"grade {values[row]:g} is not a whole number, or too great"
+                f"grade {values[row]:g} {grade_problem(values[row])}"
             )
         return cls.assemble(stretches, doc_column, values.astype(np.int64))
 
     @classmethod
     def assemble(cls, queries: Stretches, docs: IdColumn, grades: Ints) -> Qrels:
-        """Put checked columns into order; equal judgements are merged, others must not clash."""
+        """Sort checked columns and make qrels; equal judgements are merged, conflicts refused."""
         names = tuple(sorted(set(queries.names), key=str.encode))
         codes = queries.codes(names)
         if (codes[1:] < codes[:-1]).any():
@@ -382,7 +383,7 @@ class Qrels:
         return cls(names, offsets, docs.take(keep), grades[keep], len(repeated))
 
     def _repeated_rows(self) -> Ints:
-        """Rows whose judgement stands before; two grades for one document clash."""
+        """Return the rows that repeat a judgement; raise an error for two different grades."""
         pairs = repeats(self.docs, self.rows_by_key, self.keys)
         for first, row in pairs:
             if self.grades[first] != self.grades[row]:
@@ -392,16 +393,16 @@ class Qrels:
         return np.array([row for _, row in pairs], np.int64)
 
     def fingerprint(self) -> str:
-        """A short text that changes when any judgement does."""
+        """Return a short hash of all judgements."""
         import hashlib  # seldom needed
 
         digest = hashlib.blake2b("\0".join(self.queries).encode(), digest_size=8)
-        digest.update(self.keys.tobytes())  # sorted, so that the order of a file does not matter
+        digest.update(self.keys.tobytes())  # sorted: the order of the file does not matter
         digest.update(self.grades[self.rows_by_key].tobytes())
         return digest.hexdigest()
 
     def query_of_row(self) -> Ints:
-        """The number of the query of each judgement."""
+        """Return the number of the query of each judgement."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.offsets))
 
     def __len__(self) -> int:
@@ -413,17 +414,18 @@ class Qrels:
 
     def _repr_html_(self) -> str:
         """Show the first judgements in a notebook."""
-        from heldout.notebook import qrels_html  # it draws with the report
+        from heldout.notebook import qrels_html  # only in notebooks
 
         return qrels_html(self)
 
     def select(self, queries: Iterable[str]) -> Qrels:
-        """The judgements of some queries only."""
+        """Return the judgements of some queries only."""
         known = {query: number for number, query in enumerate(self.queries)}
         wanted = sorted({known[query] for query in queries if query in known})
         if not wanted:
             raise InputError(
-                f"none of the wanted queries is judged; judged are {_some(self.queries)}"
+                "none of the given queries has judgements; judged queries are "
+                f"{_some(self.queries)}"
             )
         rows = np.concatenate([np.arange(*self.offsets[n : n + 2]) for n in wanted])
         counts = np.diff(self.offsets)[wanted]
@@ -432,7 +434,7 @@ class Qrels:
         return Qrels(names, offsets, self.docs.take(rows), self.grades[rows])
 
     def to_dict(self) -> dict[str, dict[str, int]]:
-        """``{query: {document: grade}}``."""
+        """Return ``{query: {document: grade}}``."""
         docs, grades = self.docs.tolist(), self.grades.tolist()
         spans = zip(
             self.queries, self.offsets[:-1].tolist(), self.offsets[1:].tolist(), strict=True
@@ -440,14 +442,14 @@ class Qrels:
         return {q: dict(zip(docs[a:z], grades[a:z], strict=True)) for q, a, z in spans}
 
     def to_frame(self, library: Library = "polars") -> Any:
-        """A frame with the columns ``query_id``, ``doc_id``, ``relevance``.
+        """Return a frame with the columns ``query_id``, ``doc_id``, ``relevance``.
 
-        Judgements that came from a frame keep its names of the first two columns.
+        Judgements made from a frame keep the names of its id columns.
 
         Parameters
         ----------
         library
-            Whose frame it is: ``polars`` or ``pandas``.
+            The library of the frame: ``polars`` or ``pandas``.
         """
         check_library(library)
         import polars as pl  # slow to import, seldom needed
@@ -461,13 +463,13 @@ class Qrels:
         return frame_of(frame, library)
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the qrels; the name's ending tells the format (see `heldout.read_qrels`)."""
-        from heldout.data.files import write_qrels  # files make qrels
+        """Write the qrels in the format of the file extension (see `heldout.read_qrels`)."""
+        from heldout.data.run_files import write_qrels  # circular import
 
         write_qrels(self, path)
 
 
 def _some(names: Iterable[str], count: int = 3) -> str:
-    """A few names for a message."""
+    """Return a few names for a message."""
     listed = list(names)
     return ", ".join(listed[:count]) + (", …" if len(listed) > count else "")

@@ -1,4 +1,4 @@
-"""What scores are made of in Python: frames, and mappings from systems to values."""
+"""Scores from Python: frames, and mappings from systems to values."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _FRAME = "the frame"
 def score_pairs(
     given: Any, measure: str | None, systems: Sequence[str] | None, units: Any
 ) -> tuple[str | None, Pairs]:
-    """The scores in what was given, and the measure if it is known.
+    """Return the measure, if it is known, and the scores of a frame or mapping.
 
     Parameters
     ----------
     given
         A frame, or a mapping from systems to their values.
     measure
-        Which, if there are several.
+        The measure to use, if there are several.
     systems
-        The systems, if they are named.
+        The systems to use; None for all.
     units
         The name of the column of unit ids, or the ids themselves.
     """
@@ -53,17 +53,17 @@ def score_pairs(
         raise InputError("no system was given")
     if all(hasattr(values, "items") for values in table.values()):
         if units is not None:
-            raise InputError("units: {system: {unit: value}} has the ids of its units already")
+            raise InputError("units: leave it out, {system: {unit: value}} already has unit ids")
         return measure, _of_mappings(table, systems)
     columns = {str(name): _values(values, name) for name, values in table.items()}
     if len(columns) < len(table):
-        raise InputError("two systems have one name, such as 1 and '1'")
+        raise InputError("two systems have the same name, such as 1 and '1'")
     if systems is None:
-        # Who writes a name beside values has named a system, unless it is that of the ids.
+        # Every key names a system, unless it is a usual name of unit ids.
         named = {units} if isinstance(units, str) else set()
         systems = [name for name in columns if name not in named and name.lower() not in UNIT_NAMES]
         if not systems:
-            raise InputError(f"no system beside {', '.join(columns)}, which look like unit ids")
+            raise InputError(f"no scores found, only unit ids ({', '.join(columns)})")
     return understand_columns(columns, measure, systems, units, "the table")
 
 
@@ -74,7 +74,7 @@ def understand_columns(
     units: Any,
     source: str = _FRAME,
 ) -> tuple[str | None, Pairs]:
-    """The scores in columns of equal length; without ids, the units are numbered from 0."""
+    """Return the scores in columns of equal length; units without ids are numbered from 0."""
     lengths = {name: len(cells) for name, cells in columns.items()}
     rows = max(lengths.values(), default=0)
     if not columns or not rows:
@@ -82,8 +82,8 @@ def understand_columns(
     short = next((name for name, length in lengths.items() if length < rows), None)
     if short is not None:
         raise InputError(
-            f"{short} has {lengths[short]} values, others have {rows}: give {{unit: value}} for "
-            "each system, to pair them by id"
+            f"{short} has {lengths[short]} values, others have {rows}: to pair them by id, give "
+            "{unit: value} for each system"
         )
     named = units if isinstance(units, str) else None
     if units is not None and named is None:
@@ -99,17 +99,17 @@ def understand_columns(
 def _refuse_texts(
     columns: dict[str, list[Any]], systems: Sequence[str] | None, source: str
 ) -> None:
-    """A column of texts is no system: if the ids have no usual name, ask for it."""
+    """Raise an error for a column of texts, which may be unit ids without a usual name."""
     for name in columns if systems is None else systems:
         if any(isinstance(cell, str) for cell in columns.get(name, ())):
             raise InputError(
-                f"{source}: column {name} has texts, not scores: if they are the ids of the units, "
-                f"say units={name!r}, or name the column unit"
+                f"{source}: column {name} has texts, not scores: if they are unit ids, pass "
+                f"units={name!r}, or name the column unit"
             )
 
 
 def _frame_columns(frame: Any) -> dict[str, list[Any]]:
-    """The columns of a frame; the index of pandas too, unless it is the default one."""
+    """Return the columns of a frame, including a pandas index that is not the default one."""
     names = [str(name) for name in frame.columns]
     refuse_repeated(names, _FRAME)
     columns = {name: _cells(frame[own]) for name, own in zip(names, frame.columns, strict=True)}
@@ -128,7 +128,7 @@ def _frame_columns(frame: Any) -> dict[str, list[Any]]:
 
 
 def _cells(series: Any) -> list[Any]:
-    """The cells of a column; what pandas marks as missing is None."""
+    """Return the cells of a column; missing values of pandas are None."""
     cells = [float(one) if isinstance(one, bool) else one for one in series.to_list()]
     if not hasattr(series, "isna"):
         return cells
@@ -143,7 +143,7 @@ def _of_mappings(table: dict[Any, Any], systems: Sequence[str] | None) -> Pairs:
         texts = {str(system): scores for system, scores in named.items()}
         unknown = [name for name in systems if name not in texts]
         if unknown:
-            raise InputError(f"no system {unknown[0]!r}; there are {', '.join(texts)}")
+            raise InputError(f"no system {unknown[0]!r}; found {', '.join(texts)}")
         named = {name: texts[name] for name in systems}
     else:
         _refuse_ids(named)
@@ -151,34 +151,34 @@ def _of_mappings(table: dict[Any, Any], systems: Sequence[str] | None) -> Pairs:
 
 
 def _refuse_ids(named: dict[Any, dict[str, Any]]) -> None:
-    """A frame that was turned into a mapping has its ids among the systems."""
+    """Raise an error for unit ids among the systems, as in a frame converted to a mapping."""
     for system, scores in named.items():
         cells = list(scores.values())
         texts = any(isinstance(cell, str) for cell in cells)
         if str(system).lower() in UNIT_NAMES and (texts or look_like_ids(cells)):
             raise InputError(
                 f"{system} has unit ids, not scores: give the frame itself, or name the systems "
-                "(systems=)"
+                "(systems=…)"
             )
 
 
 def _by_text(units: Mapping[Any, float], system: Any) -> dict[str, float]:
-    """Scores by the text of the unit's id, so that 1 and "1" are one unit."""
-    if hasattr(units, "dropna"):  # a series of pandas, in which a gap is NaN
+    """Return scores by the unit id as a string, so that 1 and "1" are the same unit."""
+    if hasattr(units, "dropna"):  # a pandas series, in which missing values are NaN
         units = units.dropna()
     found = {str(unit): value for unit, value in units.items()}
     if len(found) < len(units):
-        raise InputError(f"system {system}: two units have one id, such as 1 and '1'")
+        raise InputError(f"system {system}: two units have the same id, such as 1 and '1'")
     return found
 
 
 def _values(values: Any, system: Any) -> list[Any]:
-    """The values of a system in a list."""
+    """Return the values of a system in a list."""
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise InputError(f"system {system}: {values!r} is not a list of scores; {_EXPECTED}")
     if hasattr(values, "items"):
         raise InputError(
-            f"system {system} has {{unit: value}}, others have lists: give all of one kind"
+            f"system {system} has {{unit: value}}, others have lists: use one kind for all"
         )
     if getattr(values, "ndim", 1) != 1:
         raise InputError(f"system {system}: values of shape {values.shape}, expected one per unit")
@@ -194,14 +194,14 @@ def _ids(units: Any, rows: int) -> list[Any]:
 
 
 def _several(given: Any, what: str) -> Iterable[Any]:
-    """Names in a list; a text would be taken for its letters."""
+    """Return an iterable; raise an error for a string, whose items are letters."""
     if isinstance(given, str) or not isinstance(given, Iterable):
         raise InputError(f"{what}={given!r}: expected a list")
     return given
 
 
 def _kind(given: object) -> str:
-    """A value in words: what it is, and not all that it holds."""
+    """Return a short description of a value for a message."""
     if isinstance(given, str | int | float | None):
         return repr(given)
     return f"an object of type {type(given).__name__}"

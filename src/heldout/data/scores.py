@@ -1,4 +1,4 @@
-"""Scores: one number for each unit and system, paired by unit id; what claims are made from."""
+"""Scores: one number per unit and system, paired by unit id; comparisons start from them."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ class ChoiceSpread(NamedTuple):
     Parameters
     ----------
     units
-        The variance of the mean over units, averaged over choices of parameters that could as well
-        have been made.
+        The variance of the mean over units, averaged over resampled choices of parameters.
     choices
         The variance of the mean over those choices.
     """
@@ -54,31 +53,30 @@ class Scores:
     Parameters
     ----------
     measure
-        What was measured.
+        The name of the measure.
     systems
         The names of the systems, one column each; all different.
     units
         The ids of the units (queries, folds, instances), one row each; all different.
     values
-        One row a unit, one column a system; they are copied.
+        One row per unit, one column per system; they are copied.
     higher_is_better
         The direction of the measure.
     dropped
-        Units that some system lacks; they are left out for all.
+        Units that some system lacks; they are ignored for all systems.
     judged
-        For each system the share of its top documents that is judged; empty if not known.
+        The share of judged documents among the top documents of each system; empty if unknown.
     data
-        A fingerprint or a name of the held-out data, by which looks at them are counted.
+        A fingerprint or a name of the held-out data, used to count evaluations on them.
     notes
-        What a reader of any claim should know about the scores; a text becomes a note without a
-        code.
+        Warnings and remarks about the scores; a string becomes a note without a code.
     choices
-        Of systems that were tuned in folds: what the choice of parameters adds to the variance of
-        the difference, by pair of names (in one order). Claims about these pairs include it.
+        For systems tuned in folds: what the choice of parameters adds to the variance of the
+        difference, by pair of names (in one order). Comparisons of these pairs include it.
     unit
-        What a unit is called in sentences, such as ``query``, ``fold`` or ``segment``.
+        The name of a unit in sentences, such as ``query``, ``fold`` or ``segment``.
     range
-        The least and the greatest value that the measure can have; intervals stay inside.
+        The lowest and highest possible value of the measure; intervals stay inside.
 
     Examples
     --------
@@ -112,12 +110,12 @@ class Scores:
         self._check_values()
 
     def _check_values(self) -> None:
-        wrong = ~(np.abs(self.values) <= GREATEST)  # NaN is not below anything
+        wrong = ~(np.abs(self.values) <= GREATEST)  # also NaN
         if not wrong.any():
             return
         row, column = np.argwhere(wrong)[0]
         value = float(self.values[row, column])
-        reason = f"beyond {GREATEST:g}: scale the scores"
+        reason = f"too large (above {GREATEST:g}): scale the scores"
         raise InputError(
             f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: {value} is "
             f"{reason if math.isfinite(value) else 'not a finite number'}"
@@ -138,7 +136,7 @@ class Scores:
         range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
         unit: str = "unit",
     ) -> Scores:
-        """Make scores of a frame or of a mapping; units that a system lacks are left out.
+        """Make scores from a frame or a mapping; units that a system lacks are ignored.
 
         Parameters
         ----------
@@ -147,15 +145,15 @@ class Scores:
             all systems; or a pandas or Polars frame, wide (a column per system) or long (columns
             for system, unit and value, and perhaps measure), such as `Evaluation.to_frame` makes.
         measure
-            What was measured (default ``score``); which, if the frame has several.
+            The name of the measure (default ``score``); the one to use, if the frame has several.
         systems
-            The names of the systems; by default all columns but that of the unit ids.
+            The names of the systems (default: all columns except the unit ids).
         units
-            The name of the column of unit ids; by default the one that is called ``unit``,
-            ``query_id``, ``qid``, ``query``, ``topic``, ``fold``, ``id`` or the like, else the
-            index of a pandas frame. Or the ids themselves, one per row.
+            The name of the column of unit ids (default: one named ``unit``, ``query_id``, ``qid``,
+            ``query``, ``topic``, ``fold``, ``id`` or similar, else the index of a pandas frame), or
+            the ids themselves, one per row.
         higher_is_better, judged, data, notes, range, unit
-            As for `Scores`; without `data` it is a fingerprint of the ids of the units.
+            As for `Scores`; `data` is by default a fingerprint of the unit ids.
 
         Examples
         --------
@@ -179,11 +177,11 @@ class Scores:
         )
 
     def column(self, system: str) -> Floats:
-        """The scores of one system."""
+        """Return the scores of one system."""
         return self.values[:, self.index(system)]
 
     def choice_spread(self, first: str, second: str) -> ChoiceSpread | None:
-        """What tuning in folds adds to the difference of two systems; None: nothing is known."""
+        """Return what tuning adds to the variance of a difference; None if unknown."""
         return self.choices.get((first, second)) or self.choices.get((second, first))
 
     @property
@@ -199,9 +197,9 @@ class Scores:
         return count_of(len(self.units), self.unit, plural)
 
     def index(self, system: str) -> int:
-        """The number of a system."""
+        """Return the number of a system."""
         if system not in self.systems:
-            raise InputError(f"no system {system!r}; there are {', '.join(self.systems)}")
+            raise InputError(f"no system {system!r}; found {', '.join(self.systems)}")
         return self.systems.index(system)
 
 
@@ -210,22 +208,22 @@ def _set(scores: Scores, name: str, value: object) -> None:
 
 
 def _several(values: Any, what: str) -> Iterable[Any]:
-    """Values that are several; a text would be taken for its letters."""
+    """Return an iterable; raise an error for a string, whose items are letters."""
     if isinstance(values, str) or not hasattr(values, "__iter__"):
         raise InputError(f"{what}={values!r}: expected a list")
     return values  # type: ignore[no-any-return]
 
 
 def _as_matrix(values: Any, units: int, systems: int) -> Floats:
-    """A copy of the values that nobody can change: the caller's own array stays as it is."""
+    """Return a read-only copy of the values."""
     try:
         matrix = np.array(values, np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(f"values: not a table of numbers ({error})") from None
     if matrix.shape != (units, systems):
         raise InputError(
-            f"values: shape {matrix.shape}, expected a row for each of {units} units and a column "
-            f"for each of {systems} systems"
+            f"values: expected {units} rows (units) and {systems} columns (systems), got shape "
+            f"{matrix.shape}"
         )
     matrix.flags.writeable = False
     return matrix
@@ -233,8 +231,8 @@ def _as_matrix(values: Any, units: int, systems: int) -> Floats:
 
 def _refuse_twice(ids: tuple[str, ...], what: str, kind: str) -> None:
     if len(set(ids)) < len(ids):
-        again = next(one for one, count in Counter(ids).items() if count > 1)
-        raise InputError(f"two {what} have one {kind}: {again}")
+        again = next(name for name, count in Counter(ids).items() if count > 1)
+        raise InputError(f"two {what} have the same {kind}: {again}")
 
 
 def _paired(
@@ -242,7 +240,7 @@ def _paired(
     every: Iterable[str],
     measure: str,
 ) -> Scores:
-    """Scores on the units that all systems have."""
+    """Return scores on the units that all systems have."""
     if not table:
         raise InputError("no system was given")
     for system, units in table.items():
@@ -255,8 +253,9 @@ def _paired(
         (common if shared else dropped).append(unit)
     if not common:
         raise InputError(
-            "the systems have no unit in common: are the ids written alike? Systems that were "
-            "scored on different units are compared by --unpaired (heldout.infer.unpaired)"
+            "the systems have no unit in common: check that they use the same ids. Systems scored "
+            "on different units can be compared with heldout.infer.unpaired (command line: "
+            "--unpaired)"
         )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]
@@ -273,7 +272,7 @@ def _paired(
 
 
 def fingerprint(parts: list[str]) -> str:
-    """A short text that changes when any of the parts does."""
+    """Return a short hash of some texts."""
     digest = hashlib.blake2b(digest_size=8)
     for at in range(0, len(parts), 2**16):
         digest.update("".join(f"{part}\0" for part in parts[at : at + 2**16]).encode())
@@ -294,24 +293,25 @@ def read_scores(
     ----------
     path
         CSV (commas or semicolons), TSV or Parquet, compressed or not; wide (``unit,A,B,…``) or
-        long (``system,unit,value``), also what ``heldout eval -q`` writes. Where there is no score
-        the cell is empty: the unit is left out for all systems and is in `Scores.dropped`. Rows of
-        a unit ``all``, which hold means, are left out.
+        long (``system,unit,value``), including the output of ``heldout eval -q``. A unit with an
+        empty cell is ignored for all systems and listed in `Scores.dropped`. Rows of a unit
+        ``all``, which hold means, are ignored.
     measure
-        What to call the scores (default ``score``); of a table with several measures, which.
+        The name of the scores (default ``score``); in a table with several measures, the one to
+        use.
     higher_is_better
-        Whether it is; not for errors and times.
+        Whether higher scores are better; False for errors and times.
     systems
-        The names of the systems; by default all columns but that of the unit ids.
+        The names of the systems (default: all columns except the unit ids).
     units
-        The name of the column of unit ids; by default one that is usual (``unit``, ``qid``, …).
+        The name of the column of unit ids (default: a usual name such as ``unit`` or ``qid``).
     """
     table = read_score_table(path, systems=systems, units=units)
     return table_scores(table, measure, higher_is_better=higher_is_better)
 
 
 def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bool) -> Scores:
-    """The scores of a table in one measure."""
+    """Return the scores of a table in one measure."""
     name, (found, every) = table.pairs(None if measure is None else str(measure))
     try:
         paired = _paired(found, every, name or "score")

@@ -1,4 +1,4 @@
-"""Segments of text: references and what systems wrote, from parallel files or JSON lines."""
+"""Segments of text: references and system outputs, from parallel files or JSON lines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ REFERENCE_NAMES: Final = ("references", "reference", "targets", "target", "answe
 LOG_NAMES: Final = ("logprobs", "log_probs", "token_logprobs")
 MOST: Final = sys.float_info.max
 SHOWN: Final = 3
-"""Ids a message names at the most."""
+"""The largest number of ids named in a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,17 @@ class Segments:
     Parameters
     ----------
     name
-        What to call them: a system, or the references.
+        The name of a system, or ``references``.
     ids
-        One id a segment; the number of the line, from 1, where a file has none.
+        One id per segment; line numbers from 1 for a file without ids.
     texts
         The texts of each segment: one from a system, one or more references.
     log_probs
-        The log-probabilities of the tokens of each segment; empty when there are none.
+        The log-probabilities of the tokens of each segment; empty if there are none.
     has_ids
-        Whether the ids were given: if not, segments are paired by their place.
+        Whether the ids were given; otherwise segments are paired by position.
     source
-        The file they come from, for messages; the name if there is none.
+        The file, for messages; empty if there is none.
 
     Examples
     --------
@@ -74,17 +74,18 @@ class Segments:
         wrong = {len(self.ids)} != {len(self.texts)}
         if wrong or (self.log_probs and len(self.log_probs) != len(self.ids)):
             raise InputError(
-                f"{self.name}: {len(self.ids)} ids, {len(self.texts)} texts and "
-                f"{len(self.log_probs)} lists of log-probabilities do not go together"
+                f"{self.name}: expected as many texts and log-probabilities as ids, got "
+                f"{len(self.ids)} ids, {len(self.texts)} texts and {len(self.log_probs)} lists of "
+                "log-probabilities"
             )
         if len(set(self.ids)) < len(self.ids):
             seen: set[str] = set()
             again = next(one for one in self.ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-            raise InputError(f"{self.name}: two segments have one id: {again}")
+            raise InputError(f"{self.name}: two segments have the same id: {again}")
 
     @classmethod
     def of(cls, texts: Sequence[str | Sequence[str]], name: str = "system") -> Segments:
-        """Make segments of texts, or of lists of texts, in order.
+        """Make segments from texts, or from lists of texts, in order.
 
         Examples
         --------
@@ -98,17 +99,17 @@ class Segments:
 
     @property
     def place(self) -> str:
-        """What to call them in messages."""
+        """The file or name, for messages."""
         return self.source or self.name
 
     @property
     def reference_count(self) -> str:
-        """How many texts a segment has, as a signature says it: a number, or ``var``."""
+        """The number of texts per segment as in sacrebleu signatures: a number, or ``var``."""
         counts = {len(texts) for texts in self.texts}
         return str(counts.pop()) if len(counts) == 1 else "var"
 
     def select(self, ids: Sequence[str]) -> Segments:
-        """These segments, in this order."""
+        """Return these segments, in this order."""
         places = {one: at for at, one in enumerate(self.ids)}
         rows = [places[one] for one in ids]
         logs = tuple(self.log_probs[row] for row in rows) if self.log_probs else ()
@@ -117,15 +118,16 @@ class Segments:
 
 
 def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
-    """Read what a system wrote.
+    """Read the outputs of a system.
 
     Parameters
     ----------
     path
-        A segment a line, or JSON lines with ``hypothesis`` (or ``prediction``, ``output``,
-        ``text``) and perhaps ``id`` and ``logprobs``; packed or not; ``-`` is standard input.
+        One segment per line, or JSON lines with ``hypothesis`` (or ``prediction``, ``output``,
+        ``text``) and optionally ``id`` and ``logprobs``; compressed or not; ``-`` is standard
+        input.
     name
-        What to call the system; by default the file's name without its ending.
+        The name of the system (default: the name of the file without extensions).
     """
     source = open_source(path)
     shown = name or _stem(source.name)
@@ -135,14 +137,14 @@ def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
 
 
 def read_references(path: Path_, *more: Path_) -> Segments:
-    """Read references: a parallel file for each, or JSON lines with all of them.
+    """Read references from parallel files or from JSON lines.
 
     Parameters
     ----------
     path, more
-        Files with a segment a line, the first reference of every segment in the first file and so
-        on; or one file of JSON lines with ``references`` (a list, not always as long) or
-        ``reference`` and perhaps ``id``.
+        Files with one segment per line, the first reference of every segment in the first file and
+        so on; or one file of JSON lines with ``references`` (a list of any length) or ``reference``
+        and optionally ``id``.
     """
     sources = [open_source(one) for one in (path, *more)]
     as_json = [_is_json(one) for one in sources]
@@ -150,34 +152,34 @@ def read_references(path: Path_, *more: Path_) -> Segments:
         return Segments.of(_parallel(sources), "references")
     if len(sources) > 1:
         raise InputError(
-            f"{sources[as_json.index(True)].name} holds JSON lines, which hold all references of a "
-            "segment: give it alone"
+            f"{sources[as_json.index(True)].name} has JSON lines with all references of a segment: "
+            "give this file alone"
         )
     return _from_records(sources[0], "references", _read_reference_list)
 
 
 def read_own_references(path: Path_) -> Segments:
-    """Read the references that stand beside the texts of a system, in JSON lines."""
+    """Read the references in JSON lines that also have the outputs of a system."""
     source = open_source(path)
     if not _is_json(source):
         raise InputError(
-            f"{source.name} holds lines of text: references come from files of their own"
+            f"{source.name} has lines of text without references: give files of references"
         )
     return _from_records(source, "references", _read_reference_list)
 
 
 def pair_segments(references: Segments, system: Segments) -> Segments:
-    """The system's segments in the order of the references, or say what does not fit.
+    """Return the segments of a system in the order of the references.
 
-    Segments are paired by id where both sides have ids, else by their place, and then both sides
-    must have as many.
+    Segments are paired by id if both sides have ids, else by position; both sides must then have
+    equal numbers of segments.
     """
     if not (references.has_ids and system.has_ids):
         if len(references.ids) != len(system.ids):
             noun = "segment" if len(system.ids) == 1 else "segments"
             raise InputError(
                 f"{system.place} has {len(system.ids):,} {noun}, the references have "
-                f"{len(references.ids):,}: without ids they are paired line by line"
+                f"{len(references.ids):,}: without ids, segments are paired line by line"
             )
         return replace(system, ids=references.ids)
     _refuse_unpaired(f"{system.place} lacks", references.ids, system.ids)
@@ -194,24 +196,24 @@ def _refuse_unpaired(what: str, wanted: tuple[str, ...], found: tuple[str, ...])
 
 
 def _stem(name: str) -> str:
-    """A file's name without folders and the endings that tell format and packing."""
+    """Return the name of a file without folders and without extensions of known formats."""
     base = Path(name).name
     endings = r"(\.(txt|jsonl|json|hyp|out|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
 def _lines(source: Source) -> list[str]:
-    """The lines of a text. Only line feeds end a line: other marks belong to the text."""
+    """Return the lines of a text. Only line feeds end a line, no other separators."""
     rows = decode_text(source.whole(), source.name).split("\n")
     if not rows[-1]:
         rows.pop()
     if not rows:
-        raise InputError(f"{source.name} holds no line")
+        raise InputError(f"{source.name} has no lines")
     return [row.removesuffix("\r") for row in rows]
 
 
 def _is_json(source: Source) -> bool:
-    """Whether the first line that is not blank is a JSON object."""
+    """Return whether the first line that is not empty is a JSON object."""
     head = source.head().decode(errors="replace").lstrip()
     return bool(re.match(r"\{\s*\"", head))
 
@@ -222,13 +224,13 @@ def _parallel(sources: list[Source]) -> list[tuple[str, ...]]:
         if len(lines) != len(files[0]):
             raise InputError(
                 f"{source.name} has {len(lines):,} lines, {sources[0].name} has "
-                f"{len(files[0]):,}: parallel references have a line for every segment"
+                f"{len(files[0]):,}: parallel references need one line per segment"
             )
     return list(zip(*files, strict=True))
 
 
 class _Record:
-    """What a JSON line holds."""
+    """The content of a JSON line."""
 
     __slots__ = ("log_probs", "texts")
 
@@ -245,12 +247,12 @@ def _from_records(source: Source, name: str, read: Any) -> Segments:
         where = f"{source.name}:{line}"
         has_id = pick(found, ID_NAMES) is not None
         if with_id is not None and has_id != with_id:
-            there = "has an id, lines before it have none" if has_id else "lacks an id, others have"
-            raise FormatError(where, f"the segment {there}: give all of them ids, or none")
+            problem = "an id, but earlier lines have none" if has_id else "no id, but others have"
+            raise FormatError(where, f"the segment has {problem}: give ids to all, or to none")
         with_id = has_id
         one = json_id(found, ID_NAMES, where) if has_id else str(len(ids) + 1)
         if one in ids:
-            raise FormatError(where, f"segment {one} stands twice (first in line {ids[one]})")
+            raise FormatError(where, f"segment {one} appears twice (first in line {ids[one]})")
         ids[one] = line
         records.append(read(found, where))
     logs = [one.log_probs for one in records]
@@ -294,20 +296,20 @@ def _read_reference_list(found: dict[str, Any], where: str) -> _Record:
 
 def _text(value: Any, name: str, where: str) -> str:
     if not isinstance(value, str):
-        raise FormatError(where, f"{name!r} holds {value!r}, expected a text")
+        raise FormatError(where, f"{name!r} is {value!r}, expected a text")
     return value
 
 
 def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
     if not isinstance(value, list) or not value:
-        raise FormatError(where, f"{name!r}: expected a list with a number for each token")
+        raise FormatError(where, f"{name!r}: expected a list with one number per token")
     for at, one in enumerate(value, 1):
         number = isinstance(one, int | float) and not isinstance(one, bool)
         if not number or one > 0 or not one >= -MOST:
             raise FormatError(
                 where,
-                f"{name!r}: token {at} has {one!r}, expected a logarithm of a probability "
-                "above 0, which is 0 at the most; leave tokens without one out",
+                f"{name!r}: token {at} has {one!r}, expected a log-probability, which is at most "
+                "0; leave out tokens without one",
             )
     return tuple(map(float, value))
 

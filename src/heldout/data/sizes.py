@@ -1,4 +1,4 @@
-"""Sizes in bytes, as people write and read them."""
+"""Sizes in bytes, as written by people: 500MB, 1.5GB."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LARGEST: Final = 1 << 60
 
 
 def parse_size(text: str) -> int:
-    """Bytes of a size such as ``500MB``.
+    """Return the number of bytes of a size such as ``500MB``.
 
     Examples
     --------
@@ -25,12 +25,12 @@ def parse_size(text: str) -> int:
     match = _SIZE.fullmatch(text.strip())
     size = float(match[1]) * 1024 ** " KMGT".index((match[2] or " ").upper()) if match else inf
     if not size < _LARGEST:
-        raise InputError(f"{text[:50]!r} is not a size, such as 500MB or 1.5GB")
+        raise InputError(f"{text[:50]!r} is not a size: write 500MB or 1.5GB, for example")
     return int(size)
 
 
 def shown_size(size: int) -> str:
-    """A size for people.
+    """Return a readable size.
 
     Examples
     --------

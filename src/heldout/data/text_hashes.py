@@ -1,8 +1,8 @@
-"""128 bits of each document's text, by which documents with the same text are found.
+"""Hashes of 128 bits that find documents with the same text.
 
-Texts that differ only in case and white space have the same hash. A document that is nothing but
-white space has the hash 0. Two different texts share a hash with a chance of 2 ** -128, so equal
-hashes are taken for equal texts.
+Texts that differ only in case and white space have the same hash. A document with only white space
+has the hash 0. Two different texts share a hash with probability 2 ** -128, so that equal hashes
+are taken as equal texts.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def text_hashes(batch: TextBatch) -> NDArray[np.uint64]:
 
 
 def _folded(raw: bytes) -> bytes:
-    """The text in one case, with one blank between words: what the kernel does for ASCII."""
+    """Return the text in lower case with single spaces, as the kernel does for ASCII."""
     return " ".join(raw.decode().casefold().split()).encode()
 
 
@@ -63,12 +63,12 @@ def _mixed(state: np.uint64, word: np.uint64, factor: np.uint64) -> np.uint64:
 
 @kernel
 def hash_kernel(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags) -> None:
-    """Hash each document, in lower case and with one blank for any white space.
+    """Hash each document in lower case, with single spaces for white space.
 
     Parameters
     ----------
     ascii_only
-        Leave a document with other characters to the caller, and mark it in `foreign`.
+        Skip documents with other characters, and mark them in `foreign`.
     out
         Documents × 2, zeros.
     """

@@ -1,7 +1,7 @@
-"""Word vectors: the text form of word2vec (or GloVe, without its first line), or NumPy's npz.
+"""Word vectors: the text format of word2vec or GloVe, or NumPy's npz.
 
-Nothing is unpickled. The numbers of a text file are read for the words that are asked for: of
-millions of words a test set needs thousands.
+Nothing is unpickled. The numbers in a text file are parsed only for words that are needed:
+thousands of millions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["Vectors", "read_vectors"]
 
 MOST_NUMBERS = 10**6
-"""Numbers that a vector may have; models have some hundreds or thousands."""
+"""The largest dimension; models have hundreds or thousands."""
 
 
 class Vectors:
@@ -40,11 +40,11 @@ class Vectors:
     name
         The file, for messages and names of measures.
     dimension
-        Numbers a vector has.
+        The length of each vector.
     rows
-        For each word its vector, or the line that holds it.
+        For each word its vector, or the line that has it.
     fingerprint
-        Changes when any of it does.
+        A hash of the content.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Vectors:
         return hash(self.fingerprint)
 
     def known(self, words: Iterable[str]) -> Floats:
-        """The vectors of those words that have one, a row each."""
+        """Return the vectors of the words that have one, one row per word."""
         found = [self._vector(word) for word in words if word in self._rows]
         return np.array(found, np.float64).reshape(-1, self.dimension)
 
@@ -84,7 +84,7 @@ class Vectors:
 
 
 class _Line:
-    """A line of a file that is not read yet."""
+    """A line that is not parsed yet."""
 
     __slots__ = ("number", "text")
 
@@ -93,7 +93,7 @@ class _Line:
         self.text = text
 
     def numbers(self, name: str, dimension: int) -> Floats:
-        """The vector of the line."""
+        """Return the vector of the line."""
         try:
             found = np.array(self.text.split()[-dimension:], np.float64)
         except ValueError as error:
@@ -109,8 +109,8 @@ def read_vectors(path: Path_) -> Vectors:
     Parameters
     ----------
     path
-        Text, a word and its numbers a line, with or without a first line ``words dimension``,
-        packed or not; or an npz file with the arrays ``words`` (texts) and ``vectors``.
+        Text with a word and its numbers per line, with or without a first line ``words dimension``,
+        compressed or not; or an npz file with the arrays ``words`` (texts) and ``vectors``.
     """
     if os.fspath(path).lower().endswith(".npz"):
         return _read_npz(os.fspath(path))
@@ -118,11 +118,13 @@ def read_vectors(path: Path_) -> Vectors:
     raw = source.whole()
     lines = raw.split(b"\n")
     head = lines[0].split()
-    # Two whole numbers in the first line are a head: a vector of one number is of no use.
+    # Two integers in the first line are a header: vectors of one number are useless.
     first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
     dimension = int(head[1][:10]) if first else len(head) - 1
     if not 1 <= dimension <= MOST_NUMBERS:
-        raise FormatError(f"{source.name}:1", "expected a word and its numbers, with blanks")
+        raise FormatError(
+            f"{source.name}:1", "expected a word and its numbers, separated by spaces"
+        )
     rows = _rows(source, lines, first, dimension)
     return Vectors(source.name, dimension, rows, _fingerprint(raw))
 
@@ -132,12 +134,12 @@ def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dic
     for number, line in enumerate(lines[first:], first + 1):
         if not line.strip():
             continue
-        # A word may hold blanks, the numbers behind it do not.
+        # A word may have spaces; the numbers after it do not.
         parts = line.rstrip().rsplit(None, dimension)
         if len(parts) <= dimension:
             raise FormatError(
                 f"{source.name}:{number}",
-                f"a word with {dimension} numbers is expected, found {len(parts) - 1}",
+                f"expected a word and {dimension} numbers, found {len(parts) - 1}",
             )
         try:
             word = parts[0].decode()
@@ -145,7 +147,7 @@ def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dic
             raise FormatError(f"{source.name}:{number}", "the word is not UTF-8") from None
         rows.setdefault(word, _Line(number, line))
     if not rows:
-        raise InputError(f"{source.name} holds no vector")
+        raise InputError(f"{source.name} has no vectors")
     return rows
 
 
@@ -167,28 +169,30 @@ def _read_npz(name: str) -> Vectors:
         raise InputError(f"{name}: no such file") from None
     except KeyError:
         raise InputError(f"{name}: expected the arrays 'words' and 'vectors'") from None
-    except Exception as error:  # noqa: BLE001 - zlib, zip and NumPy have one for each mistake
+    except Exception as error:  # noqa: BLE001 - zlib, zipfile and NumPy raise many types
         raise InputError(
-            f"{name}: cannot be read ({error}); Python objects in it are refused, words must be an "
-            "array of texts"
+            f"{name}: cannot be read ({error}); words must be an array of strings, Python objects "
+            "are refused"
         ) from None
     if words.ndim != 1 or words.dtype.kind != "U" or vectors.shape[:1] != words.shape:
         raise InputError(
             f"{name}: words have shape {words.shape} ({words.dtype}), vectors {vectors.shape}: "
-            "expected a text and a row for each word"
+            "expected one string and one row per word"
         )
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not np.isfinite(vectors).all():
-        raise InputError(f"{name}: vectors must be finite numbers, a row a word")
+        raise InputError(f"{name}: vectors must be finite numbers, one row per word")
     rows = dict(zip(reversed(texts), vectors[::-1].astype(np.float64), strict=True))
     return Vectors(name, vectors.shape[1], rows, mark)
 
 
 def _npz_arrays(name: str) -> tuple[Any, Any]:
-    """The two arrays of a file, unless they unpack to more than it can mean."""
+    """Return the two arrays of a file; raise an error if they are implausibly large."""
     with zipfile.ZipFile(name) as packed:
         whole = sum(one.file_size for one in packed.infolist())
     limit = max(LEAST_LIMIT, RATIO * Path(name).stat().st_size)
     if whole > limit:
-        raise InputError(f"{name}: unpacks to {whole:,} bytes, of {limit:,} that its size allows")
+        raise InputError(
+            f"{name}: implausible file: decompresses to {whole:,} bytes (limit: {limit:,})"
+        )
     with np.load(name, allow_pickle=False) as held:
         return held["words"], held["vectors"]

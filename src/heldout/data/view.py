@@ -1,4 +1,4 @@
-"""View: a part of a collection, as weights of its documents and queries; never a copy."""
+"""View: a part of a collection, as weights of its documents and queries, without a copy."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class View:
     collection
         The collection.
     document_weights, query_weights
-        For each document or query 0 (not in it), 1, or how often it is in it (a bootstrap's
-        multiplicity); None is all ones. Truth values will do.
+        For each document or query how often it is in the view: 0, 1, or more in a bootstrap sample;
+        None: all once. Booleans are accepted.
 
     Examples
     --------
@@ -74,31 +74,31 @@ class View:
 
     @property
     def n_documents(self) -> int:
-        """How many documents, each counted as often as it is in the view."""
+        """The number of documents, each counted as often as it is in the view."""
         return _total(self.document_weights, len(self.collection.documents))
 
     @property
     def n_queries(self) -> int:
-        """How many queries, each counted as often as it is in the view."""
+        """The number of queries, each counted as often as it is in the view."""
         return _total(self.query_weights, len(self.collection.queries))
 
     def document_numbers(self) -> Ints:
-        """The numbers of the documents that are in the view, each once."""
+        """Return the numbers of the documents that are in the view, each once."""
         return _present(self.document_weights, len(self.collection.documents))
 
     def query_numbers(self) -> Ints:
-        """The numbers of the queries that are in the view, each once."""
+        """Return the numbers of the queries that are in the view, each once."""
         return _present(self.query_weights, len(self.collection.queries))
 
     def query_ids(self) -> Sequence[str]:
-        """The ids of the queries that are in the view, each once."""
+        """Return the ids of the queries that are in the view, each once."""
         return [self.collection.queries.ids[number] for number in self.query_numbers().tolist()]
 
     @property
     def qrels(self) -> Qrels:
-        """The judgements of its queries about its documents; made when first asked for.
+        """The judgements of its queries and documents; made on first use.
 
-        A query without a judgement in the view is not in them.
+        They have no queries without judgements.
         """
         if not self._qrels:
             rows = self.collection.judgements
@@ -111,11 +111,11 @@ class View:
         return self._qrels[0]
 
     def with_documents(self, weights: ArrayLike | None) -> View:
-        """The same queries over other documents of the collection."""
+        """Return a view of other documents and the same queries."""
         return View(self.collection, weights, self.query_weights)
 
     def with_queries(self, weights: ArrayLike | None) -> View:
-        """Other queries of the collection over the same documents."""
+        """Return a view of other queries and the same documents."""
         return View(self.collection, self.document_weights, weights)
 
 
@@ -124,14 +124,12 @@ def _weights(given: ArrayLike | None, size: int, what: str) -> Weights | None:
         return None
     values = np.asarray(given)
     if values.shape != (size,):
-        raise InputError(
-            f"{what} weights have shape {values.shape}, expected one for each of {size}"
-        )
+        raise InputError(f"{what} weights: expected {size} values, got shape {values.shape}")
     if values.dtype.kind not in "biu":
-        raise InputError(f"{what} weights are {values.dtype}, expected whole numbers or booleans")
+        raise InputError(f"{what} weights: expected integers or booleans, got {values.dtype}")
     if size and (int(values.min()) < 0 or int(values.max()) > np.iinfo(np.int32).max):
-        raise InputError(f"{what} weights must not be negative, nor above 2,147,483,647")
-    weights = values.astype(np.int32)  # a copy of its own, so that nobody changes it later
+        raise InputError(f"{what} weights: expected values from 0 to 2,147,483,647")
+    weights = values.astype(np.int32)  # a copy, so that the caller cannot change it
     weights.flags.writeable = False
     return weights
 

@@ -1,10 +1,10 @@
-"""Eight bytes at a time: text read, compared and hashed as 64-bit numbers.
+"""Text as 64-bit words, eight bytes at a time: parsed, compared and hashed as numbers.
 
-A run of seven million lines is a quarter of a gigabyte; what costs time is touching each byte
-from Python or from a general CSV reader. NumPy can load eight bytes at any address as one number,
-so a field of up to eight characters is one load, and its digits become a number in three
-multiplications. All functions here work on whole columns of fields at once, release the
-interpreter lock inside NumPy, and therefore run on several threads.
+A run of seven million lines is a quarter of a gigabyte; touching each byte from Python or with a
+general CSV reader is slow. NumPy can load eight bytes at any address as one number, so that a field
+of up to eight characters is one load, and its digits become a number in three multiplications. All
+functions here work on whole columns of fields and release the interpreter lock inside NumPy, so
+that several threads can run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 PADDING: Final = 32
-"""Bytes that must lie behind a text so that a word may be read at its last character."""
+"""Bytes needed after a text so that a word can be read at its last character."""
 
 MAX_DIGITS: Final = 19
 """Decimal digits that always fit into 64 bits."""
@@ -61,20 +61,20 @@ _TENS = np.array([10**n for n in range(MAX_DIGITS + 1)], np.uint64)
 _FLOAT_TENS = np.array([10.0**n for n in range(MAX_DIGITS + 1)])
 _EXACT = np.uint64(1 << 53)
 _WORDWISE = 1024
-"""Bytes of a field that are hashed eight at a time; what is behind them, at once."""
+"""Bytes of a field that are hashed eight at a time; the rest is hashed at once."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MINUS, _PLUS, _DOT = 45, 43, 46
 
 
 def distinct(ordered: Ints) -> Ints:
-    """The different values of a sorted array (np.unique would import NumPy's masked arrays)."""
+    """Return the distinct values of a sorted array; np.unique would import masked arrays."""
     keep = np.ones(len(ordered), np.bool_)
     keep[1:] = ordered[1:] != ordered[:-1]
     return ordered[keep]
 
 
 def words(data: Bytes) -> Words:
-    """Every position of `data` as the number that its next eight bytes spell, first byte lowest."""
+    """Return the eight bytes from every position of `data` as a little-endian number."""
     return np.ndarray((len(data) - 7,), np.dtype("<u8"), data, strides=(1,))
 
 
@@ -87,15 +87,15 @@ def mix(keys: Words) -> Words:
 
 
 def query_keys(hashes: Words, queries: NDArray[np.integer]) -> Words:
-    """One key for a document of a query: the query's number, then 40 bits of the document's hash.
+    """Return keys of documents of queries: the query number, then 40 bits of the document hash.
 
-    Keys of a query stand together when sorted, so that looking up its documents stays in cache.
+    Sorted keys of a query are adjacent, so that looking up its documents stays in cache.
     """
     return (queries.astype(np.uint64) << np.uint64(40)) | (hashes >> np.uint64(24))
 
 
 def field_words(data: Bytes, starts: Ints, lengths: Ints) -> list[Words]:
-    """The bytes of each field as words, zeros behind its end; as many as the longest needs."""
+    """Return the bytes of each field as words, padded with zeros to the longest field."""
     text = words(data)
     first = text[starts] & _KEEP[np.minimum(lengths, 8)]
     result = [first]
@@ -110,7 +110,7 @@ def field_words(data: Bytes, starts: Ints, lengths: Ints) -> list[Words]:
 def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
     """Hash the fields of `data` to 64 bits, without collisions for fields of up to 8 bytes.
 
-    Fields must not hold a zero byte: the unused bytes of the last word count as zeros.
+    Fields must not have zero bytes: the last word is padded with zeros.
     """
     text = words(data)
     hashes = mix(text[starts] & _KEEP[np.minimum(lengths, 8)])
@@ -120,7 +120,7 @@ def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
         hashes[rows] = mix(hashes[rows] ^ word)
         skip += 8
         rows = rows[lengths[rows] > skip]
-    if len(rows):  # megabytes would take seconds word by word
+    if len(rows):  # word by word, megabytes would take seconds
         from hashlib import blake2b
 
         spans = zip((starts[rows] + skip).tolist(), (starts + lengths)[rows].tolist(), strict=True)
@@ -130,7 +130,7 @@ def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
 
 
 def _eight_digits(text: Words, starts: Ints, lengths: Ints | int) -> tuple[Words, Flags]:
-    """Parse fields of at most eight digits; also say which hold anything but digits."""
+    """Parse fields of at most eight digits; also return which have other characters."""
     word = text[starts]
     word <<= _SHIFT[lengths]
     word |= _FILL[lengths]
@@ -149,7 +149,7 @@ def _eight_digits(text: Words, starts: Ints, lengths: Ints | int) -> tuple[Words
 
 
 def parse_digits(text: Words, starts: Ints, lengths: Ints) -> tuple[Words, Flags]:
-    """Parse fields of at most 19 digits; also say which hold anything but digits."""
+    """Parse fields of at most 19 digits; also return which have other characters."""
     groups = (int(lengths.max(initial=0)) + 7) // 8
     if groups <= 1:
         return _eight_digits(text, starts, lengths)
@@ -165,19 +165,19 @@ def parse_digits(text: Words, starts: Ints, lengths: Ints) -> tuple[Words, Flags
 
 
 def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints:
-    """Count the characters behind each field's dot; -1 where there is none."""
+    """Count the characters after the dot of each field; -1 without a dot."""
     places = np.full(len(starts), -1, np.int64)
     lengths = ends - starts
     if not len(starts):
         return places
-    # Runs are printed with one format, so the place in the first field is right for most.
+    # Runs are printed in one format, so that the position in the first field fits most.
     first = bytes(data[starts[0] : ends[0]]).rpartition(b".")
     guess = len(first[2]) if first[1] else 0
     dotted = data[np.maximum(ends - 1 - guess, starts)] == _DOT
     dotted &= lengths > guess
     places[dotted] = guess
     rest = np.flatnonzero(~dotted)
-    # With more digits than that behind its dot, or with none, a long number is hard anyway.
+    # A long number with more digits after the dot, or without a dot, is parsed separately anyway.
     for place in range(min(int(lengths[rest].max(initial=0)), MAX_DIGITS + 1)):
         hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
         hit &= lengths[rest] > place
@@ -189,7 +189,7 @@ def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints:
 
 
 def _divide(whole: Words, divisor: Floats) -> tuple[Floats, Flags]:
-    """Round ``whole / divisor`` correctly; also say where that could not be made sure.
+    """Round ``whole / divisor`` correctly; also return where the rounding is uncertain.
 
     Numbers of more than 53 bits are carried as a sum of two floats, and the remainder of the
     first quotient (exact by Dekker's product) corrects it.
@@ -222,8 +222,8 @@ def parse_decimals(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags
     values
         The number in each field.
     hard
-        Fields that are not of the plain form (an exponent, more digits than 64 bits hold, a
-        word such as ``nan``, nothing at all) and must be read one by one.
+        Fields in another form (an exponent, more digits than fit into 64 bits, a word such as
+        ``nan``, an empty field), which must be parsed one by one.
     """
     sign = data[starts]
     if int(sign.min(initial=_DOT)) < _DOT:
@@ -259,7 +259,7 @@ def _unsigned(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
 
 
 def _uniform(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | None:
-    """Parse numbers that all have the same few decimals, as runs mostly have; None if not so."""
+    """Parse numbers that all have the same few decimals, as in most runs; None if they do not."""
     if not len(starts):
         return None
     last = bytes(data[starts[0] : ends[0]]).rpartition(b".")[2]

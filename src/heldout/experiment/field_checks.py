@@ -1,4 +1,4 @@
-"""Checks that experiments of every task share: measures, names of systems, plans and splits."""
+"""Checks for experiments of every task: measures, names of systems, plans and splits."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def given_measures(
     parse: Callable[[object], Sequence[M]],
     problems: Problems,
 ) -> tuple[tuple[M, ...], M | None]:
-    """The measures, each once, and the one that parameters are chosen by.
+    """Return the measures, each once, and the one to tune for.
 
     Parameters
     ----------
     default
-        What is measured if nothing else was asked for.
+        The measure if none was given.
     parse
-        Makes measures of what was written for one, or refuses it.
+        Makes measures from one entry, or raises an error.
     """
     wanted = default if given.measures is None else given.measures
     listed = [wanted] if is_one_measure(wanted) else wanted
@@ -60,18 +60,18 @@ def given_measures(
 
 
 def check_names(systems: Sequence[System[Any]], baseline: str | None, problems: Problems) -> None:
-    """Note systems of the same name, and a baseline that is none of them."""
-    names = [one.name for one in systems]
+    """Add systems with the same name, and an unknown baseline, to the problems."""
+    names = [system.name for system in systems]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            problems.add("systems", f"{names.count(name)} are called {name!r}: name them apart")
+            problems.add("systems", f"{names.count(name)} systems are called {name!r}: rename them")
     if baseline is not None and baseline not in names:
         there = ", ".join(names)
-        problems.add("baseline", f"there is no system {baseline!r}; there are {there}")
+        problems.add("baseline", f"unknown system {baseline!r}: expected one of {there}")
 
 
 def given_plan(plan: object, problems: Problems) -> Plan | Mapping[str, object] | None:
-    """A plan, or the table that describes one; empty if nothing was given."""
+    """Return a plan, or the table that describes one; empty if nothing was given."""
     if plan is None:
         return {}
     if isinstance(plan, Plan | Mapping):
@@ -82,7 +82,7 @@ def given_plan(plan: object, problems: Problems) -> Plan | Mapping[str, object] 
 
 @contextmanager
 def splitting(problems: Problems) -> Iterator[None]:
-    """Note what goes wrong with the plan inside; what plans warn of is in the notes of results."""
+    """Add errors of the plan inside to the problems; warnings are in the notes of results."""
     with problems.at("plan"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)
         yield

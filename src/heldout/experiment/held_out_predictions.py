@@ -1,4 +1,4 @@
-"""The held-out side of an experiment with estimators: predictions of classes or numbers."""
+"""The held-out predictions of an experiment with estimators."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
@@ -37,12 +37,12 @@ __all__ = ["HeldOutPredictions"]
 
 
 class HeldOutPredictions:
-    """What predictions were worth where they were held out; any measure of the task will do.
+    """Held-out predictions, evaluated by any measure of the task.
 
     Parameters
     ----------
     results
-        Of an experiment with estimators.
+        The results of an experiment with estimators.
     """
 
     __slots__ = ("_by_system", "_results")
@@ -52,11 +52,11 @@ class HeldOutPredictions:
         self._by_system = _folds(results)
 
     def measure_name(self, measure: str | None) -> str:
-        """A measure as it is called in the tables; by default the first."""
+        """Return the name of a measure in the tables; by default the first."""
         return str(self._measure(measure or self._results.measures[0]))
 
     def higher_is_better(self, measure: str) -> bool | None:
-        """The direction of a measure."""
+        """Return the direction of a measure."""
         return self._measure(measure).higher_is_better
 
     def _measure(self, measure: str) -> Measure:
@@ -64,41 +64,41 @@ class HeldOutPredictions:
 
     @property
     def unit(self) -> UnitName:
-        """Tests are over splits; of one hold-out, or of one unit a fold, over units."""
+        """Return the unit: splits; units if there is one hold-out, or one unit per fold."""
         first = self.folds(self._results.systems[0])
         keys = {(fold.key.repeat, fold.key.fold) for fold in first}
         return "instance" if len(keys) == 1 or self.one_by_one else "split"
 
     @property
     def one_by_one(self) -> bool:
-        """Whether each split holds out one row, as leave-one-out does."""
+        """Return whether each split holds out one row, as leave-one-out does."""
         first = self.folds(self._results.systems[0])
         return len(first) > 1 and all(len(fold.predictions.units) == 1 for fold in first)
 
     def folds(self, system: str) -> list[FoldPredictions]:
-        """What a system predicted, split by split."""
+        """Return the predictions of a system, split by split."""
         return self._by_system[system]
 
     def predictions(self, system: str, run: int | None = None) -> Predictions:
-        """The held-out predictions of all folds together, with their fold; see `Results`."""
+        """Return the held-out predictions of all folds together, with their fold; see `Results`."""
         mine = [fold for fold in self.folds(system) if fold.key.run in {None, run or 0}]
         units = [unit for fold in mine for unit in fold.predictions.units]
         if len(set(units)) < len(units):
             raise InputError(
-                "rows were held out several times: take the folds with fold_predictions(system)"
+                "rows were held out several times: use fold_predictions(system) for each fold"
             )
         joined: Predictions = _joined(mine, folds=len(mine) > 1)
         return joined
 
     def split_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
-        """The value of each split."""
+        """Return the value of each split."""
         wanted = self._measure(measure)
         return [(fold.key, defined_value(wanted, fold.predictions)) for fold in self.folds(system)]
 
     def value(self, system: str, measure: str) -> float:
-        """The mean over splits; of leave-one-out the value of all rows together.
+        """Return the mean over splits; for leave-one-out, the value of all rows together.
 
-        Few measures exist for one row.
+        Few measures are defined for one row.
         """
         wanted = self._measure(measure)
         if self.one_by_one:
@@ -111,13 +111,13 @@ class HeldOutPredictions:
             if isinstance(value, Undefined):
                 raise MeasureError(
                     f"{wanted} of {system} does not exist on split {key}: "
-                    f"{value.reason}{undefined_hint(wanted, value.reason, '')}"
+                    f"{value.reason}{undefined_hint(wanted, value.reason)}"
                 )
             found.append(value)
         return float(np.mean(found))
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
-        """Corrected t over splits; over units Wilson's, DeLong's, t or the bootstrap."""
+        """Return a corrected t interval over splits; over units Wilson, DeLong, t or bootstrap."""
         from heldout.infer.intervals.bounded import inside
         from heldout.infer.intervals.evaluations import score_predictions
         from heldout.infer.intervals.folds import corrected_t  # SciPy
@@ -135,11 +135,11 @@ class HeldOutPredictions:
 
     @property
     def _test_share(self) -> float:
-        """n_test / n_train, on average over splits."""
+        """Return n_test / n_train, averaged over splits."""
         return float(self._results.manifest["settings"]["test_share"])
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
-        """Scores of each split, or of each unit of a hold-out.
+        """Return scores per split, or per unit of a hold-out.
 
         Values of several runs and repeats of one row, or of several runs on one split, are
         averaged.
@@ -166,7 +166,7 @@ class HeldOutPredictions:
             unit = str(replace(key, run=None))
             if isinstance(value, Undefined):
                 text = f"{measure} of {system} does not exist on {unit}: {value.reason}"
-                text += undefined_hint(measure, value.reason, "")
+                text += undefined_hint(measure, value.reason)
                 notes.append(Note("undefined-fold", text))
                 lost.add(unit)
             else:
@@ -191,12 +191,18 @@ class HeldOutPredictions:
         return data_fingerprint([fold.predictions for fold in self.folds(first)])
 
     def compare(
-        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+        self,
+        measure: str,
+        systems: Sequence[str],
+        options: CompareOptions,
+        *,
+        baseline: str | None,
+        by_unit: bool,
     ) -> Comparison:
-        """Over folds by the corrected t test, over units by what fits.
+        """Compare over folds by the corrected t test, over units by the test that fits.
 
         Over units: McNemar's test for accuracy, DeLong's for an AUC, randomization for F1 and other
-        scores that are no means, and for groups.
+        scores that are not means, and for groups.
         """
         from heldout.infer.compare import compare  # SciPy
 
@@ -204,13 +210,14 @@ class HeldOutPredictions:
         if by_unit:
             several: Any = [self._together(name) for name in systems]
             if wanted.aggregate != "mean" or several[0].groups:
-                return compare(several, str(wanted), by="unit", **options)
+                return compare(several, str(wanted), by="unit", baseline=baseline, **options)
         share = None if by_unit else self._test_share
+        given: CompareOptions = {"test_share": share, **options}
         scores = self.scores(measure, systems, by_unit=by_unit)
-        return compare(scores, **{"test_share": share, **options})
+        return compare(scores, baseline=baseline, **given)
 
     def _together(self, system: str) -> Any:
-        """The predictions of all splits; a row that was predicted several times has repeats."""
+        """Return the predictions of all splits; a row predicted several times has repeats."""
         mine = self.folds(system)
         several = len({(fold.key.repeat, fold.key.run) for fold in mine}) > 1
         repeats = tuple(
@@ -220,25 +227,25 @@ class HeldOutPredictions:
 
 
 def _joined(mine: Sequence[FoldPredictions], *, folds: bool, repeats: tuple[str, ...] = ()) -> Any:
-    """The predictions of several splits in one table."""
+    """Return the predictions of several splits in one table."""
     parts: list[Any] = [fold.predictions for fold in mine]
     marks = tuple(str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units)
     joined: dict[str, Any] = {
-        "units": tuple(unit for one in parts for unit in one.units),
-        "truth": np.concatenate([one.truth for one in parts]),
-        "predicted": np.concatenate([one.predicted for one in parts]),
+        "units": tuple(unit for part in parts for unit in part.units),
+        "truth": np.concatenate([part.truth for part in parts]),
+        "predicted": np.concatenate([part.predicted for part in parts]),
         "folds": marks if folds else (),
-        "groups": tuple(group for one in parts for group in one.groups),
+        "groups": tuple(group for part in parts for group in part.groups),
         "repeats": repeats,
     }
     if isinstance(parts[0], ClassPredictions):
-        whole = all(one.scores is not None for one in parts)
-        joined["scores"] = np.concatenate([one.scores for one in parts]) if whole else None
+        whole = all(part.scores is not None for part in parts)
+        joined["scores"] = np.concatenate([part.scores for part in parts]) if whole else None
     return replace(parts[0], **joined)
 
 
 def _folds(results: Results) -> dict[str, list[FoldPredictions]]:
-    """The predictions of each system on each split, from the table."""
+    """Return the predictions of each system on each split, from the table."""
     found: dict[str, list[FoldPredictions]] = {name: [] for name in results.systems}
     classes = tuple(results.manifest["settings"]["data"]["classes"])
     columns = ["system", "repeat", "fold", "run"]

@@ -1,17 +1,17 @@
-"""The held-out side of an experiment with systems that rank: values of queries, ranked lists."""
+"""The held-out rankings of an experiment: values of queries, ranked lists."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.experiment.choices import read_choices, unknown_choices
 from heldout.experiment.held_out import FoldPredictions, UnitName
+from heldout.experiment.tuning_variance import read_choices, unknown_choices
 from heldout.measure.parse import parse_measure
 from heldout.resample.split import SplitKey
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.undefined import Number
@@ -33,12 +33,12 @@ _PLACE = ("repeat", "fold", "other", "run")
 
 
 class HeldOutRankings:
-    """What rankings were worth where they were held out.
+    """Held-out rankings, evaluated by the measures of the experiment.
 
     Parameters
     ----------
     results
-        Of an experiment with systems that rank.
+        The results of an experiment with systems that rank.
     """
 
     __slots__ = ("_results",)
@@ -47,26 +47,26 @@ class HeldOutRankings:
         self._results = results
 
     def measure_name(self, measure: str | None) -> str:
-        """A measure as it is called in the tables; by default the first."""
+        """Return the name of a measure in the tables; by default the first."""
         return str(parse_measure(measure or self._results.measures[0], "ranking"))
 
     def higher_is_better(self, measure: str) -> bool | None:
-        """The direction of a measure; None if it has none."""
+        """Return the direction of a measure; None if it has none."""
         return parse_measure(measure, "ranking").higher_is_better
 
     @property
     def unit(self) -> UnitName:
-        """Tests are over queries, also where documents are held out."""
+        """Return the unit: queries, also when documents are held out."""
         return "query"
 
     def _measured(self, measure: str) -> RankingMeasure:
         wanted, known = parse_measure(measure, "ranking"), self._results.measures
         if str(wanted) not in known:
-            raise InputError(f"{wanted} was not measured; there are {', '.join(known)}")
+            raise InputError(f"{wanted} was not computed: expected one of {', '.join(known)}")
         return wanted
 
     def folds(self, system: str) -> list[FoldPredictions]:
-        """The ranked lists of each held-out side, as runs."""
+        """Return the ranked lists of each held-out side, as runs."""
         import polars as pl
 
         mine = self._results.held_out.filter(pl.col("system") == system)
@@ -75,8 +75,18 @@ class HeldOutRankings:
             for part in mine.partition_by(_PLACE, maintain_order=True)
         ]
 
+    def runs(self, system: str) -> dict[str, Run]:
+        """The rankings of each held-out part by its name; see `Results.runs`."""
+        import polars as pl
+
+        mine = self._results.held_out.filter(pl.col("system") == system)
+        return {
+            _part_name(part): _run(part, system)
+            for part in mine.partition_by(_PLACE, maintain_order=True)
+        }
+
     def predictions(self, system: str, run: int | None = None) -> Run:
-        """The ranked list of each query, if each was held out once in a repeat; see `Results`."""
+        """Return the ranked list of each query, if it was held out once in a repeat."""
         import polars as pl
 
         mine = self._results.held_out.filter(pl.col("system") == system)
@@ -88,12 +98,12 @@ class HeldOutRankings:
         )
         if mine.select("unit", "rank").is_duplicated().any():
             raise InputError(
-                "queries were held out several times: take the folds with fold_predictions(system)"
+                "queries were held out several times: use fold_predictions(system) for each fold"
             )
         return _run(mine, system)
 
     def split_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
-        """The mean over the queries of each held-out side."""
+        """Return the mean over the queries of each held-out side."""
         import polars as pl
 
         rows = self._results.values.filter(
@@ -105,14 +115,14 @@ class HeldOutRankings:
         ]
 
     def value(self, system: str, measure: str) -> float:
-        """The estimate."""
+        """Return the estimate."""
         value = self._results.estimate(system, measure)["value"]
         if value is None:
             raise InputError(f"{system} has no value of {measure}")
         return value
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
-        """That of the estimate; over queries at any level."""
+        """Return the interval of the estimate; over queries at any level."""
         from heldout.infer.intervals.units import mean_interval  # SciPy
         from heldout.infer.results import Interval
 
@@ -124,19 +134,19 @@ class HeldOutRankings:
             return Interval(value, low, high, found["level"], found["interval"])
         if self._results.manifest["settings"]["by"] != "query":
             raise InputError(
-                f"the interval of {measure} was made at level {found['level']:g}: run the "
-                "experiment again for another"
+                f"the interval of {measure} has level {found['level']:g}: run the experiment again "
+                "for another one"
             )
         scores = self.scores(measure, [system], by_unit=True)
         return mean_interval(scores.values[:, 0], level, scores.range)
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
-        """What each query got where it was held out."""
+        """Return the value of each query where it was held out."""
         if not by_unit:
             raise InputError("rankings are compared query by query, not split by split")
         wanted = self._measured(measure)
         if wanted.higher_is_better is None:
-            raise InputError(f"{wanted} has no better or worse: it cannot be compared")
+            raise InputError(f"{wanted} has no direction (better or worse): it cannot be compared")
         table = self._by_query(wanted, systems)
         for name, units in table.items():
             if not units:
@@ -158,24 +168,24 @@ class HeldOutRankings:
         )
 
     def _choice_notes(self, systems: Sequence[str]) -> tuple[Note, ...]:
-        """Of tuned systems whose queries depend on more than the parameters, or of heldout 0.1."""
+        """Return tuned systems whose choices are unknown: they learn, or are from heldout 0.1."""
         settings = self._results.manifest["settings"]
         if settings["by"] != "query" or settings["splits"] < 2 or len(systems) < 2:
             return ()
-        chosen = [one for one in self._results.summary if one["name"] in systems]
+        chosen = [entry for entry in self._results.summary if entry["name"] in systems]
         unknown = [one["name"] for one in chosen if one["tuned"] and one.get("choices") is None]
         return unknown_choices(unknown)
 
     def _by_query(
         self, measure: RankingMeasure, systems: Sequence[str]
     ) -> dict[str, dict[str, float]]:
-        """A query that was held out several times counts once, by its mean: it is the unit."""
+        """Return one value per query: the mean, if it was held out several times."""
         import polars as pl
 
         rows = self._results.values.filter(pl.col("measure") == str(measure))
         table: dict[str, dict[str, float]] = {name: {} for name in systems}
         times: Counter[tuple[str, str]] = Counter()
-        # The values are added in the order of the table, so that no digit depends on threads.
+        # Values are added in the order of the table, so that no digit depends on the threads.
         for system, unit, value in rows.select("system", "unit", "value").iter_rows():
             if system in table:
                 table[system][unit] = table[system].get(unit, 0.0) + value
@@ -185,22 +195,35 @@ class HeldOutRankings:
         return table
 
     def compare(
-        self, measure: str, systems: Sequence[str], options: dict[str, Any], *, by_unit: bool
+        self,
+        measure: str,
+        systems: Sequence[str],
+        options: CompareOptions,
+        *,
+        baseline: str | None,
+        by_unit: bool,
     ) -> Comparison:
         """Compare systems query by query."""
         from heldout.infer.compare import compare  # SciPy
 
-        return compare(self.scores(measure, systems, by_unit=by_unit), **options)
+        scores = self.scores(measure, systems, by_unit=by_unit)
+        return compare(scores, baseline=baseline, **options)
 
 
 def _key(part: pl.DataFrame) -> SplitKey:
-    """Where some rows were held out; all folds of a repeat that were merged are its first."""
+    """Return where some rows were held out; merged folds of a repeat are its first fold."""
     repeat, fold, other, run = part.select(_PLACE).row(0)
     return SplitKey(repeat or 0, fold or 0, other=other, run=run)
 
 
+def _part_name(part: pl.DataFrame) -> str:
+    """``r0-f3``, as folders of splits are named; ``r0`` if the folds of a repeat were merged."""
+    repeat, fold, *_ = part.select(_PLACE).row(0)
+    return f"r{repeat or 0}" if fold is None else str(_key(part)).replace("/", "-")
+
+
 def _run(part: pl.DataFrame, system: str) -> Run:
-    """Ranked lists as a run; the rank decides where a system has told no scores."""
+    """Return ranked lists as a run; without scores, the rank determines the order."""
     import polars as pl
 
     kept = part.filter(pl.col("document").is_not_null())

@@ -1,18 +1,24 @@
-"""Instances: rows with their truth, in the forms that estimators and measures take."""
+"""Instances: rows with their true values, as estimators and measures need them."""
 
 from __future__ import annotations
 
 import hashlib
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from heldout.data.ids import as_id
+from heldout.data.io.cells import as_list, cell_text, read_labels, read_numbers
+from heldout.data.io.source import open_source
+from heldout.data.io.table import read_table
 from heldout.data.predictions import ClassPredictions, NumberPredictions, class_order
 from heldout.errors import HeldoutError, InputError
+from heldout.experiment.schema import ArrayData, FileData, checked
 from heldout.experiment.systems.fits import take_rows
 from heldout.measure.undefined import Undefined
 from heldout.resample.notices import ResamplingWarning
@@ -23,28 +29,31 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from heldout.data.io.table import Table
     from heldout.data.words import Floats, Ints
+    from heldout.experiment.problems import Problems
     from heldout.experiment.systems.fits import Fitted
     from heldout.measure.base import Measure
     from heldout.measure.undefined import Number
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
-__all__ = ["Instances", "Predicted", "PredictionTask", "defined_value"]
+
+__all__ = ["Instances", "Predicted", "PredictionTask", "defined_value", "instances_from"]
 
 PredictionTask = Literal["classification", "regression"]
 SUM_TOLERANCE = 1e-6
 
 
 class Predicted(NamedTuple):
-    """What was predicted for some rows, in the order of all classes.
+    """The predictions for some rows, in the order of all classes.
 
     Parameters
     ----------
     predicted
-        The number of the class, or a number, of each row.
+        The number of the class, or the predicted number, of each row.
     scores
-        Rows × classes; None: there are none.
+        Rows × classes; None: no scores.
     probabilities
         Whether the scores are probabilities.
     """
@@ -55,7 +64,7 @@ class Predicted(NamedTuple):
 
 
 def defined_value(measure: Measure, predictions: ClassPredictions | NumberPredictions) -> Number:
-    """The value of a measure; undefined, with the reason, where it does not exist."""
+    """Return the value of a measure; undefined, with the reason, where it does not exist."""
     try:
         return measure.compute(predictions)
     except HeldoutError as error:
@@ -64,24 +73,24 @@ def defined_value(measure: Measure, predictions: ClassPredictions | NumberPredic
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instances:
-    """What is predicted, and from what; `Instances.of` checks it.
+    """The rows, and the true values to predict; `Instances.of` checks them.
 
     Parameters
     ----------
     name
-        Of the data.
+        The name of the data.
     task
         ``classification`` or ``regression``.
     table
-        One row a unit: an array, a sparse matrix, a frame or a list of texts.
+        One row per unit: an array, a sparse matrix, a frame or a list of texts.
     y
-        The truth, as estimators are given it.
+        The true values, as estimators get them.
     ids
-        Of the rows.
+        The ids of the rows.
     groups
-        Of each row; empty: there are none.
+        The group of each row; empty: no groups.
     classes, codes
-        The names of the classes in order, and the number of each row's; empty for numbers.
+        The names of the classes in order, and the class number of each row; empty for numbers.
     """
 
     name: str
@@ -104,7 +113,7 @@ class Instances:
         groups: Iterable[Any] | None = None,
         name: str = "data",
     ) -> Instances:
-        """Make instances of X and y; see the class."""
+        """Make instances from X and y; see the class."""
         truth = np.asarray(y)
         rows = int(table.shape[0]) if hasattr(table, "shape") else len(table)
         if truth.ndim != 1 or len(truth) != rows:
@@ -127,7 +136,7 @@ class Instances:
         if len(classes) < 2:
             raise InputError(f"all rows are of one class, {classes[0]}")
         number = {one: at for at, one in enumerate(classes)}
-        codes = np.array([number[one] for one in labels], np.int64)
+        codes = np.array([number[label] for label in labels], np.int64)
         return cls(name, task, table, truth, units, grouped, classes, codes)
 
     def __len__(self) -> int:
@@ -135,27 +144,27 @@ class Instances:
 
     @property
     def labels(self) -> list[str] | None:
-        """The class of each row, for stratified plans; None for numbers."""
+        """Return the class of each row, for stratified plans; None for numbers."""
         return [self.classes[at] for at in self.codes.tolist()] if self.classes else None
 
     def divided(self, plan: Plan) -> Splits:
-        """The splits that a plan makes of the rows."""
+        """Return the splits of the rows by a plan."""
         return plan.splits(self.ids, "instance", labels=self.labels, groups=self.groups or None)
 
     def inner_folds(self, split: Split | None, folds: int, seed: int) -> Splits:
-        """The folds of a train side that points are chosen on; None: of everything."""
+        """Return the inner folds of a training side; None: of all data."""
         plan = KFold(folds, stratify="labels" if self.classes else None, seed=seed)
         with warnings.catch_warnings():
-            # What the outer folds say of rare classes stands in the notes already.
+            # Notes of the outer folds already mention rare classes.
             warnings.simplefilter("ignore", ResamplingWarning)
             return self.divided(plan) if split is None else split.inner(plan)
 
     def sides(self, train: Ints, test: Ints) -> tuple[tuple[Any, Any], Any]:
-        """X and y of what is seen, and X of what is held out."""
+        """Return X and y of the training rows, and X of the held-out rows."""
         return (take_rows(self.table, train), self.y[train]), take_rows(self.table, test)
 
     def predicted(self, name: str, found: Fitted) -> Predicted:
-        """What an estimator said, in the order of all classes, checked.
+        """Return the output of an estimator in the order of all classes, checked.
 
         Parameters
         ----------
@@ -174,7 +183,7 @@ class Instances:
             _check_probabilities(name, found.scores)
         places = self._codes(name, np.array(found.classes))
         if len(places) < len(self.classes) and not found.probabilities:
-            # A class that was not seen has probability 0, but no score that is known.
+            # A class that is not in the training data has probability 0, but no known score.
             return Predicted(predicted)
         scores = np.zeros((len(predicted), len(self.classes)))
         scores[:, places] = found.scores
@@ -185,13 +194,13 @@ class Instances:
         listed = [str(one) for one in np.asarray(labels).tolist()]
         strange = [one for one in listed if one not in number]
         if strange:
-            raise InputError(f"{name} predicted {strange[0]!r}, which is no class of the data")
+            raise InputError(f"{name} predicted {strange[0]!r}, which is not a class of the data")
         return np.array([number[one] for one in listed], np.int64)
 
     def predictions(
         self, name: str, rows: Ints, found: Predicted
     ) -> ClassPredictions | NumberPredictions:
-        """What was predicted for some rows, beside the truth."""
+        """Return the predictions for some rows, with the true values."""
         units = tuple(self.ids[at] for at in rows.tolist())
         groups = tuple(self.groups[at] for at in rows.tolist()) if self.groups else ()
         if self.task == "regression":
@@ -209,7 +218,7 @@ class Instances:
         )
 
     def table_bytes(self) -> int:
-        """Bytes that the table takes."""
+        """Return the bytes of the table."""
         table = self.table
         if hasattr(table, "data") and hasattr(table, "indptr"):
             return int(table.data.nbytes + table.indices.nbytes + table.indptr.nbytes)
@@ -222,7 +231,7 @@ class Instances:
         return sum(sys.getsizeof(one) for one in table)
 
     def fingerprint(self) -> str:
-        """SHA-256 of all that is in it."""
+        """Return the SHA-256 of the content."""
         digest = hashlib.sha256(self.task.encode())
         for one in (self.table, self.y, list(self.ids), list(self.groups)):
             digest.update(_hash(one))
@@ -232,15 +241,15 @@ class Instances:
 def _check_probabilities(name: str, scores: NDArray[np.float64]) -> None:
     wrong = ~((scores >= -SUM_TOLERANCE) & (scores <= 1 + SUM_TOLERANCE))
     if wrong.any():
-        raise InputError(f"{name} gave {scores[wrong][0]:g} as a probability (0 to 1)")
+        raise InputError(f"{name} returned {scores[wrong][0]:g} as a probability (0 to 1)")
     sums = scores.sum(axis=1)
     off = np.abs(sums - 1) > SUM_TOLERANCE
     if off.any():
-        raise InputError(f"{name} gave probabilities that add up to {sums[off][0]:.7g}, not to 1")
+        raise InputError(f"{name} returned probabilities with the sum {sums[off][0]:.7g}, not 1")
 
 
 def _hash(table: Any) -> bytes:
-    """Of an array, a sparse matrix, a frame or a list; of its content, not of its memory."""
+    """Add the content of an array, a sparse matrix, a frame or a list to a hash."""
     digest = hashlib.sha256()
     if hasattr(table, "tocsr"):
         rows = table.tocsr()
@@ -261,3 +270,113 @@ def _hash(table: Any) -> bytes:
     for part in parts:
         digest.update(_hash(part))
     return digest.digest()
+
+
+_FORMS: Final = (
+    'a table such as {file = "data.csv", target = "label", text = "text"}; from Python also '
+    "(X, y) or {'X': X, 'y': y}"
+)
+
+
+def instances_from(
+    given: Any, task: PredictionTask, problems: Problems, folder: Path | None = None
+) -> Instances | None:
+    """Make instances; mistakes are added to `problems`, and None is returned.
+
+    Parameters
+    ----------
+    given
+        `Instances`, ``(X, y)``, or a table with the keys of `ArrayData` or `FileData`.
+    folder
+        Where a relative path starts.
+    """
+    if isinstance(given, Instances):
+        return given
+    if given is None:
+        problems.add("data", f"missing: give {_FORMS}")
+        return None
+    table = {"X": given[0], "y": given[1]} if _is_pair(given) else given
+    if not isinstance(table, Mapping):
+        problems.add("data", f"{type(given).__name__}: expected {_FORMS}")
+        return None
+    made: Instances | None = None
+    before = len(problems.found)
+    if "X" in table or "y" in table:
+        arrays = checked(ArrayData, table, problems, "data.")
+        with problems.at("data"):
+            if arrays is not None and len(problems.found) == before:
+                rest = {"ids": arrays.ids, "groups": arrays.groups, "name": arrays.name}
+                made = Instances.of(arrays.X, arrays.y, task, **rest)
+        return made
+    described = checked(FileData, table, problems, "data.")
+    with problems.at("data"):
+        if described is not None and len(problems.found) == before:
+            made = _of_file(described, task, folder)
+    return made
+
+
+def _is_pair(given: Any) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2
+
+
+def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Instances:
+    path = (folder or Path()) / given.file
+    table = read_table(open_source(path))
+    table.refuse_empty("instances")
+    target = _column(table, given.target)
+    truth: Any = (
+        _labels(table, target)
+        if task == "classification"
+        else _numbers(table, target)
+    )  # fmt: skip
+    given = _with_ids(given, table)
+    rows: Any = _features(table, given) if given.text is None else _texts(table, given, given.text)
+    return Instances.of(
+        rows,
+        truth,
+        task,
+        ids=None if given.id is None else _labels(table, _column(table, given.id)),
+        groups=None if given.groups is None else _labels(table, _column(table, given.groups)),
+        name=given.name or path.name.split(".")[0],
+    )
+
+
+def _column(table: Table, name: Any) -> int:
+    if name not in table.names:
+        raise InputError(f"{table.source}: no column {name!r}; there are {', '.join(table.names)}")
+    return table.names.index(name)
+
+
+def _labels(table: Table, column: int) -> list[str]:
+    return read_labels(table.cells(column), table.places.__getitem__, table.names[column])
+
+
+def _numbers(table: Table, column: int) -> Floats:
+    return read_numbers(table.cells(column), table.places.__getitem__, table.names[column])
+
+
+def _texts(table: Table, given: FileData, text: str) -> list[str]:
+    if given.features is not None:
+        raise InputError("text and features: give only one of them")
+    column = _column(table, text)
+    return list(map(cell_text, as_list(table.cells(column))))
+
+
+def _with_ids(given: FileData, table: Table) -> FileData:
+    """Take a column ``id`` with different values for the ids of the rows: as a feature it leaks."""
+    used = {given.target, given.text, given.groups, *(given.features or ())}
+    if given.id is not None or "id" not in table.names or "id" in used:
+        return given
+    labels = _labels(table, _column(table, "id"))
+    return given.model_copy(update={"id": "id"}) if len(set(labels)) == len(labels) else given
+
+
+def _features(table: Table, given: FileData) -> Any:
+    """Return the named columns as numbers; by default all that have no other purpose."""
+    taken = {given.target, given.id, given.groups}
+    names = given.features or [name for name in table.names if name not in taken]
+    if not names:
+        raise InputError(f"{table.source}: no column is left for the features")
+    if given.target in names:
+        raise InputError(f"the target {given.target!r} is among the features")
+    return np.column_stack([_numbers(table, _column(table, name)) for name in names])

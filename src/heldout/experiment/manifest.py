@@ -1,4 +1,4 @@
-"""The manifest: what results depend on, so that two of them can be recognised as the same.
+"""The manifest: everything that results depend on, so that equal results can be recognised.
 
 `Manifest` and the types in it describe ``manifest.json``, which is written and read here.
 """
@@ -16,10 +16,11 @@ from typing import (
     Final,
     Literal,
     NotRequired,
+    TypeAlias,
 )
 
 from pydantic import Field, with_config
-from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout import __version__
 from heldout.as_json import plain
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MANIFEST",
     "TASKS",
+    "AxisRecord",
     "CollectionSizes",
     "DataSizes",
     "Fingerprints",
@@ -48,6 +50,7 @@ __all__ = [
     "NoteRecord",
     "SettingsRecord",
     "SystemRecord",
+    "Timings",
     "experiment_key",
     "make_manifest",
     "read_manifest",
@@ -58,10 +61,13 @@ MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
 TASKS: Final = ("ranking", "classification", "regression")
 
+Description: TypeAlias = object
+"""Nested plain values (texts, numbers, lists, dictionaries) that are only compared and shown."""
+
 
 @with_config(WRITTEN)
 class NoteRecord(TypedDict):
-    """A note; heldout 0.1 has written its text alone."""
+    """A note; heldout 0.1 wrote the text alone."""
 
     code: str
     text: str
@@ -69,14 +75,45 @@ class NoteRecord(TypedDict):
 
 
 @with_config(WRITTEN)
+class AxisRecord(TypedDict):
+    """One parameter of the space of a search."""
+
+    values: list[Description]
+    scale: NotRequired[str]
+
+
+@with_config(WRITTEN)
 class SystemRecord(TypedDict):
-    """A system, with the points of a grid or the space of a search; each kind has more values."""
+    """A system: the parameter settings of a grid or the space of a search, and what it runs.
+
+    It changes when the system does, so that results of another system are not taken for its own.
+    """
 
     name: str
-    points: list[dict[str, Any]]
-    space: NotRequired[dict[str, Any]]
+    points: list[dict[str, Description]]
+    parameters: NotRequired[dict[str, Description]]
+    # A built-in model, and its name with parameters at each point.
     model: NotRequired[str]
-    source: NotRequired[Any]
+    values: NotRequired[list[str]]
+    # Run files: a hash of each.
+    runs: NotRequired[list[str]]
+    # A fusion: its method, and its parts, run files with a hash.
+    fusion: NotRequired[str]
+    parts: NotRequired[list[str]]
+    # What is called, and a hash of its source.
+    function: NotRequired[str]
+    object: NotRequired[str]
+    transformer: NotRequired[str]
+    comparable: NotRequired[bool | None]
+    source: NotRequired[str]
+    # An estimator: its class and parameters, as `systems.descriptions.described` gives them.
+    estimator: NotRequired[Description]
+    grid: NotRequired[list[Description]]
+    references: NotRequired[list[str]]
+    # A search by Optuna.
+    search: NotRequired[str]
+    trials: NotRequired[Count]
+    space: NotRequired[dict[str, AxisRecord]]
 
 
 @with_config(WRITTEN)
@@ -101,7 +138,7 @@ class DataSizes(TypedDict):
 
 @with_config(WRITTEN)
 class SettingsRecord(TypedDict):
-    """The settings of an experiment; those of one task alone are not required (see `_OF_TASK`)."""
+    """The settings of an experiment; those of one task only are not required (see `_OF_TASK`)."""
 
     task: str
     systems: list[SystemRecord]
@@ -128,7 +165,7 @@ class SettingsRecord(TypedDict):
 
 @with_config(WRITTEN)
 class Fingerprints(TypedDict):
-    """Of the data, the splits and the index."""
+    """Fingerprints of the data, the splits and the index."""
 
     splits: str
     collection: NotRequired[str]
@@ -154,15 +191,24 @@ class Manifest(TypedDict):
     notes: list[str | NoteRecord]
 
 
+class Timings(TypedDict, total=False):
+    """``timings.json``: the seconds of each task, their sum, and the command that was typed."""
+
+    tasks: dict[str, float]
+    total: float
+    command: str
+
+
 def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
-    """Versions, fingerprints, policies and settings, as plain values."""
+    """Return versions, fingerprints, policies and settings, as plain values."""
     described: Manifest = {
         "versions": versions_of(settings),
         "fingerprints": settings.fingerprints(index),
         "policies": dict(settings.POLICIES),
         "settings": settings.describe(index),
         "notes": [
-            {"code": one.code, "text": one.text, "severity": one.severity} for one in settings.notes
+            {"code": note.code, "text": note.text, "severity": note.severity}
+            for note in settings.notes
         ],
     }
     return plain(described)  # type: ignore[no-any-return]
@@ -174,17 +220,17 @@ def read_manifest(content: object, place: str) -> Manifest:
     Parameters
     ----------
     content
-        What is in the file.
+        The content of the file.
     place
         The folder, for messages.
     """
     settings = content.get("settings") if isinstance(content, dict) else None
     task = settings.get("task") if isinstance(settings, dict) else None
     if task not in TASKS:
-        named = "no task is named" if task is None else f"there is no task {task!r}"
+        named = "no task" if task is None else f"unknown task {task!r}"
         raise InputError(f"{place}/{MANIFEST}: {named}; was it edited?")
     if isinstance(settings, dict) and isinstance(settings.get("alpha"), float):
-        settings["level"] = level_of(settings.pop("alpha"))  # as 0.1 wrote it
+        settings["level"] = level_of(settings.pop("alpha"))  # written by 0.1
     found = read_into(Manifest, content, place, MANIFEST)
     ranking = task == "ranking"
     data = "collection" if ranking else "data"
@@ -197,7 +243,7 @@ def read_manifest(content: object, place: str) -> Manifest:
 
 
 def versions_of(settings: Settings) -> dict[str, str]:
-    """The versions of all that the results of an experiment depend on."""
+    """Return the versions of all packages that the results depend on."""
     found = {"heldout": __version__, "python": platform.python_version()}
     own = sorted({name for system in settings.systems for name in system.PACKAGES})
     for name in (*settings.PACKAGES, *own):
@@ -209,8 +255,8 @@ def versions_of(settings: Settings) -> dict[str, str]:
 
 
 def experiment_key(manifest: Manifest) -> str:
-    """A name for all that the results depend on; a journal goes on only under the same one."""
-    # As 0.1 wrote the settings, so that what it has begun can be finished.
+    """Return a hash of all that results depend on; a journal is resumed only if it is equal."""
+    # In the form of 0.1, so that a run begun with it can be finished.
     settings: dict[str, Any] = dict(manifest["settings"])
     settings["alpha"] = alpha_of(settings.pop("level"))
     parts = {

@@ -1,4 +1,4 @@
-"""Measures that are named by their place in a file: ``my.py:FirstGrade@10``."""
+"""Measures in a Python file: ``my.py:FirstGrade@10``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _REFERENCE: Final = re.compile(r"(.*\.py):([A-Za-z_]\w*)(.*)", re.DOTALL)
 
 
 def loaded(given: Any, task: str, folder: Path | None = None) -> Any:
-    """Return a measure that is named by its place as an object; anything else as it is."""
+    """Return the measure that a reference names; anything else as it is."""
     if isinstance(given, str) and _REFERENCE.fullmatch(given.strip()):
         return load_measure(given, task, folder)
     return given
@@ -35,7 +35,7 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
         ``file.py:name``, perhaps with parameters and a cutoff: ``my.py:TopGrade(scale=2)@10``.
         The name is that of a function, as `heldout.define_measure` takes it, or of a `Measure`.
     task
-        What it measures, such as ``ranking``.
+        The task, such as ``ranking``.
     folder
         Where a relative path starts.
     """

@@ -1,4 +1,4 @@
-"""A plan from the ``[plan]`` table of an experiment."""
+"""Make a plan from the ``[plan]`` table of an experiment."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ SHORT: Final[dict[str, tuple[str, str]]] = {
     "test_ids": ("test-set", "file"),
     "later": ("chronological", "order"),
 }
-"""Plans by the names that the command line has for them: the kind, and its first value."""
+"""Plans by the names of command-line options: the kind, and its first value."""
 
 
 def named_plan(
     table: Mapping[str, Any], problems: Problems, under: str = "plan."
-) -> dict[str, Any]:
-    """Return a table in which the plan has a kind, whichever way it was named.
+) -> dict[str, object]:
+    """Return a table in which the plan has a kind, in whatever way it was given.
 
-    ``{hold_out = 0.2}`` is ``{kind = "holdout", test = 0.2}``; problems are reported under the name
+    ``{hold_out = 0.2}`` is ``{kind = "holdout", test = 0.2}``. Problems are reported under the name
     that was given.
     """
     short = [name for name in SHORT if name in table and table[name] is not False]
@@ -57,25 +57,25 @@ def named_plan(
 
 
 class PlanTable(Table):
-    """What every plan has."""
+    """The fields of every plan."""
 
     kind: str = "kfold"
     runs: int = 1
 
     def own_seed(self, seed: int) -> int:
-        """The seed of the table; that of the experiment, if it has none."""
+        """Return the seed of the table, or else that of the experiment."""
         own: int | None = getattr(self, "seed", None)
         return seed if own is None else own
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan.
+        """Return the plan.
 
         Parameters
         ----------
         seed
-            Of the experiment.
+            The seed of the experiment.
         folder
-            Where relative paths are looked for.
+            Where relative paths start.
         """
         raise NotImplementedError
 
@@ -90,13 +90,13 @@ class KFoldTable(PlanTable):
     seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         groups = _groups(self.groups, folder)
         return KFold(self.folds, self.repeats, self.stratify, groups, self.own_seed(seed))
 
 
 class HoldOutTable(PlanTable):
-    """One part or several that are held out."""
+    """One or several random hold-outs."""
 
     test: int | float = 0.2
     validation: int | float = 0.0
@@ -106,18 +106,18 @@ class HoldOutTable(PlanTable):
     seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         groups, seed = _groups(self.groups, folder), self.own_seed(seed)
         return HoldOut(self.test, self.validation, self.repeats, self.stratify, groups, seed)
 
 
 class LeaveOneOutTable(PlanTable):
-    """Each unit or group alone."""
+    """Leave out each unit or group in turn."""
 
     groups: str | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         del seed
         return LeaveOneOut(_groups(self.groups, folder))
 
@@ -131,47 +131,47 @@ class BootstrapTable(PlanTable):
     seed: Seed | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         groups = _groups(self.groups, folder)
         return Bootstrap(self.replicates, self.side, self.own_seed(seed), groups)
 
 
 class GivenTable(PlanTable):
-    """Folds that stand in a file."""
+    """Folds given in a file."""
 
     file: str
     strict: bool = True
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         del seed
         return GivenFolds(_path(self.file, folder), strict=self.strict)
 
 
 class TestSetTable(PlanTable):
-    """Units that are held out, by name."""
+    """Held-out units, given by id."""
 
-    __test__ = False  # no test of pytest
+    __test__ = False  # not a test class of pytest
     file: str | None = None
     ids: list[Any] | None = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         del seed
         if (self.ids is None) == (self.file is None):
-            raise InputError("give ids, or the file that has one on each line")
+            raise InputError("give ids, or a file with one id per line")
         return TestSet(self.ids or () if self.file is None else _path(self.file, folder))
 
 
 class ChronologicalTable(PlanTable):
-    """What is later is held out."""
+    """Hold out later units."""
 
     order: str
     test: float = 0.2
     cut: Any = None
 
     def plan(self, seed: int, folder: Path | None) -> Plan:
-        """The plan."""
+        """Return the plan."""
         del seed
         return Chronological(_order(self.order, folder), self.test, self.cut)
 
@@ -190,16 +190,16 @@ _KINDS: Final[dict[str, type[PlanTable]]] = {
 def plan_from_table(
     table: Mapping[str, object], by: str, seed: int, problems: Problems, folder: Path | None = None
 ) -> Plan | None:
-    """Make a plan; what is wrong goes to `problems`, and there is none then.
+    """Make a plan; mistakes are added to `problems`, and None is returned.
 
     Parameters
     ----------
     by
-        What is divided: ``query``, ``document`` or ``both``.
+        What is held out: ``query``, ``document`` or ``both``.
     seed
         The seed, unless the table has one of its own.
     folder
-        Where relative paths are looked for.
+        Where relative paths start.
     """
     if by != "both":
         return _single(table, "plan.", seed, problems, folder)
@@ -221,7 +221,7 @@ def _single(
     table = named_plan(table, problems, under)
     kind = table.get("kind", "kfold")
     if not isinstance(kind, str) or kind not in _KINDS:
-        problems.add(f"{under}kind", f"there is no plan {kind!r}; there are {', '.join(_KINDS)}")
+        problems.add(f"{under}kind", f"unknown plan {kind!r}: expected one of {', '.join(_KINDS)}")
         return None
     before = len(problems.found)
     found = checked(_KINDS[kind], table, problems, under)
@@ -236,7 +236,7 @@ def _single(
 
 
 def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] | None:
-    """The groups of a file, if it names one; else it is a word or a field."""
+    """Return the groups in a file, if it names one; otherwise it is a keyword or a field."""
     path = (folder or Path()) / (given or "")
     if given is None or given in KINDS or not names_file(path):
         return given
@@ -244,7 +244,7 @@ def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] |
 
 
 def _order(given: str, folder: Path | None) -> str | dict[str, str]:
-    """The time of each unit in a file, if it names one; else it is a field."""
+    """Return the time of each unit in a file, if it names one; otherwise it is a field."""
     path = (folder or Path()) / given
     if not names_file(path):
         return given
@@ -254,5 +254,5 @@ def _order(given: str, folder: Path | None) -> str | dict[str, str]:
 def _path(file: str, folder: Path | None) -> Path:
     path = (folder or Path()) / file
     if not names_file(path):
-        raise InputError(f"{path}: there is no such file")
+        raise InputError(f"{path}: no such file")
     return path

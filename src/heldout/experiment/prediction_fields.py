@@ -1,4 +1,4 @@
-"""The fields of an experiment with estimators: checked as a whole before it runs."""
+"""Check the fields of an experiment with estimators, all at once, before it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
-from heldout.experiment.instance_files import instances_from
+from heldout.experiment.instances import instances_from
 from heldout.experiment.measure_files import loaded
 from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import PredictionFields, checked
@@ -41,12 +41,12 @@ def check_prediction_fields(
     problems: Problems,
     folder: Path | None = None,
 ) -> PredictionSettings | None:
-    """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
+    """Check all fields; mistakes are added to `problems`, and None is returned.
 
     Parameters
     ----------
     folder
-        Where relative paths are looked for.
+        Where relative paths start.
     """
     given = checked(PredictionFields, fields, problems) or PredictionFields()
     measures, tune_for = given_measures(
@@ -90,12 +90,12 @@ def _measure(task: PredictionTask, name: object) -> Measure:
 
 
 def _check_measures(measures: tuple[Measure, ...], data: Instances, problems: Problems) -> None:
-    """What cannot be measured on these data, whatever is predicted."""
+    """Check measures that cannot be computed for these data, whatever is predicted."""
     for at, measure in enumerate(measures):
         one = measure.parameters.get("class")
         if one and one not in data.classes:
             there = ", ".join(data.classes)
-            problems.add(f"measures[{at}]", f"there is no class {one!r}; there are {there}")
+            problems.add(f"measures[{at}]", f"unknown class {one!r}: expected one of {there}")
         if measure.family == "MAPE":
             truth = data.y.astype(np.float64)
             with problems.at(f"measures[{at}]"):
@@ -109,7 +109,7 @@ def _plan(
     if plan is None or isinstance(plan, Plan):
         return plan
     if "groups" in plan:
-        problems.add("plan.groups", "say it with the data: data.groups")
+        problems.add("plan.groups", "give groups with the data: data.groups")
         return None
     table = named_plan(plan, problems)
     if table.get("stratify") == "none":
@@ -130,7 +130,7 @@ def _splits(
     with splitting(problems):
         splits = data.divided(plan)
         _check_sides(splits, data)
-    if splits is not None and any(one.tuned for one in systems):
+    if splits is not None and any(system.tuned for system in systems):
         with problems.at("inner"):
             for split in (None, *splits):
                 data.inner_folds(split, given.inner, given.seed)
@@ -143,18 +143,18 @@ def _check_sides(splits: Splits, data: Instances) -> None:
         if len(seen) < 2:
             names = ", ".join(data.classes[at] for at in seen.tolist())
             raise InputError(
-                f"split {split.key}: all rows that are seen are of one class, {names}: nothing "
-                "can be learned there"
+                f"split {split.key}: all training rows have the same class, {names}: nothing can "
+                "be learned there"
             )
 
 
 def _unseen(data: Instances, splits: Splits) -> tuple[Note, ...]:
-    """Classes that are held out where they were never seen."""
+    """Return a note about classes that are held out and not in the training data."""
     found: dict[str, None] = {}
     for split in splits if data.classes else ():
         held = set(data.codes[split.test > 0].tolist()) - set(data.codes[split.train > 0].tolist())
         found |= dict.fromkeys(data.classes[at] for at in sorted(held))
     if not found:
         return ()
-    text = f"class {', '.join(found)} is held out where it was not seen in training"
+    text = f"class {', '.join(found)} is held out in a split without it in the training data"
     return (Note("unseen-class", text),)

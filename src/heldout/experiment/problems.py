@@ -1,4 +1,4 @@
-"""Problems of an experiment, gathered and said all at once."""
+"""Problems of an experiment: collected, and reported all at once."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["ExperimentError", "Problems"]
 
 
 class ExperimentError(HeldoutError):
-    """An experiment that cannot be run, with everything that is wrong with it.
+    """An experiment that cannot run, with all its problems.
 
     Parameters
     ----------
     problems
-        A sentence each, with its place.
+        One sentence each, with its place.
     source
-        The file, if the experiment stands in one.
+        The experiment file, if there is one.
     """
 
     def __init__(self, problems: tuple[str, ...], source: str = "") -> None:
@@ -38,22 +38,22 @@ class ExperimentError(HeldoutError):
 
 
 RENAMED: Final = {"alpha": "renamed to level: level = 0.95 is alpha = 0.05"}
-"""Fields that have another name and another meaning since 0.1."""
+"""Fields with a new name and a new meaning since 0.1."""
 
 
 @dataclass(slots=True)
 class Problems:
-    """What is wrong, so far.
+    """The problems found so far.
 
     Parameters
     ----------
     place_of
-        Where the value of a name such as ``plan.folds`` stands, in words; the name itself by
-        default.
+        Returns where the value of a name such as ``plan.folds`` was given; by default the name
+        itself.
     found
         The problems.
     given_as
-        Names that fields were given under, where those are others than their own.
+        The names under which fields were given, if these are not their own.
     """
 
     place_of: Callable[[str], str] = str
@@ -61,20 +61,20 @@ class Problems:
     given_as: dict[str, str] = field(default_factory=dict)
 
     def add(self, name: str, message: str) -> None:
-        """Note a problem of the value `name`."""
+        """Add a problem with the value `name`."""
         place = self.place_of(self.given_as.get(name, name))
         self.found.append(f"{place}: {message}" if place else message)
 
     @contextmanager
     def at(self, name: str) -> Iterator[None]:
-        """Note what goes wrong inside, and go on."""
+        """Add an error inside to the problems, and continue."""
         try:
             yield
         except HeldoutError as error:
             self.add(name, str(error))
 
     def unknown(self, given: Collection[Any], known: Collection[str], under: str = "") -> None:
-        """Note names that mean nothing, with the one that may have been meant."""
+        """Add unknown names, with the name that may have been meant."""
         for one in given:
             if one in known:
                 continue
@@ -82,10 +82,10 @@ class Problems:
                 self.add(f"{under}{one}", RENAMED[one])
                 continue
             close = difflib.get_close_matches(str(one), list(known), 1)
-            hint = f"; did you mean {close[0]}?" if close else f"; there are {', '.join(known)}"
-            self.add(f"{under}{one}", f"not known here{hint}")
+            hint = f"; did you mean {close[0]}?" if close else f": use one of {', '.join(known)}"
+            self.add(f"{under}{one}", f"unknown field{hint}")
 
     def refuse(self, source: str = "") -> None:
-        """Raise if anything is wrong."""
+        """Raise an error if there are problems."""
         if self.found:
             raise ExperimentError(tuple(self.found), source)

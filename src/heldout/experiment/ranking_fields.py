@@ -1,4 +1,4 @@
-"""The fields of an experiment with systems that rank: checked as a whole before it runs."""
+"""Check the fields of an experiment with systems that rank, all at once, before it runs."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.compatibility import check_fitting, check_splits
+from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
-from heldout.experiment.judged import judged_collection
+from heldout.experiment.judged_collection import judged_collection
 from heldout.experiment.measure_files import loaded
 from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import (
@@ -45,28 +45,29 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["check_ranking_fields"]
+
+__all__ = ["check_fitting", "check_ranking_fields", "check_splits"]
 
 _OLD_NAMES: Final = {"estimator": "method"}
-"""What fields of a file were called in 0.1; they can still be called so."""
+"""Names of fields in files of 0.1, which still work."""
 
 
 def check_ranking_fields(
     fields: Mapping[str, object], problems: Problems, folder: Path | None = None
 ) -> RankingSettings | None:
-    """Look at everything; what is wrong goes to `problems`, and nothing comes back then.
+    """Check all fields; mistakes are added to `problems`, and None is returned.
 
     Parameters
     ----------
     folder
-        Where relative paths are looked for.
+        Where relative paths start.
     """
     given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
     measures, tune_for = given_measures(
         given, "nDCG@10", lambda one: _parse(loaded(one, "ranking", folder)), problems
     )
     if tune_for is not None and tune_for.higher_is_better is None:
-        problems.add("tune_for", f"{tune_for} has no better or worse: nothing can be chosen by it")
+        problems.add("tune_for", f"{tune_for} has no direction (better or worse): use another")
     by = _by(given)
     systems = _systems(given.systems, problems, folder)
     check_names(systems, given.baseline, problems)
@@ -109,7 +110,7 @@ def check_ranking_fields(
 
 
 def _renamed(fields: Mapping[str, object], problems: Problems) -> dict[str, object]:
-    """The fields by their names of today; problems are told under those that were given."""
+    """Return the fields by their current names; problems are reported under the given names."""
     found = dict(fields)
     for old, new in _OLD_NAMES.items():
         if old not in found:
@@ -131,11 +132,11 @@ def _notes(
     found = [*collection.notes, *splits.notes]
     fixed: list[str] = []
     if inner is not None and by == "query":
-        fixed = [one.name for one in systems if one.tuned and not one.learns]
+        fixed = [system.name for system in systems if system.tuned and not system.learns]
     if fixed:
         text = (
-            f"inner folds are for systems that learn from what is seen: {', '.join(fixed)} was "
-            "chosen on all of it, which comes to the same"
+            f"inner folds are for systems that learn from training queries: {', '.join(fixed)} was "
+            "tuned on all of them, which gives the same choice"
         )
         found.append(Note("inner-folds", text, "info"))
     return tuple(found)
@@ -150,7 +151,7 @@ def _parse(given: Any) -> tuple[RankingMeasure, ...]:
 
 def _refuse_measure(measure: RankingMeasure) -> None:
     if measure.definition.aggregate != "mean":
-        raise InputError(f"{measure} has no mean over queries: take another, such as AP")
+        raise InputError(f"{measure} has no mean over queries: use another, such as AP")
     check_measures([measure])
 
 
@@ -167,13 +168,20 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
     else:
         listed = list(given) if isinstance(given, list | tuple) else [given]
     if not listed:
-        problems.add("systems", "there are none: what is to be evaluated?")
+        problems.add("systems", "missing: name at least one system")
     found: list[System[Any]] = []
     for at, one in enumerate(listed):
         with problems.at(f"systems[{at}]"):
             made = _system(one, f"systems[{at}].", problems, folder)
             found += [] if made is None else [made]
-    return tuple(found)
+    if len(found) < len(listed):
+        return tuple(found)
+    named = {system.name: system for system in found}
+    linked: list[System[Any]] = []
+    for at, system in enumerate(found):
+        with problems.at(f"systems[{at}]"):
+            linked.append(system.linked(named))
+    return tuple(linked)
 
 
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any] | None:
@@ -182,7 +190,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
         if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
             return system_of(described, name, folder=folder)
         one = {"name": name, **described}
-    # In Python a mapping may also be runs by name; in a file it is always a table.
+    # In Python, a mapping can also be runs by name; in a file it is always a table.
     if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
         before = len(problems.found)
         table = checked(SystemTable, one, problems, under)
@@ -193,7 +201,7 @@ def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> Sy
 
 
 def _found_from(folder: Path | None) -> Callable[[str], str]:
-    """A path beside the experiment's file, if there is something; else the text as it is."""
+    """Return a function that finds paths beside the experiment file; other texts are unchanged."""
 
     def find(path: str) -> str:
         beside = folder is not None and is_there(folder / path)
@@ -222,11 +230,11 @@ def _collection(
     folder: Path | None,
     known: Known | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
-    """The collection, and how it was read (None: it came as an object)."""
+    """Return the collection, and how it was read (None: it was given as an object)."""
     if isinstance(given, Collection):
         return _judged(given, problems), None
     if given is None:
-        problems.add("collection", "there is none: give its name or path")
+        problems.add("collection", "missing: give its name or path")
         return None, None
     table = given if isinstance(given, Mapping) else {"source": given}
     before = len(problems.found)
@@ -237,7 +245,7 @@ def _collection(
     if source.source is None:
         return _judged_alone(source, systems, problems), None
     if source.intersection:
-        problems.add("collection.intersection", "is for judgements without a collection")
+        problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
         collection = _judged(source.read(known), problems)
     return collection, source
@@ -246,14 +254,14 @@ def _collection(
 def _judged_alone(
     table: CollectionTable, systems: tuple[System[Any], ...], problems: Problems
 ) -> Collection | None:
-    """What judgements and the run files of all systems make known of a collection."""
+    """Make a collection from judgements and the run files of all systems."""
     if table.qrels is None:
         problems.add("collection.source", "is missing")
         return None
     for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
         if getattr(table, name) is not None:
             problems.add(
-                f"collection.{name}", "is for a collection with documents: give its source"
+                f"collection.{name}", "is only for a collection with documents: give its source"
             )
     try:
         return judged_collection(
@@ -266,7 +274,7 @@ def _judged_alone(
 
 def _judged(collection: Collection, problems: Problems) -> Collection:
     if not len(collection.qrels):
-        problems.add("collection", "it has no judgements, so nothing can be measured: give qrels")
+        problems.add("collection", "has no judgements, so nothing can be evaluated: give qrels")
     return collection
 
 
@@ -281,11 +289,11 @@ def _index(
     if isinstance(index, str | os.PathLike):
         index = find(os.fspath(index))
         if not names_file(index) and not is_sharded(index):
-            problems.add("index", f"{index}: there is no such index; build it with heldout index")
+            problems.add("index", f"{index}: no such index; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
         return index, described
     if index is not None:
-        problems.add("analyzer", "the index has its own: leave one of the two out")
+        problems.add("analyzer", "the index has its own analyzer: leave out one of them")
     if not isinstance(described, Mapping):
         problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
         return index, None
@@ -304,7 +312,7 @@ def _plan(given: RankingFields, by: By, problems: Problems, folder: Path | None)
         return None
     if isinstance(plan, Plan):
         if isinstance(plan, TwoWay) != (by == "both"):
-            problems.add("plan", f"{plan} does not go with by = {by!r}")
+            problems.add("plan", f"{plan} does not fit by = {by!r}")
             return None
         return plan
     if by != "both":
@@ -334,3 +342,64 @@ def _splits(
             for split in splits:
                 split.inner(KFold(inner), unit)  # type: ignore[arg-type]
     return splits
+
+
+def check_fitting(
+    systems: tuple[System[Any], ...],
+    by: By,
+    measures: tuple[RankingMeasure, ...],
+    given: RankingFields,
+    problems: Problems,
+) -> None:
+    """Add combinations that do not work, whatever the splits are."""
+    for at, system in enumerate(systems):
+        for why in system.misfits(by):
+            problems.add(f"systems[{at}]", f"{system.name}: {why}")
+    for name in _of_documents(given):
+        _check_for_documents(name, systems, by, problems)
+    if by != "query" and given.target_size is not None:
+        with problems.at("target_size"):
+            check_extrapolation(measures)
+
+
+def _of_documents(given: RankingFields) -> list[str]:
+    """Return the fields about estimates for documents that differ from the default."""
+    changed = {
+        "target_size": given.target_size is not None,
+        "method": given.method != "pooled",
+    }
+    return [name for name, there in changed.items() if there]
+
+
+def _check_for_documents(
+    name: str, systems: tuple[System[Any], ...], by: By, problems: Problems
+) -> None:
+    if by == "query":
+        problems.add(name, "is only for held-out documents: set by = 'document'")
+    elif by == "both":
+        problems.add(
+            name,
+            "cannot be set when queries and documents are held out: folds of all documents are "
+            "pooled",
+        )
+    elif not all(system.has_document_methods for system in systems):
+        problems.add(name, "is only for built-in models, and there are other systems")
+
+
+def check_splits(
+    splits: Splits,
+    by: By,
+    systems: tuple[System[Any], ...],
+    given: RankingFields,
+    problems: Problems,
+) -> None:
+    """Add what the systems cannot do with these splits, each once."""
+    found = [one for system in systems for one in system.plan_problems(splits, by, given)]
+    for name, message in dict.fromkeys(found):
+        problems.add(name, message)
+    methods = any(one.has_document_methods for one in systems)
+    if by == "document" and methods and not splits.partitions:
+        for name in _of_documents(given):
+            problems.add(
+                name, "is only for folds; under this plan each held-out side is evaluated alone"
+            )

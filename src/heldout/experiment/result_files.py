@@ -1,4 +1,4 @@
-"""The folder of an experiment's results: tables as Parquet, the rest as JSON, the manifest last."""
+"""The folder of results: tables as Parquet, the rest as JSON; the manifest is written last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.experiment.manifest import Manifest
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.summary import SystemSummary
 
 __all__ = [
@@ -36,20 +36,20 @@ __all__ = [
 ]
 
 EXPERIMENT: Final = "experiment.toml"
-"""The fields of the experiment, to repeat it; its paths depend on where it was run."""
+"""The fields of the experiment, to repeat it; paths are relative to the folder of the run."""
 TIMINGS: Final = "timings.json"
 _CHECKSUMS: Final = "files"
 _FORMAT: Final = 1
 
 
 def all_files() -> tuple[str, ...]:
-    """All files that results of any task have, the manifest last."""
+    """Return all files of results of any task, the manifest last."""
     tables = dict.fromkeys(file for task in TASKS for file in table_files(task).values())
     return (*tables, EXPERIMENT, SUMMARY, TIMINGS, MANIFEST)
 
 
 def table_files(task: str) -> dict[str, str]:
-    """The file of each table: rankings and predictions have names of their own."""
+    """Return the file of each table; rankings and predictions have different ones."""
     held_out = "lists" if task == "ranking" else "predictions"
     names = {"values": "values", "folds": "folds", "surface": "surface", "held_out": held_out}
     return {name: f"{file}.parquet" for name, file in (names | {"splits": "splits"}).items()}
@@ -60,14 +60,14 @@ def write_folder(
     tables: Mapping[str, pl.DataFrame],
     summary: list[SystemSummary],
     manifest: Manifest,
-    timings: dict[str, Any],
+    timings: Timings,
 ) -> None:
-    """Write results; the manifest holds a checksum of every table and of the summary."""
+    """Write results; the manifest has a checksum of every table and of the summary."""
     place = Path(folder)
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{place}: cannot be made ({error.strerror})") from None
+        raise InputError(f"{place}: the folder cannot be created ({error.strerror})") from None
     checksums: dict[str, str] = {}
     try:
         for name, file in table_files(manifest["settings"]["task"]).items():
@@ -80,8 +80,8 @@ def write_folder(
         _write_json(place / MANIFEST, {"format": _FORMAT, **manifest, _CHECKSUMS: checksums})
     except InputError as error:
         raise InputError(
-            f"{error}; what was computed is kept if a journal is there: make room and go on "
-            "with --resume"
+            f"{error}; finished tasks are kept if there is a journal: make room and continue with "
+            "resume=True"
         ) from error.__cause__
 
 
@@ -95,7 +95,7 @@ class ResultFields(TypedDict):
     splits: pl.DataFrame
     summary: list[SystemSummary]
     manifest: Manifest
-    timings: dict[str, Any]
+    timings: Timings
 
 
 def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> ResultFields:
@@ -104,14 +104,14 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     Parameters
     ----------
     folder
-        Where they were written.
+        Where they are.
     verify
-        Refuse files that are not as they were written, by their checksums in the manifest.
+        Refuse files that were changed, by their checksums in the manifest.
     """
     place = Path(folder)
     if not (place / MANIFEST).is_file():
         raise InputError(
-            f"{place} has no results: it has no {MANIFEST}, which is written when all is done"
+            f"{place} has no results: no {MANIFEST}, which is written at the end of a run"
         )
     content = _json(place / MANIFEST)
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
@@ -123,10 +123,10 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     if verify and checksums is not None:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
     if checksums is None and not (place / files["splits"]).exists():
-        del files["splits"]  # heldout 0.1 kept neither
+        del files["splits"]  # heldout 0.1 wrote neither
     tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
-    check_tables(str(place), tables, [one["name"] for one in summary], settings)
+    check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {
         "values": tables["values"],
         "folds": tables["folds"],
@@ -140,9 +140,9 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
 
 
 def flush(path: Path) -> None:
-    """Let a file or folder reach the disk: a name must not come before what it names."""
+    """Flush a file or folder to disk: a name must not be there before its content."""
     if path.is_dir() and sys.platform == "win32":
-        return  # folders have no flush there
+        return  # Windows cannot flush folders
     file = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(file)
@@ -151,7 +151,7 @@ def flush(path: Path) -> None:
 
 
 def _write_json(path: Path, content: Any) -> str:
-    """Write JSON, and give its checksum."""
+    """Write JSON, and return its checksum."""
     text = json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
     with write_atomically(path) as aside:
         aside.write_text(text, encoding="utf-8", newline="\n")
@@ -165,9 +165,9 @@ def _sha256(path: Path) -> str:
 
 
 def _refuse_changed(place: Path, files: tuple[str, ...], checksums: Any) -> None:
-    """Refuse files that were changed after the experiment: edited, damaged, or of another run."""
+    """Refuse files that were changed after the experiment: edited, damaged, or from another run."""
     if not isinstance(checksums, dict) or any(name not in checksums for name in files):
-        raise InputError(f"{place / MANIFEST}: has no checksum of every file: was it edited?")
+        raise InputError(f"{place / MANIFEST}: checksums are missing: was it edited?")
     for name in files:
         try:
             found = _sha256(place / name)
@@ -175,9 +175,8 @@ def _refuse_changed(place: Path, files: tuple[str, ...], checksums: Any) -> None
             raise InputError(f"{place / name}: cannot be read ({error.strerror})") from None
         if found != checksums[name]:
             raise InputError(
-                f"{place / name}: changed after the experiment (its checksum in {MANIFEST} is "
-                "another): run the experiment again, or use it as it is with heldout report "
-                "--unverified (verify=False in Python)"
+                f"{place / name}: changed after the experiment (its checksum in {MANIFEST} "
+                "differs): run the experiment again, or read it anyway with verify=False"
             )
 
 
@@ -193,7 +192,7 @@ def _json(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
         found = json.loads(text)
-        if "\\u" in text:  # half of a surrogate pair can be escaped, and be written nowhere then
+        if "\\u" in text:  # an escaped half of a surrogate pair cannot be written again
             json.dumps(found, ensure_ascii=False).encode()
     except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read ({error})") from None

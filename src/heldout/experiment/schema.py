@@ -1,13 +1,13 @@
 """The fields of an experiment and of its tables, with their types; pydantic checks them.
 
-One class for each table that a file may have, or a call may be given. What is wrong goes to
-`Problems`, all of it at once; what is right comes back with types.
+There is one class for each table of a file or parameter of a call. All mistakes are added to
+`Problems` at once; correct tables are returned with types.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from heldout.data.collection_files import Known
     from heldout.experiment.problems import Problems
 
+Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
+
 __all__ = [
     "AnalyzerTable",
     "ArrayData",
@@ -52,7 +54,7 @@ __all__ = [
 
 
 class Table(BaseModel):
-    """Named values; a name that is not known is refused, and nothing is converted."""
+    """Named values; unknown names are refused, and nothing is converted."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -99,7 +101,7 @@ By = Literal["query", "document", "both"]
 
 
 class ExperimentFields(Table):
-    """What experiments of any task have; see `heldout.Experiment`."""
+    """The fields of experiments of any task; see `heldout.Experiment`."""
 
     task: str = "ranking"
     systems: Any = ()
@@ -135,7 +137,7 @@ class PredictionFields(ExperimentFields):
 
 
 class CollectionTable(Table):
-    """A collection in files; see `heldout.read_collection`. Run files need judgements alone."""
+    """A collection in files; see `heldout.read_collection`. Run files need only judgements."""
 
     source: FilePath | None = None
     queries: FilePath | None = None
@@ -149,7 +151,7 @@ class CollectionTable(Table):
     intersection: bool = False
 
     def moved(self, move: Callable[[str], str]) -> CollectionTable:
-        """The same with other paths."""
+        """Return the table with other paths."""
         changed = {
             "source": None if self.source is None else move(self.source),
             "queries": None if self.queries is None else move(self.queries),
@@ -178,7 +180,7 @@ class CollectionTable(Table):
 
 
 class AnalyzerTable(Table):
-    """How text becomes terms; see `heldout.Analyzer`."""
+    """How text is turned into terms; see `heldout.Analyzer`."""
 
     stemmer: str | None = None
     stop: StopWords = "none"
@@ -207,15 +209,16 @@ class AnalyzerTable(Table):
 
 
 class SystemTable(Table):
-    """A system that ranks: one of model, runs, function, object and transformer."""
+    """A system that ranks: one of model, runs, fusion, function, object and transformer."""
 
     name: Annotated[str, Field(pattern=r"\S")] | None = None
     model: str | None = None
     runs: Any = None
+    fusion: str | None = None
     function: str | None = None
     object: str | None = None
     transformer: str | None = None
-    parameters: dict[str, Any] | None = None
+    parameters: dict[str, Anything] | None = None
     space: Any = None
     sample: Count | None = None
     search: Literal["grid", "random", "optuna"] | None = None
@@ -228,7 +231,7 @@ class EstimatorTable(Table):
 
     name: str | None = None
     estimator: Any = None
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, object] = {}
     space: Any = {}
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None
@@ -259,7 +262,7 @@ class ArrayData(Table):
 def checked(
     kind: type[T], given: Mapping[str, object], problems: Problems, under: str = ""
 ) -> T | None:
-    """A table with types; what is wrong goes to `problems`.
+    """Return a table with types; mistakes are added to `problems`.
 
     Parameters
     ----------
@@ -268,13 +271,13 @@ def checked(
     given
         What it is.
     under
-        What stands before the names of its values, such as ``plan.``.
+        The prefix of the names of its values, such as ``plan.``.
 
     Returns
     -------
     Table
-        Without the values that are wrong, so that more mistakes can be found; None if it lacks one
-        that it must have.
+        Without the wrong values, so that more mistakes can be found; None if a required value is
+        missing.
     """
     table = dict(given)
     problems.unknown(table, tuple(kind.model_fields), under)
@@ -290,7 +293,7 @@ def checked(
             known.pop(str(name), None)
     try:
         return kind.model_validate(known)
-    except ValidationError:  # something is missing, as was said
+    except ValidationError:  # a value is missing, which has been reported
         return None
 
 
@@ -310,7 +313,7 @@ _EXPECTED: Final = {
 
 
 def _words(error: Any) -> str:
-    """What is wrong with a value, and what it could be."""
+    """Return what is wrong with a value, and what is expected."""
     kind, value, context = error["type"], error["input"], error.get("ctx", {})
     if kind == "missing":
         return "is missing"
@@ -318,7 +321,7 @@ def _words(error: Any) -> str:
         return str(context["error"])
     if kind == "literal_error":
         there = context["expected"].replace("'", "").replace(" or ", ", ")
-        return f"there is no {error['loc'][0]} {value!r}; there are {there}"
+        return f"unknown {error['loc'][0]} {value!r}: expected one of {there}"
     if kind == "greater_than_equal":
         return f"expected at least {context['ge']}, not {value!r}"
     if kind == "less_than_equal":

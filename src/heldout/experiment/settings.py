@@ -1,7 +1,7 @@
-"""The settings of an experiment: all that its results depend on, checked and ready to run.
+"""The settings of an experiment: everything that its results depend on, checked and ready to run.
 
-Whoever runs an experiment, sends it to other machines or writes it down knows `Settings` alone;
-what is different for rankings and for predictions is in the two subclasses.
+Code that runs an experiment, sends it to other machines or stores it uses `Settings`; what differs
+between rankings and predictions is in the two subclasses.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
-    from heldout.experiment.execution.shared_data import SentRankingData
+    from heldout.experiment.execution.payload import Replacement
     from heldout.experiment.instances import Instances
-    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord
+    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord, Timings
     from heldout.experiment.results import Results
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
@@ -39,33 +39,33 @@ if TYPE_CHECKING:
 __all__ = ["PROCESS_BYTES", "PredictionSettings", "RankingSettings", "Settings"]
 
 PROCESS_BYTES: Final = 160 << 20
-"""A worker process before it has any data: Python, NumPy, SciPy, scikit-learn."""
+"""Bytes of a worker process without data: Python, NumPy, SciPy, scikit-learn."""
 _VALUE_BYTES: Final = 60
-"""For each value of a measure, on its way from record to table."""
+"""Bytes for each value of a measure, from record to table."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Settings(ABC):
-    """An experiment that can be run.
+    """A checked experiment.
 
     Parameters
     ----------
     task
         ``ranking``, ``classification`` or ``regression``.
     systems, by, splits
-        The systems, what is divided, and how.
+        The systems, what is held out, and the splits.
     measures, tune_for
-        What is measured, and what parameters are chosen by.
+        The measures to compute, and the measure to tune for.
     seed, rule, inner, level, baseline
         As they were given.
     notes
-        What a reader of the results should know.
+        Warnings and notes for readers of the results.
     """
 
     PACKAGES: ClassVar[tuple[str, ...]]
-    """The packages whose versions may change the results."""
+    """The packages whose versions can change the results."""
     POLICIES: ClassVar[Mapping[str, str]]
-    """What is decided once for all experiments of the kind."""
+    """Decisions that are the same for all experiments of this kind."""
 
     task: str
     systems: tuple[System[Any], ...]
@@ -81,85 +81,79 @@ class Settings(ABC):
     notes: tuple[Note, ...] = ()
 
     def system(self, name: str) -> System[Any]:
-        """The system of that name."""
-        return next(one for one in self.systems if one.name == name)
+        """Return the system with a name."""
+        return next(system for system in self.systems if system.name == name)
 
     @property
     @abstractmethod
     def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
+        """The direction of the tuning measure."""
 
     def open_index(self, limit: int | None = None, stack: ExitStack | None = None) -> Any:
-        """The index that built-in models need; None: nobody needs one.
+        """Return the index for built-in models; None: it is not needed.
 
         Parameters
         ----------
         limit, stack
-            Bytes that the run may take: an index that has to be built is then built in a file,
-            which goes when `stack` is left.
+            Memory limit in bytes: if given, a new index is built in a file, which is removed when
+            `stack` is closed.
         """
         del limit, stack
 
     @abstractmethod
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
 
     @abstractmethod
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the data, the splits and the index."""
+        """Return fingerprints of the data, the splits and the index."""
 
     @abstractmethod
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
-        """Tables and summary of what is known of each system."""
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
+        """Return the tables and the summary of all systems."""
 
-    # On their way to other processes.
+    # Other processes.
 
     @property
     def reads_files(self) -> bool:
-        """Whether other processes read something from files again."""
+        """Whether other processes have to read files."""
         return False
 
     def sendable(self) -> Self:
-        """The same without what other processes load or open themselves."""
-        return replace(self, systems=tuple(one.sendable() for one in self.systems))
+        """Return the settings without what other processes load or open themselves."""
+        return replace(self, systems=tuple(system.sendable() for system in self.systems))
 
     def restored(self, sources: Sequence[str | None]) -> Self:
-        """The same as before it was sent.
+        """Return the settings as they were before they were sent.
 
         Parameters
         ----------
         sources
-            What `System.source` said of each system where it was sent from.
+            The result of `System.source` for each system, in the sending process.
         """
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData | None:
-        """What is sent beside the settings, since it is large; None: nothing is.
+    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+        """Return large objects, each with a call that makes it again in another process.
 
         Parameters
         ----------
-        sent
-            Send what is in files, too: nobody else sees those.
+        embed
+            Send the contents of files, too: the other process cannot read the files.
         """
-        del index, sent
-        return None
+        del index, embed
+        return ()
 
-    def shared_parts(self) -> dict[str, Any]:
-        """What the settings hold on to that is sent with the shared data, by name."""
-        return {}
-
-    # What a run takes, roughly.
+    # Memory, roughly.
 
     def record_bytes(self) -> int:
-        """Bytes that the record of one task takes until it is in a table."""
+        """Return the bytes of the record of one task, until it is in a table."""
         return 0
 
     @abstractmethod
     def process_bytes(self, held: int) -> int:
-        """Bytes of a worker process before it does anything.
+        """Return the bytes of a worker process before it runs a task.
 
         Parameters
         ----------
@@ -168,8 +162,8 @@ class Settings(ABC):
         """
 
     def _described(self) -> SettingsRecord:
-        """What the settings of all tasks have."""
-        systems: list[Any] = [one.describe() for one in self.systems]
+        """Return the settings that all tasks have."""
+        systems = [system.describe() for system in self.systems]
         by: Any = self.by
         return {
             "task": self.task,
@@ -178,7 +172,7 @@ class Settings(ABC):
             "plan": repr(self.splits.plan),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
-            "measures": [str(one) for one in self.measures],
+            "measures": [str(measure) for measure in self.measures],
             "tune_for": str(self.tune_for),
             "seed": self.seed,
             "rule": self.rule,
@@ -195,13 +189,13 @@ class RankingSettings(Settings):
     Parameters
     ----------
     collection, source
-        What is searched, and how it was read (None: it came as an object).
+        The collection, and how it was read (None: it was given as an object).
     depth
-        How many documents of a ranked list count.
+        Ranking depth.
     method, target_size, replicates
         How scores on new documents are estimated.
     index, analyzer
-        An index, or its path, and how text becomes terms if there is none.
+        An index or its path; or how text is turned into terms.
     """
 
     PACKAGES: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "numba", "polars", "pystemmer")
@@ -225,12 +219,12 @@ class RankingSettings(Settings):
 
     @property
     def higher_is_better(self) -> bool:
-        """The direction of the measure that parameters are chosen by."""
+        """The direction of the tuning measure."""
         return bool(self.tune_for.higher_is_better)
 
     @property
     def document_groups(self) -> Ints | None:
-        """The group of each document, where documents are held out; None: there are no groups."""
+        """The group of each document, if documents are held out; None: no groups."""
         if self.by == "query":
             return None
         return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
@@ -238,8 +232,8 @@ class RankingSettings(Settings):
     def open_index(
         self, limit: int | None = None, stack: ExitStack | None = None
     ) -> AnyIndex | None:
-        """The index that built-in models need, built if none was given."""
-        if not any(one.needs_index for one in self.systems):
+        """Return the index for built-in models; it is built if none was given."""
+        if not any(system.needs_index for system in self.systems):
             return None
         from heldout.retrieve.index import Index
         from heldout.retrieve.shards import open_index
@@ -262,7 +256,7 @@ class RankingSettings(Settings):
         return index
 
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
         collection = self.collection
         return {
             **self._described(),
@@ -280,49 +274,41 @@ class RankingSettings(Settings):
         }
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the collection, the splits and the index."""
+        """Return fingerprints of the collection, the splits and the index."""
         return {
             "collection": self.collection.fingerprint(),
             "splits": self.splits.fingerprint,
             "index": None if index is None else index.fingerprint,
         }
 
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
-        """Tables and summary of what is known of each system."""
-        from heldout.experiment.ranking_estimates import ranking_results
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
+        """Return the tables and the summary of all systems."""
+        from heldout.experiment.ranking_results import ranking_results
 
-        ranked: Any = outcomes  # systems that rank have no other outcomes
+        ranked: Any = outcomes  # all systems of these settings rank
         return ranking_results(self, ranked, manifest, timings)
 
     @property
     def reads_files(self) -> bool:
-        """Whether the collection or the index is read from files."""
+        """Whether the collection or the index is in files."""
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
-        """The same without the index, which is sent with the shared data."""
+        """Return the settings without the index, which is sent beside them."""
         return replace(Settings.sendable(self), index=None)
 
-    def shared_data(self, index: AnyIndex | None, *, sent: bool = False) -> SentRankingData:
-        """The collection and the index."""
-        from heldout.experiment.execution.shared_data import pack_rankings
+    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+        """Return the collection, its parts, the index, and measures of the user."""
+        from heldout.experiment.execution.payload import ranking_replacements
 
-        return pack_rankings(self, index, sent=sent)
-
-    def shared_parts(self) -> dict[str, Any]:
-        """The collection and what splits hold on to of it."""
-        from heldout.experiment.execution.shared_data import shared_parts
-
-        return shared_parts(self.collection)
+        return tuple(ranking_replacements(self, index, embed=embed))
 
     def record_bytes(self) -> int:
-        """Bytes of the values of all queries."""
+        """Return the bytes of the values of all queries."""
         return _VALUE_BYTES * len(self.collection.queries) * (len(self.measures) + 1)
 
     def process_bytes(self, held: int) -> int:
-        """As much as this one: it holds the collection too."""
+        """Return as much as this process has: a worker holds the collection, too."""
         return max(held, PROCESS_BYTES)
 
 
@@ -352,18 +338,18 @@ class PredictionSettings(Settings):
 
     @property
     def higher_is_better(self) -> bool:
-        """The direction of the measure that points are chosen by."""
+        """The direction of the tuning measure."""
         return bool(self.tune_for.higher_is_better)
 
     def inner_splits(self, split: Split | None) -> Splits:
-        """The folds of a train side that points are chosen on; None: of everything."""
+        """Return the inner folds of a training side; None: of all data."""
         return self.data.inner_folds(split, self.inner, self.seed)
 
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
-        """All settings as plain values."""
+        """Return all settings as plain values."""
         del index
         data = self.data
-        shares = [one.n_test / one.n_train for one in self.splits]
+        shares = [split.n_test / split.n_train for split in self.splits]
         return {
             **self._described(),
             "data": {
@@ -376,20 +362,18 @@ class PredictionSettings(Settings):
         }
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
-        """Of the instances and the splits."""
+        """Return fingerprints of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}
 
-    def results(
-        self, outcomes: Sequence[Outcome], manifest: Manifest, timings: dict[str, Any]
-    ) -> Results:
-        """Tables and summary of what is known of each system."""
-        from heldout.experiment.prediction_tables import prediction_results
+    def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
+        """Return the tables and the summary of all systems."""
+        from heldout.experiment.prediction_results import prediction_results
 
-        predicted: Any = outcomes  # estimators have no other outcomes
+        predicted: Any = outcomes  # all systems of these settings are estimators
         return prediction_results(self, predicted, manifest, timings)
 
     def process_bytes(self, held: int) -> int:
-        """The data, in an empty process."""
+        """Return the bytes of an empty process with the data."""
         del held
         return PROCESS_BYTES + self.data.table_bytes()

@@ -1,4 +1,4 @@
-"""Which unit was held out where, as a table, so that a reader of results can check it."""
+"""A table of which unit was held out where, so that readers of results can check it."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ _ROWS: Final = 1 << 16
 
 
 def no_splits() -> pl.DataFrame:
-    """A table without rows."""
+    """Return a table without rows."""
     import polars as pl
 
     return pl.DataFrame(schema=split_columns())
 
 
 def split_table(splits: Splits) -> pl.DataFrame:
-    """One row for each split and unit: its side, and how often it is there.
+    """Return one row per split and unit: its side, and how often it was drawn.
 
-    Of folds there are the test sides alone: the train side of a fold is all other units of its
-    repeat, once. Other plans have all their sides. Where queries and documents are both held out,
-    the rows of the documents have the fold that other tables call ``other``.
+    For folds there are only the test sides: the training side of a fold is all other units of its
+    repeat, once. Other plans have all sides. If queries and documents are both held out, rows of
+    documents have the fold that other tables call ``other``.
     """
     import polars as pl
 
@@ -48,7 +48,7 @@ def split_table(splits: Splits) -> pl.DataFrame:
 
 
 def _both(splits: TwoWaySplits) -> Iterator[pl.DataFrame]:
-    """The sides of the queries and of the documents; a plan with one repeat goes with all."""
+    """Yield the sides of queries and documents; a plan with one repeat is used for all repeats."""
     import polars as pl
 
     for part in (splits.queries, splits.documents):
@@ -80,7 +80,7 @@ def _single(splits: Splits) -> Iterator[pl.DataFrame]:
 def _rows(
     splits: Splits, repeat: int, folds: Numbers, places: Numbers, side: str, counts: Numbers
 ) -> Iterator[pl.DataFrame]:
-    """The rows of some units, a part of them at a time: a corpus may have millions of ids."""
+    """Yield the rows of some units in parts: a corpus can have millions of ids."""
     import polars as pl
 
     for begin in range(0, len(places), _ROWS):

@@ -1,7 +1,7 @@
-"""``summary.json``: of each system its estimates, what was chosen, and the parameters to ship.
+"""``summary.json``: for each system its estimates, its choices, and the parameters to use.
 
-The types describe the file, which is read here, too; the estimates come from
-`ranking_estimates.py` and `prediction_tables.py`.
+The types describe the file, which is also read here. The estimates come from `ranking_results.py`
+and `prediction_results.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import (
 )
 
 from pydantic import with_config
-from typing_extensions import TypedDict  # pydantic reads that of typing from 3.12 on
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout.as_json import plain
 from heldout.errors import InputError
@@ -54,7 +54,7 @@ SUMMARY: Final = "summary.json"
 
 @with_config(WRITTEN)
 class EstimateRecord(TypedDict):
-    """The estimate of one measure; what only one task has is not required (see `_OF_TASK`)."""
+    """The estimate of one measure; fields of one task only are not required (see `_OF_TASK`)."""
 
     measure: str
     value: FiniteNumber | None
@@ -78,13 +78,13 @@ class EstimateRecord(TypedDict):
 class Choice(TypedDict):
     """Parameters, and how often they were chosen."""
 
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     times: Count
 
 
 @with_config(WRITTEN)
 class Edge(TypedDict):
-    """A value at the end of its grid, and how often it was chosen."""
+    """A value at the edge of its grid, and how often it was chosen."""
 
     name: str
     value: FiniteNumber
@@ -105,7 +105,7 @@ class SystemDifference(TypedDict):
 
 @with_config(WRITTEN)
 class SharedChoices(TypedDict):
-    """What tuning in query folds adds to the variance of a difference."""
+    """The variance that tuning in query folds adds to a difference."""
 
     system: str
     measure: str
@@ -122,7 +122,7 @@ class SystemSummary(TypedDict):
     tuned: bool
     estimates: list[EstimateRecord]
     chosen: list[Choice]
-    ship: dict[str, Any]
+    ship: dict[str, object]
     ship_number: Count
     edges: list[Edge]
     differences: NotRequired[list[SystemDifference]]
@@ -135,7 +135,7 @@ _OF_TASK: Final = {
     True: ("n_queries", "left_out", "estimator", "estimand", "train", "optimism", "target_size"),
     False: ("reason", "spread"),
 }
-"""What estimates must have, by whether they are of rankings."""
+"""Required fields of estimates, by whether they are of rankings."""
 
 
 def read_summary(content: object, settings: SettingsRecord, place: str) -> list[SystemSummary]:
@@ -144,16 +144,18 @@ def read_summary(content: object, settings: SettingsRecord, place: str) -> list[
     Parameters
     ----------
     content
-        What is in the file.
+        The content of the file.
     settings
-        Of the experiment, from its manifest.
+        The settings in the manifest.
     place
         The folder, for messages.
     """
     if not isinstance(content, list) or not content:
         raise InputError(f"{place}: {SUMMARY} has no systems: was it edited? Run it again")
     ranking = settings["task"] == "ranking"
-    tried = {one["name"] for one in settings["systems"] if one["points"] or one.get("space")}
+    tried = {
+        system["name"] for system in settings["systems"] if system["points"] or system.get("space")
+    }
     found = [read_into(SystemSummary, one, place, SUMMARY) for one in content]
     for one in found:
         estimates = one["estimates"]
@@ -163,7 +165,7 @@ def read_summary(content: object, settings: SettingsRecord, place: str) -> list[
         wrong += [name for name in ("notes", "baseline") if not ranking and name not in one]
         if wrong:
             refuse_edited(place, SUMMARY, wrong)
-        if one["tuned"] and one["name"] not in tried:  # the settings do not say what was tried
+        if one["tuned"] and one["name"] not in tried:  # the settings do not have its points
             refuse_edited(place, MANIFEST, ["systems"])
     names = [one["name"] for one in found]
     if len(set(names)) < len(names) or settings["baseline"] not in (None, *names):
@@ -179,14 +181,14 @@ def summarise_choices(
     baseline: bool | None = None,
     notes: Sequence[Note] | None = None,
 ) -> SystemSummary:
-    """What is to be said of one system, as plain values.
+    """Return the summary of one system, as plain values.
 
     Parameters
     ----------
     estimates
         One per measure.
     baseline, notes
-        Of estimators: whether it was added to compare with, and its notes.
+        Of estimators: whether it is an added baseline, and its notes.
     """
     numbers = [row.chosen.number for row in outcome.folds]
     chosen = [
@@ -210,11 +212,11 @@ def summarise_choices(
 
 
 def _edges(system: System[Any], numbers: list[int], final: int) -> list[Edge]:
-    """Parameters whose chosen value is the first or last of its grid."""
+    """Return parameters whose chosen value is the first or last of its grid."""
     found: dict[str, Edge] = {}
     for number in [*numbers, final]:
         for name in system.edges(number):
-            value: Any = system.points()[number][name]  # edges are those of numbers
+            value: Any = system.points()[number][name]  # only numbers have edges
             known = found.setdefault(
                 f"{name}={value}", {"name": name, "value": value, "folds": 0, "shipped": False}
             )

@@ -1,4 +1,4 @@
-"""The columns of the tables of results: their names and types, for writing and for reading."""
+"""The columns of the tables of results: names and types, for writing and for reading."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ __all__ = [
 
 
 def place_columns() -> Columns:
-    """The columns that say where a value comes from."""
+    """Return the columns that say where a value comes from."""
     import polars as pl
 
     return {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
 
 
 def value_columns() -> Columns:
-    """The columns of ``values`` beside system and place."""
+    """Return the columns of ``values`` besides system and place."""
     import polars as pl
 
     return {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
 
 
 def fold_columns() -> Columns:
-    """The columns of ``folds`` beside system and place."""
+    """Return the columns of ``folds`` besides system and place."""
     import polars as pl
 
     return {
@@ -57,27 +57,27 @@ def fold_columns() -> Columns:
 
 
 def surface_columns() -> Columns:
-    """The columns of ``surface`` beside system and place."""
+    """Return the columns of ``surface`` besides system and place."""
     import polars as pl
 
     return {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
 
 
 def list_columns() -> Columns:
-    """The columns of ``lists``, what is held out of rankings, beside system and place."""
+    """Return the columns of ``lists``, the held-out rankings, besides system and place."""
     import polars as pl
 
     return {"unit": pl.String, "rank": pl.Int32, "document": pl.String, "score": pl.Float64}
 
 
 def prediction_columns(classes: Sequence[str], *, groups: bool = False) -> Columns:
-    """The columns of ``predictions`` beside system and place.
+    """Return the columns of ``predictions`` besides system and place.
 
     Parameters
     ----------
     classes
-        The names of the classes; empty: numbers are predicted. Scores have the name of their
-        class, so that the file can be read without the manifest.
+        The names of the classes; empty: numbers are predicted. Scores have the name of their class,
+        so that the file can be read without the manifest.
     groups
         Whether the rows have groups.
     """
@@ -97,7 +97,7 @@ def prediction_columns(classes: Sequence[str], *, groups: bool = False) -> Colum
 
 
 def split_columns() -> Columns:
-    """The columns of ``splits``."""
+    """Return the columns of ``splits``."""
     import polars as pl
 
     return {
@@ -116,7 +116,7 @@ def check_tables(
     systems: Sequence[str],
     settings: SettingsRecord,
 ) -> None:
-    """Refuse tables that no experiment has written.
+    """Refuse tables that were not written by an experiment.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ def _only(names: pl.Series, known: Sequence[str]) -> bool:
 
 
 def _readable(parameters: pl.Series) -> bool:
-    """Whether parameters are objects in JSON, or missing."""
+    """Return whether parameters are JSON objects, or missing."""
     try:
         return all(isinstance(json.loads(one), dict) for one in parameters.drop_nulls().unique())
     except (ValueError, RecursionError):

@@ -1,10 +1,10 @@
-"""``experiment.toml``: its fields, and the line on which each of them stands."""
+"""``experiment.toml``: its fields, and the line of each."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from heldout.data.io.toml import parse_toml
 from heldout.errors import InputError
@@ -19,8 +19,8 @@ _HEADER = re.compile(r"\s*(\[\[?)([^\]]+)\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"\s*([\w.-]+)\s*=")
 
 
-def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
-    """The fields of an experiment, and the text of its file."""
+def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, object], str]:
+    """Return the fields of an experiment, and the text of its file."""
     given = Path(path)
     try:
         content = given.read_bytes()
@@ -30,10 +30,10 @@ def read_fields(path: str | os.PathLike[str]) -> tuple[dict[str, Any], str]:
 
 
 def lines_of_keys(text: str) -> dict[str, int]:
-    r"""The line of each key and table, by its name such as ``systems[1].space.k1``.
+    r"""Return the line of each key and table, by its name such as ``systems[1].space.k1``.
 
-    tomllib does not tell, so keys at the beginning of a line are looked for; one that stands inside
-    a table in braces has the line of the table.
+    tomllib does not give lines, so keys at the beginning of a line are searched. A key inside an
+    inline table has the line of the table.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def lines_of_keys(text: str) -> dict[str, int]:
 
 
 def _table_name(name: str, several: bool, counts: dict[str, int]) -> str:
-    """The name of a table, with the number of the list's entry that it belongs to."""
+    """Return the name of a table, with the number of its list entry."""
     if several:
         counts[name] = counts.get(name, -1) + 1
     first, dot, rest = name.partition(".")
@@ -68,14 +68,14 @@ def _table_name(name: str, several: bool, counts: dict[str, int]) -> str:
 
 
 def place_in(text: str) -> Callable[[str], str]:
-    """Say where a value stands: ``line 7, plan.folds``."""
+    """Return a function that says where a value is: ``line 7, plan.folds``."""
     lines = lines_of_keys(text)
 
     def place(name: str) -> str:
         known = name
-        while known and known not in lines:  # the line of what holds it
+        while known and known not in lines:  # the line of the enclosing value
             known = re.sub(r"(\.[^.\[\]]+|\[\d+\]|^[^.\[\]]+)$", "", known)
-        shown = re.sub(r"\[\d+\]", "", name)  # the line says which of several it is
+        shown = re.sub(r"\[\d+\]", "", name)  # the line says which entry it is
         return f"line {lines[known]}, {shown}" if known else name
 
     return place

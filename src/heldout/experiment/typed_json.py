@@ -1,8 +1,8 @@
-"""JSON of a results folder, read into types; a folder that was edited by hand is refused.
+"""JSON files of a results folder, read with types; a folder that was edited by hand is refused.
 
-What an experiment writes is described once, as typed dictionaries beside the code that writes it
-(`manifest.py`, `summary.py`). Reading goes through the same types, so that no table and no page
-meets a value that cannot be there.
+The files are described once, as typed dictionaries beside the code that writes them (`manifest.py`,
+`summary.py`). They are read with the same types, so that no table and no page gets an impossible
+value.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ WRITTEN: Final = ConfigDict(strict=True, extra="allow")
 
 
 def read_into(kind: type[T], content: object, place: str, file: str) -> T:
-    """Return what a file holds, with types; refuse what no experiment has written.
+    """Return the content of a file with types; refuse what no experiment writes.
 
     Parameters
     ----------
     kind
-        What it must be.
+        The type of the content.
     content
-        What is in the file.
+        The content of the file.
     place, file
         The folder and the name of the file, for messages.
     """
@@ -43,7 +43,7 @@ def read_into(kind: type[T], content: object, place: str, file: str) -> T:
     except ValidationError as error:
         wrong = [".".join(map(str, one["loc"])) or "(not a table)" for one in error.errors()]
         refuse_edited(place, file, list(dict.fromkeys(wrong)))
-    # Not the validated copy, whose names have another order: written again, bytes must be the same.
+    # Not the validated copy, which has another order of names: written again, bytes must be equal.
     return cast("T", content)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.analyses import UNADJUSTED
 from heldout.infer.intervals.bounded import difference_inside
 from heldout.infer.results import TIE, Interval
 
@@ -22,29 +23,25 @@ __all__ = ["INTERVALS", "Coverage", "claim_intervals", "interval_coverage"]
 INTERVALS: Final = ("t", "percentile", "bca", "randomization")
 
 Coverage = Literal["single", "simultaneous", "unadjusted"]
-"""What the level of the intervals is about: the only one, all of them at once, or each alone."""
-
-UNADJUSTED: Final = ("bh", "by", "nemenyi")
-"""Corrections to which no simultaneous interval of the mean difference belongs."""
+"""What the level applies to: a single interval, all intervals at once, or each interval alone."""
 
 
 def interval_coverage(correction: str) -> Coverage:
-    """What the intervals beside p-values that were corrected so hold for."""
+    """Return what the level of the intervals applies to under a correction."""
     if not correction:
         return "single"
     return "unadjusted" if correction in UNADJUSTED else "simultaneous"
 
 
 def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[Interval]:
-    """The intervals of the differences, one per pair.
+    """Return the intervals of the differences, one per pair.
 
-    Tukey's and Dunnett's tests bring theirs along. Romano-Wolf and the permutation tests give the
-    quantile of their largest statistic, so that 0 is outside exactly if the single-step test
-    rejects. Else, and for a `kind` that was asked for, each interval has the level that Bonferroni
-    would give it.
-    Corrections that control the false discovery rate, and ranks, leave the intervals as they are.
-    One-sided intervals are open on the other side. Bounds are inside the range of the measure's
-    differences.
+    Tukey's and Dunnett's tests have intervals of their own. For Romano-Wolf and the permutation
+    tests the critical value is the quantile of the largest statistic, so that an interval excludes
+    0 exactly if the single-step test rejects. All others, and a requested `kind`, are adjusted by
+    Bonferroni. Corrections that control the false discovery rate, and tests of ranks, have
+    unadjusted intervals. One-sided intervals are open on the other side. Bounds are inside the
+    range of the measure's differences.
 
     Parameters
     ----------
@@ -53,23 +50,23 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     adjusted
         The p-values of the claims.
     kind
-        The one that was asked for; empty for what fits the design.
+        The requested kind; empty for the one that fits the design.
 
     References
     ----------
     Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
     Young, Resampling-Based Multiple Testing (1993).
     """
-    found = None
+    intervals = None
     if not kind and design.test_share is None:
-        found = _own_intervals(design, adjusted)
-    if found is None:
-        found = [_plain_interval(design, pair) for pair in design.pairs]
-    return [difference_inside(one, design.scores.range) for one in found]
+        intervals = _own_intervals(design, adjusted)
+    if intervals is None:
+        intervals = [_plain_interval(design, pair) for pair in design.pairs]
+    return [difference_inside(interval, design.scores.range) for interval in intervals]
 
 
 def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
-    """The intervals that belong to a correction, if there are such."""
+    """Return the intervals that belong to a correction; None if it has none."""
     if design.correction == "tukey":
         return _tukey(design)
     if design.correction == "dunnett-t":
@@ -84,16 +81,18 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
 
 
 def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[Interval]:
-    """Bootstrap-t intervals with the quantile of the largest statistic of all pairs."""
-    seen = design.statistics()
+    """Return bootstrap-t intervals whose critical value is that of the largest statistic."""
+    statistics = design.statistics()
     critical = table.null.critical(design.alpha)
-    shown = np.array(adjusted.p) <= design.alpha
+    significant = np.array(adjusted.p) <= design.alpha
     # Differences that do not vary have no standard error: the test alone decides about them.
-    half = np.where(seen.error > 0, critical * seen.error, np.where(shown, 0.0, np.inf))
-    half = np.where((seen.error == 0) & (seen.mean == 0), 0.0, half)
-    low = seen.mean - half if design.side != "less" else np.full(len(half), -np.inf)
-    high = seen.mean + half if design.side != "greater" else np.full(len(half), np.inf)
-    rows = zip(seen.mean.tolist(), low.tolist(), high.tolist(), strict=True)
+    half = np.where(
+        statistics.error > 0, critical * statistics.error, np.where(significant, 0.0, np.inf)
+    )
+    half = np.where((statistics.error == 0) & (statistics.mean == 0), 0.0, half)
+    low = statistics.mean - half if design.side != "less" else np.full(len(half), -np.inf)
+    high = statistics.mean + half if design.side != "greater" else np.full(len(half), np.inf)
+    rows = zip(statistics.mean.tolist(), low.tolist(), high.tolist(), strict=True)
     return [Interval(*row, design.level, "Romano-Wolf") for row in rows]
 
 
@@ -101,23 +100,25 @@ def _tukey(design: Design) -> list[Interval]:
     from heldout.infer.simultaneous import tukey  # SciPy
 
     level = design.level
-    found = {}
-    for one in tukey.tukey_hsd(design.scores.values, level):
-        found[one.first, one.second] = one.difference, one.low, one.high
-        found[one.second, one.first] = -one.difference, -one.high, -one.low
-    return [Interval(*found[pair], level, "Tukey") for pair in design.pairs]
+    bounds = {}
+    for row in tukey.tukey_hsd(design.scores.values, level):
+        bounds[row.first, row.second] = row.difference, row.low, row.high
+        bounds[row.second, row.first] = -row.difference, -row.high, -row.low
+    return [Interval(*bounds[pair], level, "Tukey") for pair in design.pairs]
 
 
 def _dunnett(design: Design) -> list[Interval]:
     from heldout.infer.simultaneous import tukey  # SciPy
 
     if design.baseline is None:  # advise refuses it
-        raise InputError("dunnett-t compares with one system: name it with --baseline")
+        raise InputError("correction='dunnett-t' needs a baseline: pass baseline=NAME")
     level = design.level
     table = tukey.dunnett_blocks(design.scores.values, design.baseline, level, design.side)
-    found = {one.first: one for one in table}
-    ordered = [found[first] for first, _ in design.pairs]
-    return [Interval(one.difference, one.low, one.high, level, "Dunnett") for one in ordered]
+    by_system = {result.first: result for result in table}
+    ordered = [by_system[first] for first, _ in design.pairs]
+    return [
+        Interval(result.difference, result.low, result.high, level, "Dunnett") for result in ordered
+    ]
 
 
 def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
@@ -131,39 +132,40 @@ def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
 
 
 def _no_noise(bound: float) -> float:
-    """A bound that is 0 but for the tolerance of ties: on a lattice that is no rare thing."""
+    """Return 0 for a bound within the tolerance of ties, which is frequent on a lattice."""
     return 0.0 if abs(bound) <= TIE else bound
 
 
 def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
-    """The t interval with the quantile of the largest t.
+    """Return the t interval whose critical value is the quantile of the largest t.
 
-    The statistic is u = sum / root of the sum of squares, which is t / root((t² + n - 1) / n).
+    The permutation statistic u = sum / √(sum of squares) is a monotone function of t,
+    u = t / √((t² + n - 1) / n); its critical value is turned back into one of t.
     """
     n = len(gaps)
     critical = table.null.critical(design.alpha)
     mean, deviation = float(gaps.mean()), float(gaps.std(ddof=1))
     room = n - critical * critical
-    if room <= 0:  # too few units: nothing can be rejected
+    if room <= 0:  # too few units: no t would be rejected
         return Interval(mean, -math.inf, math.inf, design.level, "max-t")
     half = critical * math.sqrt((n - 1) / room) * deviation / math.sqrt(n)
-    found = Interval(mean, mean - half, mean + half, design.level, "max-t")
-    return _open(found, design.side)
+    interval = Interval(mean, mean - half, mean + half, design.level, "max-t")
+    return _open(interval, design.side)
 
 
 def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:
-    """The interval of one pair, at the level that Bonferroni gives it if need be."""
+    """Return the interval of one pair, adjusted by Bonferroni if several hold at once."""
     simultaneous = interval_coverage(design.correction) == "simultaneous"
     alpha = design.alpha / (len(design.pairs) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
     level = 1 - alpha if design.alternative == "two-sided" else 1 - 2 * alpha
-    found = design.scoring.difference(pair, level)
-    method = f"{found.method}, Bonferroni" if simultaneous else found.method
-    return _open(found._replace(level=design.level, method=method), design.side)
+    interval = design.scoring.difference(pair, level)
+    method = f"{interval.method}, Bonferroni" if simultaneous else interval.method
+    return _open(interval._replace(level=design.level, method=method), design.side)
 
 
 def _open(interval: Interval, side: Alternative) -> Interval:
-    """The bound that a one-sided test goes with."""
+    """Return the interval that belongs to a one-sided test: open on the other side."""
     if side == "greater":
         return interval._replace(high=math.inf)
     return interval._replace(low=-math.inf) if side == "less" else interval

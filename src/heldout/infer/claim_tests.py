@@ -1,4 +1,4 @@
-"""The tests behind the claims of a comparison, and p-values adjusted for their number."""
+"""The tests of all pairs of a comparison, and p-values adjusted for the number of pairs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.advise import ALL_PAIRS
+from heldout.infer.analyses import ALL_PAIRS
 from heldout.infer.levels import alpha_of
-from heldout.infer.results import drop_noise
+from heldout.infer.results import drop_noise, numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,11 +43,11 @@ class Design(NamedTuple):
     level
         The confidence level.
     alternative
-        The alternative as it was asked for: ``greater`` means better.
+        The alternative as requested: ``greater`` means better.
     test_share
         n_test / n_train, when the units are folds.
     replicates, seed
-        For all that is drawn.
+        Of all resampling.
     """
 
     scores: Scores
@@ -68,17 +68,12 @@ class Design(NamedTuple):
 
     @property
     def side(self) -> Alternative:
-        """The alternative about the numbers: ``less`` if better is asked and lower is better."""
-        turned: dict[Alternative, Alternative] = {
-            "two-sided": "two-sided",
-            "greater": "less",
-            "less": "greater",
-        }
-        return self.alternative if self.scores.higher_is_better else turned[self.alternative]
+        """The alternative in terms of numbers: better means less where lower is better."""
+        return numeric_alternative(self.alternative, higher_is_better=self.scores.higher_is_better)
 
     @property
     def draws(self) -> dict[str, Any]:
-        """The settings of tests that draw."""
+        """The settings of tests that resample."""
         return {"replicates": self.replicates, "seed": self.seed}
 
     @property
@@ -88,13 +83,13 @@ class Design(NamedTuple):
         return first, second
 
     def statistics(self) -> PairStatistics:
-        """Mean differences and their standard errors."""
+        """Return mean differences and their standard errors."""
         from heldout.infer.simultaneous.romano_wolf import pair_statistics
 
         return pair_statistics(self.scores.values, *self.columns)
 
     def gaps(self, pair: tuple[int, int]) -> Floats:
-        """The differences of a pair, one a unit."""
+        """Return the differences of a pair, one per unit."""
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
@@ -105,13 +100,13 @@ class Adjusted(NamedTuple):
     Parameters
     ----------
     p
-        One a pair.
+        One per pair.
     detail
-        How a correction that has a test of its own came to them, e.g. "100,000 draws, seed 0".
+        How a correction that is a test itself computed them, e.g. "100,000 replicates, seed 0".
     table
-        All that a permutation test found; None for other corrections.
+        The result of a resampling test; None for other corrections.
     draws
-        How many permutations were drawn; 0 if none had to be.
+        The number of random replicates; 0 if the p-values are exact.
     """
 
     p: tuple[float, ...]
@@ -120,55 +115,57 @@ class Adjusted(NamedTuple):
     draws: int = 0
 
     def error(self, at: int) -> float:
-        """The standard error of a p-value that was drawn; 0 else."""
+        """Return the standard error of a Monte Carlo p-value; 0 for other p-values."""
         return math.sqrt(self.p[at] * (1 - self.p[at]) / self.draws) if self.draws else 0.0
 
 
 def claim_outcomes(
     design: Design, tests: tuple[str, ...], progress: Callable[[int, int], None] | None = None
 ) -> list[tuple[Outcome, ...]]:
-    """All tests on all pairs. Outcomes name the alternative as it was asked for."""
+    """Run all tests on all pairs; the outcomes name the alternative as requested."""
     if "mcnemar" in tests:
         _check_zero_one(design.scores)
     if tests_at_once(design, tests):
-        return [(one,) for one in _all_t_tests(design)]
-    found = []
+        return [(outcome,) for outcome in _all_t_tests(design)]
+    outcomes = []
     for pair in design.pairs:
-        found.append(_outcomes(design, tests, pair))
+        outcomes.append(_outcomes(design, tests, pair))
         if progress:
-            progress(len(found), len(design.pairs))
-    return found
+            progress(len(outcomes), len(design.pairs))
+    return outcomes
 
 
 def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
-    """Whether all pairs are tested in one step, however many there are."""
+    """Return whether all pairs are tested in one vectorized step."""
     return tests == ("t",) and not design.scoring.linearised
 
 
 def _all_t_tests(design: Design) -> list[Outcome]:
-    """The t tests of all pairs at once: there may be very many."""
+    """Return the t tests of all pairs at once: there may be very many."""
     from heldout.infer.tests.paired import t_tests  # SciPy
 
-    seen = design.statistics()
-    found = t_tests(seen.mean, seen.error, len(design.scores.units), alternative=design.side)
-    return [one._replace(alternative=design.alternative) for one in found]
+    statistics = design.statistics()
+    outcomes = t_tests(
+        statistics.mean, statistics.error, len(design.scores.units), alternative=design.side
+    )
+    return [outcome._replace(alternative=design.alternative) for outcome in outcomes]
 
 
 def _check_zero_one(scores: Scores) -> None:
-    """McNemar's test is for successes and failures: say which score is neither."""
+    """Refuse scores other than 0 and 1, which McNemar's test is not for."""
     odd = (scores.values != 0) & (scores.values != 1)
     if odd.any():
         row, column = (int(at) for at in np.argwhere(odd)[0])
         raise InputError(
-            f"mcnemar takes scores of 0 and 1, but {scores.systems[column]} has "
-            f"{scores.values[row, column]:g} on unit {scores.units[row]}: use another test "
-            "(--test randomization, t or wilcoxon), or a measure that is 0 or 1, such as Success@k"
+            f"mcnemar needs scores of 0 and 1, but {scores.systems[column]} has "
+            f"{scores.values[row, column]:g} on unit {scores.units[row]}: use randomization, t or "
+            "wilcoxon, or a measure that is 0 or 1, such as Success@k"
         )
 
 
 def _outcomes(design: Design, tests: tuple[str, ...], pair: tuple[int, int]) -> tuple[Outcome, ...]:
-    found = (design.scoring.outcome(test, pair, design.side) for test in tests)
-    return tuple(one._replace(alternative=design.alternative) for one in found)
+    outcomes = (design.scoring.outcome(test, pair, design.side) for test in tests)
+    return tuple(outcome._replace(alternative=design.alternative) for outcome in outcomes)
 
 
 def adjust_claims(
@@ -176,7 +173,7 @@ def adjust_claims(
     outcomes: list[tuple[Outcome, ...]],
     progress: Callable[[int, int], None] | None = None,
 ) -> Adjusted:
-    """The p-values of the verdicts, adjusted for the number of comparisons."""
+    """Return the p-values that decide, adjusted for the number of comparisons."""
     from heldout.infer.simultaneous import multiplicity  # SciPy
 
     how = design.correction
@@ -185,7 +182,7 @@ def adjust_claims(
     if how in ALL_PAIRS:
         return _all_pairs(design)
     if how in {"maxt", "dunnett", "dunnett-t"}:
-        return _against_the_largest(design)
+        return _largest_statistic(design)
     raw = [tests[0].p for tests in outcomes]
     return Adjusted(tuple(float(p) for p in multiplicity.adjust(raw, how or "none")))
 
@@ -195,12 +192,14 @@ def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> A
 
     pairs = len(design.pairs)
 
-    def tell(done: int, total: int) -> None:
+    def report_pairs(done: int, total: int) -> None:
         if progress:
             progress(pairs * done // total, pairs)
 
     values, base = design.scores.values, design.baseline
-    table = romano_wolf(values, base, alternative=design.side, progress=tell, **design.draws)
+    table = romano_wolf(
+        values, base, alternative=design.side, progress=report_pairs, **design.draws
+    )
     return _permuted(design, table)
 
 
@@ -210,28 +209,29 @@ def _all_pairs(design: Design) -> Adjusted:
 
     values = design.scores.values
     if design.correction == "tukey":
-        found: dict[Any, float] = {}
-        for one in tukey.tukey_hsd(values):
-            found[one.first, one.second] = found[one.second, one.first] = one.p
-        return Adjusted(tuple(found[pair] for pair in design.pairs))
+        p_values: dict[Any, float] = {}
+        for result in tukey.tukey_hsd(values):
+            p_values[result.first, result.second] = p_values[result.second, result.first] = result.p
+        return Adjusted(tuple(p_values[pair] for pair in design.pairs))
     if design.correction == "nemenyi":
         matrix = ranks.nemenyi(values).p
         return Adjusted(tuple(float(matrix[pair]) for pair in design.pairs))
     return _permuted(design, randomized_blocks.randomized_tukey(values, **design.draws))
 
 
-def _against_the_largest(design: Design) -> Adjusted:
-    """MaxT and Dunnett's test; all pairs are two-sided."""
+def _largest_statistic(design: Design) -> Adjusted:
+    """Return the p-values of MaxT and of Dunnett's tests."""
     from heldout.infer.simultaneous import max_t, tukey  # SciPy
 
     values, base = design.scores.values, design.baseline
     if base is None:
         return _permuted(design, max_t.max_t(values, **design.draws))
     if design.correction == "dunnett-t":
-        found = {
-            one.first: one.p for one in tukey.dunnett_blocks(values, base, alternative=design.side)
+        p_values = {
+            result.first: result.p
+            for result in tukey.dunnett_blocks(values, base, alternative=design.side)
         }
-        return Adjusted(tuple(found[first] for first, _ in design.pairs))
+        return Adjusted(tuple(p_values[first] for first, _ in design.pairs))
     test = max_t.max_t if design.correction == "maxt" else max_t.dunnett
     return _permuted(design, test(values, base, alternative=design.side, **design.draws))
 

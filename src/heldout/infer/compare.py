@@ -1,4 +1,4 @@
-"""Is one system better than another? All that can be said about it, in one object."""
+"""`compare`: whether one system is better than another."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from heldout.errors import InputError
 from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
 from heldout.infer.comparison import Claim, Comparison, SystemRow, claim_row, note_measures
-from heldout.infer.engine import REPLICATES, Asked, make_comparison
+from heldout.infer.engine import REPLICATES, CompareSettings, make_comparison
 from heldout.infer.levels import refuse_old_names
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class CompareOptions(TypedDict, total=False):
-    """Options of `compare` that others hand on to it."""
+    """Options of `compare` that other functions pass on to it."""
 
     tests: Sequence[str]
     alternative: Alternative
@@ -90,11 +90,11 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
         ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``, ``retuned-t`` (of systems that were
         tuned in folds); by default those that fit the design.
-        The first gives the verdict. Scores that are no means over units have tests of their own:
+        The first gives the verdict. Scores that are not means over units have their own tests:
         ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative
-        ``two-sided``, or ``greater`` / ``less``: is the first of a pair better / worse. Intervals
-        of differences then have one bound.
+        ``two-sided``, or ``greater`` / ``less``: the first system of a pair is better / worse.
+        Intervals of differences then have one bound.
     level
         The confidence level of intervals; tests are at the significance level 1 - level (default
         0.95; of results that of the experiment).
@@ -105,30 +105,30 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         ``bonferroni``, ``bh``, ``by``.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
-        by default what belongs to the correction, else ``t``, or ``t`` corrected for folds. Of
-        several, all hold at once, unless the correction knows no such intervals (``bh``, ``by``,
-        ``nemenyi``).
+        by default the one that belongs to the correction, else ``t``, or ``t`` corrected for folds.
+        Several intervals are simultaneous, unless the correction has no such intervals (``bh``,
+        ``by``, ``nemenyi``).
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
     tuned
-        The systems that were tuned; a comparison in which only some were says so.
+        The systems that were tuned; there is a warning if only some were.
     replicates, seed
-        For tests that draw (``romano-wolf`` draws fewer, but at least 10,000, of very many pairs
+        Of tests that resample (``romano-wolf`` uses fewer, but at least 10,000, for very many pairs
         or units); the seed is 0 by default, of results that of the experiment.
     positive
         Of predictions: the positive one of two classes (default the last).
     by
-        Of predictions: compare over each ``fold`` or each ``unit``; ``auto`` takes folds where
-        there are some.
+        Of predictions: compare over each ``fold`` or each ``unit``; ``auto`` uses folds if there
+        are any.
     undefined
-        Of predictions: 0 lets precision, recall and F of a class count 0 where they do not exist.
+        Of predictions: 0 counts undefined precision, recall and F of a class as 0.
     progress
-        Called with the pairs that are tested and the number of all.
+        Called with the number of pairs tested so far and the number of all pairs.
 
     Returns
     -------
     Comparison
-        A claim for each pair of systems, what was done and why, and what to be careful about.
+        A claim for each pair of systems, the analysis with its reason, and warnings.
 
     Examples
     --------
@@ -155,9 +155,9 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     options = PredictionOptions(None if positive is None else str(positive), by, undefined)
     if systems is None and _are_results(given):
         if positive is not None or undefined is not None:
-            raise InputError("positive and undefined are settled by the experiment: leave them out")
-        own = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
-        found: Comparison = given.compare(
+            raise InputError("positive and undefined are set by the experiment: leave them out")
+        given_settings = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
+        comparison: Comparison = given.compare(
             None if measure is None else str(measure),
             baseline=baseline,
             by_unit=None if by == "auto" else by == "unit",
@@ -167,10 +167,10 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             interval=interval,
             replicates=replicates,
             progress=progress,
-            **{name: value for name, value in own.items() if value is not None},
+            **{name: value for name, value in given_settings.items() if value is not None},
         )
-        return found
-    asked = Asked(
+        return comparison
+    settings = CompareSettings(
         baseline,
         tests,
         alternative,
@@ -182,15 +182,15 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         replicates,
         seed or 0,
     )
-    asked.check()
+    settings.check()
     if systems is None:
-        scored = scored_of(given, measure, asked, options)
+        scored = scored_of(given, measure, settings, options)
     else:
-        scored = scored_systems(given, systems, measure, asked, options)
-    asked = asked._replace(test_share=scored.test_share)
-    return make_comparison(scored.scores, scored.scoring, asked, progress)
+        scored = scored_systems(given, systems, measure, settings, options)
+    settings = settings._replace(test_share=scored.test_share)
+    return make_comparison(scored.scores, scored.scoring, settings, progress)
 
 
 def _are_results(given: Any) -> bool:
-    """Results of an experiment know how their systems are to be compared."""
+    """Return whether these are results of an experiment, which have a `compare` of their own."""
     return hasattr(given, "manifest") and callable(getattr(given, "compare", None))

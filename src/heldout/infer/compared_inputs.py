@@ -1,4 +1,4 @@
-"""What `heldout.compare` takes, made ready for the engine: scores, evaluations, files, arrays."""
+"""The inputs of `heldout.compare` (scores, evaluations, files, arrays), made ready to compare."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from heldout.errors import InputError
 from heldout.infer.scoring.base import mean_scored
 
 if TYPE_CHECKING:
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.scoring.base import Scored
     from heldout.infer.scoring.predictions import By
     from heldout.measure.ranking.evaluate import RankingEvaluation
@@ -19,71 +19,75 @@ __all__ = ["PredictionOptions", "evaluation_scores", "scored_of", "scored_system
 
 
 class PredictionOptions(NamedTuple):
-    """What there is to say about predictions; the parameters are those of `heldout.compare`."""
+    """Options for predictions; the parameters are those of `heldout.compare`."""
 
     positive: str | None = None
     by: By = "auto"
     undefined: float | None = None
 
 
-def scored_of(given: Any, measure: Any, asked: Asked, options: PredictionOptions) -> Scored:
-    """The systems that an object holds: scores, an evaluation, predictions, a table."""
+def scored_of(
+    given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
+) -> Scored:
+    """Return the systems of one object: scores, an evaluation, predictions, a table."""
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(given, Evaluation):
-        return _evaluated(given, measure, asked, options)
+        return _evaluated(given, measure, settings, options)
     if type(given).__name__ == "PredictionSystems" or _are_predictions(given):
-        return _predictions(given, measure, asked, options)
+        return _predictions(given, measure, settings, options)
     if callable(getattr(given, "scores", None)):  # tuned runs
         given = given.scores()
     if not isinstance(given, Scores):
-        return mean_scored(Scores.of(given, measure), asked)
+        return mean_scored(Scores.of(given, measure), settings)
     if measure is not None and str(measure) != given.measure:
         raise InputError(f"these are scores in {given.measure}, not in {measure}")
-    return mean_scored(given, asked)
+    return mean_scored(given, settings)
 
 
 def scored_systems(
-    truth: Any, systems: Any, measure: Any, asked: Asked, options: PredictionOptions
+    truth: Any, systems: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
 ) -> Scored:
-    """Systems that are evaluated here: runs, texts, or predictions."""
+    """Evaluate systems (runs, texts, or predictions) and return them ready to compare."""
     from heldout.measure.evaluate import evaluate, task_of
 
     if measure is None:
-        raise InputError("compare by what? Name a measure, such as nDCG@10, BLEU or F1(macro)")
+        raise InputError("no measure: name one, such as nDCG@10, BLEU or F1(macro)")
     task = task_of(truth, systems, [measure])
     more: dict[str, Any] = {}
     if task in ("classification", "regression"):
         more = {"positive": options.positive, "undefined": options.undefined}
     measures = [measure, "Judged@10"] if task == "ranking" else [measure]
-    found = evaluate(truth, systems, measures, task=task, **more)
-    return _evaluated(found, found.measures[0], asked, options)
+    evaluation = evaluate(truth, systems, measures, task=task, **more)
+    return _evaluated(evaluation, evaluation.measures[0], settings, options)
 
 
-def _evaluated(given: Any, measure: Any, asked: Asked, options: PredictionOptions) -> Scored:
-    """The systems of an evaluation, in the measure that was named or the only one there is."""
-    there = [one for one in given.measures if str(one) != "Judged@10"]
-    if measure is None and len(there) != 1:
-        listed = ", ".join(map(str, there))
+def _evaluated(
+    given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
+) -> Scored:
+    """Return the systems of an evaluation, in the named measure or the only one."""
+    available = [each for each in given.measures if str(each) != "Judged@10"]
+    if measure is None and len(available) != 1:
+        listed = ", ".join(map(str, available))
         raise InputError(
-            f"there are {len(there)} measures ({listed}): name one, such as "
-            f"compare(evaluation, {str(there[0])!r})"
+            f"there are {len(available)} measures ({listed}): name one, such as "
+            f"compare(evaluation, {str(available[0])!r})"
         )
-    wanted = there[0] if measure is None else given.measure(measure)
+    wanted = available[0] if measure is None else given.measure(measure)
     if given.task == "ranking":
-        return mean_scored(evaluation_scores(given, wanted), asked)
+        return mean_scored(evaluation_scores(given, wanted), settings)
     if given.task == "text":
         from heldout.infer.scoring.texts import scored_texts
 
-        return scored_texts(given, wanted, asked)
+        return scored_texts(given, wanted, settings)
     options = options._replace(positive=given.positive, undefined=given.undefined)
-    return _predictions(given.predictions, wanted, asked, options)
+    return _predictions(given.predictions, wanted, settings, options)
 
 
 def evaluation_scores(evaluation: RankingEvaluation, measure: Any) -> Scores:
-    """The scores of runs in a measure, with the judged queries that were left out."""
+    """Return the scores of runs in a measure, with the judged queries that were left out."""
     kept = set(evaluation.queries())
-    dropped = tuple(one for one in evaluation.runs[0].queries if one not in kept)
+    dropped = tuple(query for query in evaluation.runs[0].queries if query not in kept)
     return replace(evaluation.scores(measure), dropped=dropped)
 
 
@@ -91,14 +95,16 @@ def _are_predictions(given: Any) -> bool:
     return isinstance(given, list | tuple) and bool(given) and hasattr(given[0], "truth")
 
 
-def _predictions(given: Any, measure: Any, asked: Asked, options: PredictionOptions) -> Scored:
+def _predictions(
+    given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
+) -> Scored:
     from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
 
-    if asked.test_share is not None:
-        raise InputError("test_share: predictions that have folds know their own")
+    if settings.test_share is not None:
+        raise InputError("test_share: predictions with folds have their own; leave it out")
     several = given
     if not isinstance(several, PredictionSystems):
-        several = PredictionSystems.of(given, asked.baseline)
+        several = PredictionSystems.of(given, settings.baseline)
     names = [] if measure is None else [measure]
     wanted = several.measures(names, options.undefined)[0]
-    return scored_predictions(several, wanted, asked, positive=options.positive, by=options.by)
+    return scored_predictions(several, wanted, settings, positive=options.positive, by=options.by)

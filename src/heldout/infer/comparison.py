@@ -1,4 +1,4 @@
-"""What a comparison of systems returns: claims about pairs, and all that belongs to them."""
+"""The result of a comparison: claims about pairs of systems, and how they were obtained."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.data.scores import Scores
-    from heldout.infer.advise import Advice
     from heldout.infer.claim_intervals import Coverage
+    from heldout.infer.default_analysis import Advice
     from heldout.infer.effects import Effects
     from heldout.infer.intervals.folds import FoldF
     from heldout.infer.results import Alternative
@@ -27,7 +27,7 @@ __all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "claim_rows", "note_
 
 
 class SystemRow(NamedTuple):
-    """One system: its mean with an interval, and the letters it shares with systems like it."""
+    """One system: its mean with an interval, and letters shared with systems of its group."""
 
     name: str
     mean: Interval
@@ -35,7 +35,7 @@ class SystemRow(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """What can be said about a pair of systems.
+    """The comparison of a pair of systems.
 
     Parameters
     ----------
@@ -44,13 +44,13 @@ class Claim(NamedTuple):
     difference
         The mean difference with its interval, which has one bound if the test is one-sided.
     outcomes
-        The tests, the one that gives the verdict first.
+        The tests; the first gives the verdict.
     adjusted
         The p-value of the verdict, adjusted for the number of comparisons.
     effects
         Effect sizes, wins, ties and losses.
     adjusted_error
-        The standard error of an adjusted p-value that was drawn; 0 else.
+        The standard error of an adjusted Monte Carlo p-value; 0 for other p-values.
     """
 
     first: str
@@ -75,25 +75,25 @@ class Comparison:
     level, alternative
         The confidence level of intervals and tests, and the alternative of the tests.
     advice
-        The analysis that was made, why, and what to be careful about.
+        The analysis, its reason, and warnings.
     systems, claims
         The results.
     anova, sphericity, friedman
         The analyses of all systems together, for three or more.
     seed
-        The seed of all that is drawn.
+        The random seed.
     coverage
-        Whether the intervals of the differences hold all at once (``simultaneous``), each alone
-        (``unadjusted``), or there is only one (``single``).
+        Whether the level applies to all intervals of differences at once (``simultaneous``), to
+        each alone (``unadjusted``), or to the only one (``single``).
     correction_detail
-        How a correction that draws or enumerates came to its p-values.
+        How a correction that resamples or enumerates computed its p-values.
     fold_f
         The analysis of variance, corrected for overlapping folds.
     test_share
         n_test / n_train, if the units are folds.
     linearised
-        Whether the values of the units are not their own, but those of a score that is no mean,
-        linearised: they average to it and vary as it does.
+        Whether the score is not a mean over units: the values of the units are then linearised,
+        so that they average to the score and vary as it does.
     """
 
     scores: Scores
@@ -120,11 +120,11 @@ class Comparison:
 
     @property
     def warnings(self) -> tuple[Note, ...]:
-        """What a careful reader should know; infos too."""
+        """Warnings and notes."""
         return self.advice.warnings
 
     def to_frame(self) -> pl.DataFrame:
-        """A Polars frame with one row a claim."""
+        """Return a Polars frame with one row per claim."""
         import polars as pl  # slow to import, seldom needed
 
         return pl.DataFrame(claim_rows(self))
@@ -135,7 +135,7 @@ class Comparison:
         return f"<Comparison of {systems} in {self.scores.measure} on {units}>"
 
     def __str__(self) -> str:
-        """Say what was found in a few lines."""
+        """Return the result in a few lines."""
         from heldout.notebook import comparison_text  # the report reads results
 
         return comparison_text(self)
@@ -148,12 +148,12 @@ class Comparison:
 
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
-    """One claim as plain values."""
+    """Return one claim as plain values."""
     return _row(comparison, claim, _means(comparison))
 
 
 def claim_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """All claims as plain values."""
+    """Return all claims as plain values."""
     means = _means(comparison)
     return [_row(comparison, claim, means) for claim in comparison.claims]
 
@@ -186,12 +186,12 @@ def _row(comparison: Comparison, claim: Claim, means: dict[str, float]) -> dict[
 
 
 def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same comparisons, with a warning if several measures are judged, each at alpha.
+    """Return the comparisons, with a warning if there are several measures.
 
     Parameters
     ----------
     comparisons
-        Of the same systems on the same units, one a measure.
+        Of the same systems on the same units, one per measure.
     """
     measures = list(dict.fromkeys(one.scores.measure for one in comparisons))
     if len(measures) < 2:
@@ -202,9 +202,9 @@ def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def _with_measures(comparison: Comparison, measures: list[str]) -> Comparison:
     pairs = count_of(len(comparison.claims), "comparison")
     text = (
-        f"{len(measures)} measures x {pairs} are judged each at alpha {comparison.alpha:g}, and "
-        f"nothing corrects for the number of measures: take the first, {measures[0]}, as the "
-        "primary one, or count all looks with a ledger"
+        f"{len(measures)} measures x {pairs}, each at alpha {comparison.alpha:g}, without a "
+        f"correction for the number of measures: use the first, {measures[0]}, as the primary "
+        "measure, or record all looks in a ledger"
     )
     notes = distinct([*comparison.warnings, Note("many-measures", text)])
     return replace(comparison, advice=comparison.advice._replace(warnings=notes))

@@ -1,4 +1,4 @@
-"""How large a difference between two systems is, in the units a reader can judge."""
+"""Effect sizes of the difference between two systems."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import as_values, drop_noise
-from heldout.infer.tests.paired import SAME
+from heldout.infer.tests.paired import constant_columns
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Effects", "effect_sizes", "pair_effects"]
 
 BLOCK: Final = 1 << 20
-"""Differences that are held at a time."""
+"""Differences in memory at a time."""
 
 
 class Effects(NamedTuple):
@@ -33,11 +33,11 @@ class Effects(NamedTuple):
         Cohen's d_z: the mean difference in standard deviations of the differences; infinite
         when all differences are the same but not zero, 0 when all are zero.
     hedges
-        The same by Hedges, without its bias in small samples.
+        Hedges' g_z: the same without its bias in small samples.
     superiority
-        Probability of superiority: the share of units that first wins, ties counted by half.
+        Probability of superiority: the share of units that the first wins, ties counting half.
     wins, ties, losses
-        Units on which first is better, the same, worse.
+        Units on which the first is better, equal, worse.
     n
         The number of units.
     """
@@ -53,14 +53,14 @@ class Effects(NamedTuple):
 
 
 def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
-    """Effect sizes of two systems scored on the same units.
+    """Return effect sizes of two systems scored on the same units.
 
     Scores that agree within 1e-12 of their size are ties.
 
     Parameters
     ----------
     first, second
-        Scores, one a unit, in the same order.
+        Scores, one per unit, in the same order.
 
     Returns
     -------
@@ -83,12 +83,12 @@ def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
     one, two = as_values(first, "first"), as_values(second, "second")
     if len(one) != len(two):
         raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
-    (found,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
-    return found
+    (effects,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
+    return effects
 
 
 def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
-    """Effect sizes of many pairs of systems.
+    """Return effect sizes of many pairs of systems.
 
     Parameters
     ----------
@@ -98,15 +98,15 @@ def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
         The columns of each pair.
     """
     size = max(1, BLOCK // len(values))
-    found: list[Effects] = []
+    effects: list[Effects] = []
     for start in range(0, len(first), size):
         part = slice(start, start + size)
-        found += _effects(drop_noise(values[:, first[part]], values[:, second[part]]))
-    return found
+        effects += _effects(drop_noise(values[:, first[part]], values[:, second[part]]))
+    return effects
 
 
 def _effects(differences: Floats) -> list[Effects]:
-    """Of differences, one row per unit and one column per pair."""
+    """Return effect sizes of differences, one row per unit and one column per pair."""
     n = len(differences)
     wins, losses = (differences > 0).sum(0), (differences < 0).sum(0)
     ties = n - wins - losses
@@ -117,20 +117,21 @@ def _effects(differences: Floats) -> list[Effects]:
     superiority = (wins + ties / 2.0) / n
     columns = (mean, standardised, unbiased, superiority, wins, ties, losses)
     return [
-        Effects._make((*row, n)) for row in zip(*(one.tolist() for one in columns), strict=True)
+        Effects._make((*row, n))
+        for row in zip(*(column.tolist() for column in columns), strict=True)
     ]
 
 
 def _cohen_dz(differences: Floats, mean: Floats) -> Floats:
-    constant = np.ptp(differences, axis=0) <= SAME * np.abs(differences).max(0)
+    constant = constant_columns(differences)
     deviation = np.where(constant, 1.0, differences.std(0, ddof=1))
     limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
     return np.where(constant, limit, mean / deviation)
 
 
 def _hedges_factor(freedom: int) -> float:
-    """Hedges' exact factor, by logarithms so that it does not overflow."""
+    """Return Hedges' exact factor, by logarithms so that it does not overflow."""
     if freedom == 1:
-        return 0.0  # the gamma function in the denominator has its pole there
+        return 0.0  # the gamma function in the denominator has a pole at 0
     logarithm = math.lgamma(freedom / 2.0) - math.lgamma((freedom - 1) / 2.0)
     return math.exp(logarithm) / math.sqrt(freedom / 2.0)

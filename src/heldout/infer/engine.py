@@ -1,4 +1,4 @@
-"""The one engine of comparisons: pairs, tests, corrections, intervals, effects, notes."""
+"""The engine of all comparisons: pairs, tests, corrections, intervals, effects, warnings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.advise import BY_RANK, OWN_TEST, advise
+from heldout.infer.analysis_warnings import LETTERED, result_warnings, skewed_means
 from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tests_at_once
 from heldout.infer.comparison import Claim, Comparison, SystemRow
+from heldout.infer.default_analysis import advise
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.levels import check_level
 from heldout.infer.results import check_alternative
-from heldout.infer.scoring.base import RETUNED
-from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -25,22 +24,14 @@ if TYPE_CHECKING:
     from heldout.infer.effects import Effects
     from heldout.infer.intervals.folds import FoldF
     from heldout.infer.scoring.base import Scoring
-    from heldout.infer.simultaneous.blocks import Sphericity
 
-__all__ = ["REPLICATES", "Asked", "make_comparison"]
+__all__ = ["REPLICATES", "CompareSettings", "make_comparison"]
 
 REPLICATES = 100_000
-POOLED = ("tukey", "randomized-tukey", "dunnett-t")
-"""Corrections that take all differences to vary alike."""
-LETTERED = 50
-"""Systems that get letters at the most: the number of letters can grow exponentially."""
-SPHERICITY = 0.05
-LEAST_EPSILON = 0.9
-STEPWISE = ("romano-wolf", "holm", "hochberg", "hommel", "maxt")
 
 
-class Asked(NamedTuple):
-    """How to compare; the parameters are those of `heldout.compare`."""
+class CompareSettings(NamedTuple):
+    """How to compare: the parameters of `heldout.compare`, without what it compares."""
 
     baseline: str | None = None
     tests: Sequence[str] = ()
@@ -54,11 +45,11 @@ class Asked(NamedTuple):
     seed: int = 0
 
     def check(self) -> None:
-        """Refuse what no comparison can do."""
+        """Refuse settings that are out of range."""
         check_alternative(self.alternative)
         check_level(self.level, one_sided=self.alternative != "two-sided")
         if self.replicates < 100:
-            raise InputError(f"replicates={self.replicates}: at least 100 are needed")
+            raise InputError(f"replicates={self.replicates}: expected at least 100")
         if self.interval and self.interval not in INTERVALS:
             raise InputError(
                 f"unknown interval {self.interval!r}: expected one of {', '.join(INTERVALS)}"
@@ -68,7 +59,7 @@ class Asked(NamedTuple):
 def make_comparison(
     scores: Scores,
     scoring: Scoring,
-    asked: Asked,
+    settings: CompareSettings,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare systems.
@@ -76,29 +67,29 @@ def make_comparison(
     Parameters
     ----------
     scores
-        The values of the units; for a score that is no mean, values that average to it and vary
-        as it does.
+        The values of the units; for a score that is not a mean, linearised values that average to
+        the score and vary as it does.
     scoring
-        How systems and resamples are scored: it makes the tests and intervals.
-    asked
+        How systems and resamples are scored: it provides the tests and intervals.
+    settings
         How to compare.
     progress
-        Called with the pairs that are tested and the number of all.
+        Called with the number of pairs tested so far and the number of all pairs.
     """
-    asked.check()
-    _check(scores, scoring, asked)
+    settings.check()
+    _check(scores, scoring, settings)
     several = len(scores.systems) > 2
-    baseline = asked.baseline
+    baseline = settings.baseline
     if not several and baseline is None:
         baseline = scores.systems[0]
     advice = advise(
         scores,
-        tests=asked.tests,
-        correction=asked.correction,
-        alternative=asked.alternative,
+        tests=settings.tests,
+        correction=settings.correction,
+        alternative=settings.alternative,
         baseline=baseline if several else None,
-        test_share=asked.test_share,
-        tuned=asked.tuned,
+        test_share=settings.test_share,
+        tuned=settings.tuned,
         scoring=scoring,
     )
     design = Design(
@@ -107,17 +98,17 @@ def make_comparison(
         _pairs(scores, baseline),
         None if baseline is None else scores.index(baseline),
         advice.correction,
-        asked.level,
-        check_alternative(asked.alternative),
-        asked.test_share,
-        asked.replicates,
-        asked.seed,
+        settings.level,
+        check_alternative(settings.alternative),
+        settings.test_share,
+        settings.replicates,
+        settings.seed,
     )
     outcomes = claim_outcomes(design, advice.tests, progress)
     adjusted = adjust_claims(
         design, outcomes, progress if tests_at_once(design, advice.tests) else None
     )
-    intervals = claim_intervals(design, adjusted, asked.interval)
+    intervals = claim_intervals(design, adjusted, settings.interval)
     effects = _effects(design)
     claims = tuple(
         Claim(
@@ -131,45 +122,47 @@ def make_comparison(
         )
         for at, pair in enumerate(design.pairs)
     )
-    anova, sphericity, friedman = _together(design)
+    anova, sphericity, friedman = _joint_analyses(design)
+    systems = _systems(design, adjusted.p if baseline is None else None)
     late = [
-        *_naive_intervals(design, asked.interval),
-        *_unequal_variances(design, sphericity),
-        *_no_letters(design),
-        *_disagreements(design, claims),
+        *skewed_means(design, systems),
+        *result_warnings(design, claims, sphericity, settings.interval),
     ]
     advice = advice._replace(warnings=(*advice.warnings, *late))
     return Comparison(
         scores,
         baseline,
-        asked.level,
+        settings.level,
         design.alternative,
         advice,
-        _systems(design, adjusted.p if baseline is None else None),
+        systems,
         claims,
         anova,
         sphericity,
         friedman,
-        asked.seed,
+        settings.seed,
         interval_coverage(advice.correction),
         adjusted.detail,
         _fold_f(design),
-        asked.test_share,
+        settings.test_share,
         scoring.linearised,
     )
 
 
-def _check(scores: Scores, scoring: Scoring, asked: Asked) -> None:
+def _check(scores: Scores, scoring: Scoring, settings: CompareSettings) -> None:
     if len(scores.systems) < 2:
         raise InputError("one system cannot be compared: give at least two")
     if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: at least 2 are needed")
-    if scoring.linearised and asked.interval:
-        raise InputError(f"{scores.measure} has an interval of its own: leave --interval out")
+        raise InputError(f"the systems have only {scores.size} in common: expected at least 2")
+    if scoring.linearised and settings.interval:
+        raise InputError(
+            f"interval={settings.interval!r} is for means, but {scores.measure} is not a mean: "
+            "leave it out"
+        )
 
 
 def _pairs(scores: Scores, baseline: str | None) -> tuple[tuple[int, int], ...]:
-    """Pairs of systems, the later minus the earlier, or each minus the baseline."""
+    """Return pairs of columns: the later and the earlier system, or each and the baseline."""
     if baseline is None:
         columns = range(len(scores.systems))
         return tuple((second, first) for first, second in combinations(columns, 2))
@@ -180,101 +173,26 @@ def _pairs(scores: Scores, baseline: str | None) -> tuple[tuple[int, int], ...]:
 def _effects(design: Design) -> list[Effects]:
     from heldout.infer.effects import pair_effects  # SciPy
 
-    # Wins are units on which the first is better, whichever way the measure runs.
+    # Wins are units on which the first is better, whatever the direction of the measure.
     scores = design.scores
     sign = 1.0 if scores.higher_is_better else -1.0
-    found = pair_effects(sign * scores.values, *design.columns)
+    effects = pair_effects(sign * scores.values, *design.columns)
     if not design.scoring.linearised:
-        return found
-    return [_with_signs(design, *both) for both in zip(found, design.pairs, strict=True)]
+        return effects
+    return [_with_signs(design, *both) for both in zip(effects, design.pairs, strict=True)]
 
 
-def _with_signs(design: Design, found: Effects, pair: tuple[int, int]) -> Effects:
-    """Wins and losses as the score has them, whose units have no values of their own."""
+def _with_signs(design: Design, effects: Effects, pair: tuple[int, int]) -> Effects:
+    """Return effects whose wins and losses are those of the score, not of linearised values."""
     higher, lower = design.scoring.signs(pair)
     wins, losses = (higher, lower) if design.scores.higher_is_better else (lower, higher)
-    ties = found.n - wins - losses
-    share = (wins + ties / 2) / found.n
-    return found._replace(wins=wins, ties=ties, losses=losses, superiority=share)
+    ties = effects.n - wins - losses
+    share = (wins + ties / 2) / effects.n
+    return effects._replace(wins=wins, ties=ties, losses=losses, superiority=share)
 
 
-def _unequal_variances(design: Design, sphericity: Sphericity | None) -> list[Note]:
-    """A warning where one error term for all pairs does not fit the data."""
-    if design.correction not in POOLED or sphericity is None:
-        return []
-    epsilon, p = sphericity.greenhouse_geisser, sphericity.p
-    rejected = p <= SPHERICITY  # False for NaN
-    if not rejected and epsilon >= LEAST_EPSILON:
-        return []
-    found = f"Greenhouse-Geisser epsilon {epsilon:.2f}"
-    if rejected:
-        found += f", Mauchly's test p {'< 0.0001' if p < 0.0001 else f'= {p:.4f}'}"
-    text = (
-        f"{design.correction} takes all differences to vary alike, and these do not ({found}): on "
-        "real systems of equal means Tukey's test made false claims in 5.5 to 8.5 % of "
-        "comparisons instead of 5 %; the default, romano-wolf, in at most 5.4 %"
-    )
-    return [Note("unequal-variances", text)]
-
-
-def _naive_intervals(design: Design, kind: str) -> list[Note]:
-    if design.test_share is None or not kind:
-        return []
-    text = f"the {kind} interval takes folds for independent: the default one is corrected"
-    return [Note("folds-independent", text)]
-
-
-def _no_letters(design: Design) -> list[Note]:
-    if design.baseline is not None or len(design.scores.systems) <= LETTERED:
-        return []
-    text = f"more than {LETTERED} systems are compared: they get no letters"
-    return [Note("no-letters", text, "info")]
-
-
-def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[Note]:
-    """Why 0 is inside an interval beside a significant p, or outside beside another."""
-    how = design.correction
-    if interval_coverage(how) == "unadjusted":
-        return []  # which is said of the intervals, and explains it
-    steps: list[str] = []
-    other: list[str] = []
-    for claim in claims:
-        shown = claim.adjusted <= design.alpha
-        outside = not claim.difference.low <= 0 <= claim.difference.high
-        if shown != outside:
-            stepwise = shown and how in STEPWISE
-            (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
-    found = []
-    if steps:
-        text = (
-            f"{_some(steps)}: significant, though 0 is inside the interval: {how} goes step by "
-            "step and finds more than intervals that hold all at once"
-        )
-        found.append(Note("stepwise", text))
-    if other:
-        why = _why_they_disagree(design, claims[0].outcomes[0].test)
-        text = f"{_some(other)}: test and interval disagree about 0: {why}"
-        found.append(Note("disagreement", text))
-    return found
-
-
-def _why_they_disagree(design: Design, test: str) -> str:
-    decides = design.correction if design.correction in OWN_TEST else test
-    if design.test_share is not None and decides != "corrected-t":
-        return f"the interval is corrected for overlapping folds, {decides} is not"
-    if design.scoring.tests == RETUNED and decides not in RETUNED[:1]:
-        return f"the interval includes the selection of parameters in folds, {decides} does not"
-    if decides in BY_RANK:
-        return f"{decides} is not about the mean, the interval is"
-    return "they are made in different ways and it is close; the test decides"
-
-
-def _some(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
-
-
-def _together(design: Design) -> tuple[Any, Any, Any]:
-    """What is said of the means of three or more systems at once."""
+def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
+    """Return the analyses of three or more systems together: ANOVA, sphericity, Friedman."""
     from heldout.infer.simultaneous import blocks  # SciPy
     from heldout.infer.tests import ranks  # SciPy
 
@@ -303,12 +221,12 @@ def _fold_f(design: Design) -> FoldF | None:
 
 
 def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
-    """The systems with their intervals; with letters if all pairs were compared."""
+    """Return the systems with their intervals, with letters if all pairs were compared."""
     from heldout.infer.simultaneous import tukey  # SciPy
 
     scores = design.scores
     letters = [""] * len(scores.systems)
-    found = [
+    means = [
         inside(design.scoring.system(at, design.level), scores.range)
         for at in range(len(scores.systems))
     ]
@@ -316,7 +234,7 @@ def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[System
         different = [
             pair for pair, p in zip(design.pairs, adjusted, strict=True) if p <= design.alpha
         ]
-        values = np.array([one.estimate for one in found])
+        values = np.array([mean.estimate for mean in means])
         order = np.argsort(-values if scores.higher_is_better else values).tolist()
         letters = tukey.compact_letters(len(scores.systems), different, order)
-    return tuple(SystemRow(name, found[at], letters[at]) for at, name in enumerate(scores.systems))
+    return tuple(SystemRow(name, means[at], letters[at]) for at, name in enumerate(scores.systems))

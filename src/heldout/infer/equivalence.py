@@ -1,4 +1,4 @@
-"""Gates: a new system shown to be better than the old one, not worse, or equivalent."""
+"""Gates: test whether a new system is better than the old one, not worse, or equivalent."""
 
 from __future__ import annotations
 
@@ -23,36 +23,35 @@ if TYPE_CHECKING:
 __all__ = ["Gate", "GateTest", "Verdict", "non_inferiority", "superiority", "tost"]
 
 Verdict = Literal["shown", "not shown", "worse", "better"]
-"""Shown; undecided; shown to be worse, or better, by more than the margin."""
+"""The claim holds; undecided; significantly worse, or better, by more than the margin."""
 
 GateTest = Literal["auto", "randomization", "t", "corrected-t"]
-"""The test behind a gate; ``auto`` takes the one that fits."""
+"""The test of a gate; ``auto`` chooses the one that fits."""
 
 REPLICATES: Final = 100_000
 
 
 class Gate(NamedTuple):
-    """The answer of a gate.
+    """The result of a gate.
 
     Parameters
     ----------
     verdict
-        ``shown``: the claim is. ``not shown``: undecided. ``worse``: shown to be worse by more
-        than the margin; ``better`` is the other side of `tost`.
+        ``shown``: the claim is significant. ``not shown``: undecided. ``worse``: significantly
+        worse by more than the margin; ``better`` is the other side of `tost`.
     p
-        The p-value of the claim's opposite.
+        The p-value of the null hypothesis, the opposite of the claim.
     margin
         The margin.
     interval
-        The interval of the mean difference at level 1 - 2·alpha that belongs to the test: its
-        bounds are those the two one-sided tests at alpha compare with the margin (where they are
-        drawn, but for the error of drawing).
+        The interval of the mean difference at level 1 - 2·alpha that belongs to the test: the two
+        one-sided tests at alpha compare its bounds with the margin (up to the Monte Carlo error).
     queries_needed
-        When undecided: how many units would show the claim with power .8 by the t test, were the
-        observed difference and spread the true ones; None when none would, when nothing is left
-        to decide, and for folds, of which more from the same data hold little news.
+        When undecided: the number of units that would decide with power .8 by the t test if the
+        observed difference and standard deviation were the true ones. None if no number would, if
+        the verdict is decided, and for folds: more folds of the same data add little information.
     test
-        The test that was taken, never ``auto``.
+        The test that was used, never ``auto``.
     n
         The number of units.
     method
@@ -81,29 +80,29 @@ def non_inferiority(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Gate:
-    """Non-inferiority: the new system is not worse than the old by more than a margin.
+    """Test for non-inferiority: the new system is not worse than the old by more than a margin.
 
-    The null is that the mean difference is -margin or less; it is tested one-sided at alpha.
-    The randomization test takes the differences plus the margin, whose null is that these are
-    symmetric about zero.
+    The null hypothesis is that the mean difference is -margin or less; the test is one-sided at
+    alpha. The randomization test is made on the differences plus the margin, which are symmetric
+    about zero under its null hypothesis.
 
     Parameters
     ----------
     differences
-        New minus old, one a unit.
+        New minus old, one per unit.
     margin
-        The loss that would be accepted, more than zero, fixed before looking at the data.
+        The largest acceptable loss, above zero, fixed before looking at the data.
     level
         The confidence level; the one-sided test is at alpha = 1 - level.
     test
-        ``randomization``, ``t`` or ``corrected-t`` (folds). ``auto`` takes the randomization test
+        ``randomization``, ``t`` or ``corrected-t`` (folds). ``auto`` uses the randomization test
         where it is exact, else the t test; over folds the corrected resampled t test.
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
     wanted_power
         The power that `Gate.queries_needed` aims at.
     replicates, seed
-        Of the randomization test, where it draws.
+        Of the randomization test, where it is not exact.
 
     Returns
     -------
@@ -150,24 +149,24 @@ def tost(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Gate:
-    """Equivalence: two systems are the same within a margin, by two one-sided tests.
+    """Test for equivalence: two systems differ by less than a margin; two one-sided tests.
 
-    The mean difference must be shown to be above -margin and below margin, each at alpha; p is
-    the larger of the two.
+    The mean difference must be significantly above -margin and below margin, each at alpha; p is
+    the larger of the two p-values.
 
     Parameters
     ----------
     differences
-        New minus old, one a unit.
+        New minus old, one per unit.
     margin
-        The difference that would not matter, more than zero, fixed before looking at the data.
+        The largest difference that does not matter, above zero, fixed before looking at the data.
     level
         The confidence level; each test, and both together, are at alpha = 1 - level.
     test, test_share, replicates, seed
         As in `non_inferiority`.
     wanted_power
-        The power that `Gate.queries_needed` aims at, by the sum of both tests' risks: at most a
-        little more than needed.
+        The power that `Gate.queries_needed` aims at. The risks of both tests are added, which
+        gives slightly more units than needed.
 
     Returns
     -------
@@ -208,16 +207,17 @@ def superiority(
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> Gate:
-    """Superiority: the new system is better than the old by more than a margin.
+    """Test for superiority: the new system is better than the old by more than a margin.
 
-    The null is that the mean difference is `margin` or less; it is tested one-sided at alpha.
+    The null hypothesis is that the mean difference is `margin` or less; the test is one-sided at
+    alpha.
 
     Parameters
     ----------
     differences
         New minus old, one per unit.
     margin
-        The gain that is asked for, zero or more, fixed before looking at the data.
+        The gain required, zero or more, fixed before looking at the data.
     level
         The confidence level; the one-sided test is at alpha = 1 - level.
     test, test_share, wanted_power, replicates, seed
@@ -226,7 +226,7 @@ def superiority(
     Returns
     -------
     Gate
-        The verdict is ``shown``, ``not shown`` or ``worse`` (shown to be worse than the old).
+        The verdict is ``shown``, ``not shown`` or ``worse`` (significantly worse than the old).
 
     Examples
     --------
@@ -236,7 +236,7 @@ def superiority(
     ('shown', 'randomization', True)
     """
     if not (math.isfinite(margin) and margin >= 0):
-        raise InputError(f"margin={margin}: expected the gain that is asked for, zero or more")
+        raise InputError(f"margin={margin}: expected the gain required, zero or more")
     values = as_values(differences, "differences")
     alpha = alpha_of(check_level(level, one_sided=True))
     draws = {"replicates": replicates, "seed": seed}
@@ -252,12 +252,12 @@ def superiority(
 
 def _checked(differences: Iterable[float], margin: float) -> Floats:
     if not (math.isfinite(margin) and margin > 0):
-        raise InputError(f"margin={margin}: expected the loss that would be accepted, above zero")
+        raise InputError(f"margin={margin}: expected the largest acceptable loss, above zero")
     return as_values(differences, "differences")
 
 
 class _OneSided:
-    """The one-sided tests of one gate, all by the same test."""
+    """The one-sided tests of one gate, all of the same kind."""
 
     def __init__(
         self,
@@ -278,7 +278,7 @@ class _OneSided:
         self._test = self._choose() if test == "auto" else test
 
     def _choose(self) -> GateTest:
-        """Randomization where it is exact: it takes no distribution for granted."""
+        """Choose randomization where it is exact: it assumes no distribution."""
         if self._test_share is not None:
             return "corrected-t"
         exact = all(
@@ -287,7 +287,7 @@ class _OneSided:
         return "randomization" if exact else "t"
 
     def _shifted(self, shift: float) -> Floats:
-        """Differences from the edge of the margin; what lies on it but for rounding is a tie."""
+        """Return the distances from the margin, exactly 0 where they are rounding noise."""
         return drop_noise(self._values, np.full_like(self._values, -shift))
 
     def _randomization(self, shift: float, alternative: Alternative) -> Outcome:
@@ -296,7 +296,7 @@ class _OneSided:
         return randomization_test(self._shifted(shift), alternative=alternative, **self._draws)
 
     def outcome(self, shift: float, alternative: Alternative) -> Outcome:
-        """The test of the mean difference plus the shift being zero."""
+        """Test whether the mean difference plus the shift is zero."""
         if self._test == "randomization":
             return self._randomization(shift, alternative)
         if self._test_share is not None:
@@ -315,7 +315,7 @@ class _OneSided:
     def gate(
         self, verdict: Verdict, claim: Outcome, margin: float, alpha: float, wanted_power: float
     ) -> Gate:
-        """The answer, with what stands beside the verdict."""
+        """Return the verdict with its interval and the number of units that would decide."""
         undecided = verdict == "not shown" and self._test_share is None
         needed = self._units_to_decide(alpha, wanted_power) if undecided else None
         interval = self._interval(1.0 - 2.0 * alpha)
@@ -325,10 +325,10 @@ class _OneSided:
         )
 
     def _units_to_decide(self, alpha: float, wanted_power: float) -> int | None:
-        """Units at which all one-sided t tests succeed, the observed mean and spread being true.
+        """Return the units at which all one-sided t tests would reject.
 
-        With a positive shift the mean plus it must be shown positive, with a negative one negative;
-        upward, positive with any shift.
+        The observed mean and standard deviation are taken as the true ones. The shifted mean must
+        be positive for a positive shift, and negative for a negative one; upward, always positive.
         """
         deviation = float(self._values.std(ddof=1))
         means = [(shift, float(self._shifted(shift).mean())) for shift in self._shifts]
@@ -337,7 +337,7 @@ class _OneSided:
         ]
         if min(distances) <= 0:
             return None
-        # By randomization not even units that all agree show anything before 2^-n is below alpha.
+        # The smallest p-value of the randomization test is 2^-n: it must be able to reach alpha.
         least = math.ceil(-math.log2(alpha)) if self._test == "randomization" else 2
         least = max(least, len(self._values) + 1)
         if is_constant(self._values):
@@ -359,10 +359,10 @@ def _check_test(test: str, test_share: float | None) -> None:
         raise InputError(f"test={test!r}: expected one of {', '.join(get_args(GateTest))}")
     if test_share is not None and test in {"t", "randomization"}:
         raise InputError(
-            f"test={test!r} takes folds for independent and would show too much: over folds a "
-            "gate needs corrected-t"
+            f"test={test!r} treats folds as independent and rejects too often: over folds use "
+            "corrected-t"
         )
     if test_share is None and test == "corrected-t":
         raise InputError(
-            "corrected-t is for folds of a cross-validation: give n_test / n_train (test_share)"
+            "corrected-t is for folds of a cross-validation: pass test_share=n_test/n_train"
         )

@@ -1,6 +1,6 @@
-"""The file of a ledger: looks at held-out data, written to and read from SQLite.
+"""The file of a ledger: looks at held-out data in SQLite.
 
-What the looks say together is in `heldout.infer.ledger`.
+The adjusted p-values of the looks are in `heldout.infer.ledger`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ APPLICATION: Final = 0x48454C44
 """SQLite's application id of a ledger: HELD."""
 
 SCHEMA: Final = 1
-"""Version of the table below; a reader refuses what is newer than itself."""
+"""Version of the table below; newer versions are refused."""
 
 PATIENCE: Final = 60.0
 """Seconds to wait for another writer."""
@@ -51,12 +51,12 @@ COLUMNS: Final = "fingerprint, look, time, systems, measure, test, p, effect, n,
 
 
 class Entry(NamedTuple):
-    """A comparison to be written down.
+    """A comparison to record.
 
     Parameters
     ----------
     fingerprint
-        Of the data looked at, or their name.
+        Fingerprint or name of the data.
     systems
         Names of the systems compared, at least one.
     measure, test
@@ -78,12 +78,12 @@ class Entry(NamedTuple):
 
 
 class Look(NamedTuple):
-    """One comparison that was made on some held-out data.
+    """A recorded comparison on some held-out data.
 
     Parameters
     ----------
     fingerprint
-        Of the data.
+        Fingerprint or name of the data.
     look
         Its number among the looks at this data, from 1.
     time
@@ -111,7 +111,7 @@ class Look(NamedTuple):
 
 
 class LedgerFile:
-    """A file of looks, made when it is not there yet.
+    """A file of looks, created if it does not exist.
 
     Every call opens the file, does one transaction and closes it, so that several processes may
     write at once and nothing is left open.
@@ -121,7 +121,7 @@ class LedgerFile:
     path
         The file.
     make
-        Whether to make the file; if not, one that is no ledger yet is refused.
+        Whether to create the file; if not, a missing or empty file is refused.
     """
 
     def __init__(self, path: str | PathLike[str], *, make: bool = True) -> None:
@@ -140,7 +140,7 @@ class LedgerFile:
                 with _transaction(self.path, write=True) as connection:
                     _prepare(self.path, connection)
             except InputError as error:
-                # The disk is full. A file that is locked is another's, which is about to fill it.
+                # The disk is full. A locked file belongs to another process, which will fill it.
                 if new and "locked" not in str(error) and not self.path.stat().st_size:
                     self.path.unlink()
                 raise
@@ -157,12 +157,12 @@ class LedgerFile:
         n: int,
         command: str,
     ) -> int:
-        """Write down a look.
+        """Record a look.
 
         Parameters
         ----------
         fingerprint
-            Of the data looked at.
+            Fingerprint or name of the data.
         systems
             Names of the systems compared, at least one.
         measure, test
@@ -181,7 +181,7 @@ class LedgerFile:
         return self.record_all([entry])[0]
 
     def record_all(self, entries: Iterable[Entry]) -> list[int]:
-        """Write down several looks, or none of them if one cannot be.
+        """Record several looks, or none of them if one is invalid.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class LedgerFile:
         checked = [_checked(entry) for entry in entries]
         query = "SELECT COALESCE(MAX(look), 0) + 1 FROM looks WHERE fingerprint = ?"
         numbers: list[int] = []
-        # The transaction holds the write lock: no other writer can take the same number.
+        # The transaction has the write lock: no other writer can use the same number.
         with _transaction(self.path, write=True) as connection:
             now = datetime.now(UTC).isoformat(timespec="microseconds")
             for entry in checked:
@@ -206,13 +206,13 @@ class LedgerFile:
         return numbers
 
     def fingerprints(self) -> list[str]:
-        """All data that was looked at, that looked at first coming first."""
+        """Return the fingerprints of all data, in the order of the first look."""
         query = "SELECT fingerprint FROM looks WHERE look = 1 ORDER BY time, rowid"
         with _transaction(self.path) as connection:
             return [str(row[0]) for row in connection.execute(query)]
 
     def looks(self, fingerprint: str) -> list[Look]:
-        """All looks at this data, in order."""
+        """Return all looks at this data, in order."""
         query = f"SELECT {COLUMNS} FROM looks WHERE fingerprint = ? ORDER BY look"  # noqa: S608 - a constant
         with _transaction(self.path) as connection:
             rows = connection.execute(query, (fingerprint,)).fetchall()
@@ -220,9 +220,9 @@ class LedgerFile:
 
 
 def check_ledger(path: str | PathLike[str]) -> None:
-    """Refuse a path at which looks cannot be written down; nothing is made or changed.
+    """Refuse a path at which looks cannot be recorded, without creating or changing a file.
 
-    For callers that must not begin what they could not record.
+    For callers that check this before a long computation.
     """
     target = Path(path)
     _check_folder(target)
@@ -230,7 +230,7 @@ def check_ledger(path: str | PathLike[str]) -> None:
         return
     with _transaction(target, write=True) as connection:
         _is_ready(target, connection)
-        # SQLite says that a file cannot be written when it is written to, not when it is opened.
+        # SQLite reports a read-only file on the first write, not when it opens the file.
         connection.execute("CREATE TABLE attempt (one)")
         connection.execute("ROLLBACK")
         connection.execute("BEGIN")
@@ -238,22 +238,22 @@ def check_ledger(path: str | PathLike[str]) -> None:
 
 def _check_folder(path: Path) -> None:
     if not path.parent.is_dir():
-        raise InputError(f"{path}: the folder for the ledger does not exist: make it first")
+        raise InputError(f"{path}: the folder of the ledger does not exist: create it first")
     if not path.exists() and not os.access(path.parent, os.W_OK):
-        raise InputError(f"{path}: the ledger cannot be written there: give a path that can be")
+        raise InputError(f"{path}: no permission to write the ledger there: choose another path")
 
 
 @contextmanager
 def _transaction(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connection]:
-    """One transaction; what SQLite complains about becomes one sentence."""
+    """Open a transaction; errors of SQLite become an `InputError`."""
     connection = None
     try:
-        # The whole path: SQLite has plans of its own for names such as :memory:
+        # The absolute path: SQLite gives names such as :memory: a special meaning.
         connection = sqlite3.connect(path.absolute(), timeout=PATIENCE, isolation_level=None)
         connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
         yield connection
         connection.execute("COMMIT")
-    except (sqlite3.Error, UnicodeDecodeError) as error:  # a text in it may be no text
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # text in it may be invalid
         raise InputError(_explain(path, error)) from error
     finally:
         if connection is not None:
@@ -261,7 +261,7 @@ def _transaction(path: Path, *, write: bool = False) -> Iterator[sqlite3.Connect
 
 
 def _prepare(path: Path, connection: sqlite3.Connection) -> None:
-    """Make the table in a new file, unless another writer was faster."""
+    """Create the table in a new file, unless another writer just did."""
     if not _is_ready(path, connection):
         connection.execute(TABLE)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
@@ -269,7 +269,7 @@ def _prepare(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _is_ready(path: Path, connection: sqlite3.Connection) -> bool:
-    """Whether the file is a ledger already; False if new, refused if something else."""
+    """Return whether the file is a ledger; False if it is new; refuse other files."""
     application, version, tables = (
         _number(connection, query)
         for query in (
@@ -281,12 +281,10 @@ def _is_ready(path: Path, connection: sqlite3.Connection) -> bool:
     if (application, version, tables) == (0, 0, 0):
         return False
     if application != APPLICATION:
-        raise InputError(
-            f"{path}: an SQLite file, but not a ledger: give another path for the ledger"
-        )
+        raise InputError(f"{path}: an SQLite file, but not a ledger: choose another path")
     if version > SCHEMA:
         raise InputError(
-            f"{path}: a ledger of version {version}, but only {SCHEMA} is known here: "
+            f"{path}: a ledger of version {version}, newer than version {SCHEMA} of this heldout: "
             "install a newer heldout"
         )
     return True
@@ -298,9 +296,9 @@ def _number(connection: sqlite3.Connection, query: str) -> int:
 
 
 def _checked(entry: Entry) -> Entry:
-    """The entry with plain numbers, as SQLite takes them."""
+    """Return the entry with plain numbers, as SQLite needs them."""
     if not entry.fingerprint:
-        raise InputError("fingerprint: empty, so that no data is named: give the data's own")
+        raise InputError("fingerprint: empty; give a fingerprint or a name of the data")
     if isinstance(entry.systems, str) or not entry.systems:
         raise InputError(f"systems={entry.systems!r}: expected a list of one or more names")
     if not 0.0 <= entry.p <= 1.0:
@@ -311,7 +309,7 @@ def _checked(entry: Entry) -> Entry:
 
 
 def _look(path: Path, row: tuple[Any, ...]) -> Look:
-    """A row as a look; SQLite keeps whatever it was given, whatever the column says."""
+    """Return a row as a look, checked: SQLite does not enforce the types of columns."""
     try:
         systems = json.loads(row[3])
         look = Look._make((*row[:3], tuple(systems), *row[4:]))
@@ -327,18 +325,18 @@ def _look(path: Path, row: tuple[Any, ...]) -> Look:
         right = False
     if not right:
         raise InputError(
-            f"{path}: look {row[1]!r} at {row[0]!r} is damaged: restore the ledger, or give another"
+            f"{path}: look {row[1]!r} at {row[0]!r} is damaged: restore the ledger, or use another"
         )
     return look
 
 
 def _explain(path: Path, error: Exception) -> str:
-    """What to do about an error of SQLite."""
+    """Return a message for an error of SQLite."""
     text = str(error)
     if "not a database" in text:
-        return f"{path}: not a ledger (not an SQLite file): give another path for the ledger"
+        return f"{path}: not a ledger (not an SQLite file): choose another path"
     if "readonly" in text or "unable to open" in text:
-        return f"{path}: the ledger cannot be written there ({text}): give a path that can be"
+        return f"{path}: the ledger cannot be written there ({text}): choose another path"
     if "locked" in text:
-        return f"{path}: another program kept the ledger locked for {PATIENCE:.0f} s: try again"
-    return f"{path}: the ledger cannot be used ({text}): restore it or give another path"
+        return f"{path}: another process kept the ledger locked for {PATIENCE:.0f} s: try again"
+    return f"{path}: the ledger cannot be used ({text}): restore it or choose another path"

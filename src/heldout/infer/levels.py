@@ -10,26 +10,33 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["DIGITS", "alpha_of", "check_level", "level_of", "refuse_old_names"]
+__all__ = [
+    "DIGITS",
+    "alpha_of",
+    "check_fraction",
+    "check_level",
+    "level_of",
+    "refuse_old_names",
+]
 
 DIGITS: Final = 15
-"""So many decimals of 1 - level count: 1 - 0.95 is not quite 0.05, and p-values may be 0.05."""
+"""Decimals that 1 - level is rounded to: 1 - 0.95 is not exactly 0.05, but a p-value may be."""
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 def check_level(level: float, *, one_sided: bool = False, name: str = "level=") -> float:
-    """Refuse what is not a confidence level; below 0.5 it was meant the other way round.
+    """Refuse a number that is not a confidence level; below 0.5 it is probably alpha.
 
     Parameters
     ----------
     level
         Such as 0.95.
     one_sided
-        Whether two such bounds make an interval, so that 0.5 would leave nothing of it.
+        Whether it is the level of a one-sided bound; two bounds at level 0.5 leave no interval.
     name
-        What the level is called where it was given.
+        How messages name the level.
 
     Examples
     --------
@@ -43,12 +50,29 @@ def check_level(level: float, *, one_sided: bool = False, name: str = "level=") 
     if level < 0.5:
         raise InputError(f"{name}{level:g}: did you mean {level_of(level):g}?")
     if one_sided and level == 0.5:
-        raise InputError(f"{name}{level:g}: expected more than 0.5 for one side")
+        raise InputError(f"{name}{level:g}: expected above 0.5 for a one-sided test")
     return float(level)
 
 
+def check_fraction(value: float, name: str = "level", example: str = "0.95") -> float:
+    """Refuse a number that is not between 0 and 1.
+
+    For levels inside an analysis, which may be below 0.5: those of users go through `check_level`.
+
+    Examples
+    --------
+    >>> check_fraction(95)
+    Traceback (most recent call last):
+        ...
+    heldout.errors.InputError: level=95: expected a number between 0 and 1, such as 0.95
+    """
+    if not 0.0 < value < 1.0:
+        raise InputError(f"{name}={value}: expected a number between 0 and 1, such as {example}")
+    return value
+
+
 def alpha_of(level: float) -> float:
-    """The significance level of tests at a confidence level: 0.05 for 0.95.
+    """Return the significance level of tests at a confidence level: 0.05 for 0.95.
 
     Examples
     --------
@@ -59,12 +83,12 @@ def alpha_of(level: float) -> float:
 
 
 def level_of(alpha: float) -> float:
-    """The confidence level that belongs to a significance level: 0.95 for 0.05."""
+    """Return the confidence level of a significance level: 0.95 for 0.05."""
     return round(1.0 - alpha, DIGITS)
 
 
 def refuse_old_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function that had ``alpha`` and ``tail`` say what they are called now."""
+    """Make a function refuse ``alpha`` and ``tail`` with the names that replaced them."""
 
     @wraps(function)
     def called(*args: P.args, **named: P.kwargs) -> R:

@@ -1,7 +1,7 @@
-"""Planning: how many queries show a difference, and what difference so many queries show.
+"""Power of the paired t test: queries needed for a difference, and detectable differences.
 
-All for the paired t test, which randomization and the other tests of a mean come close to; the
-standard deviation is that of the differences between two systems, from a pilot (`pilot_sd`).
+Randomization and the other tests of a mean have nearly the same power. The standard deviation is
+that of the differences between two systems, from a pilot (`pilot_sd`).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of, check_level, refuse_old_names
+from heldout.infer.levels import alpha_of, check_fraction, check_level, refuse_old_names
 from heldout.infer.results import Alternative, as_values, check_alternative
 from heldout.infer.tests.paired import is_constant
 
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 MOST_UNITS: Final = 100_000_000
-"""Plans beyond this many units are refused: no collection is that large."""
+"""Plans with more units are refused: no collection is that large."""
 
 
 FAR: Final = 1e4
-"""From this shift on the numerator of t is the shift itself, but for 1e-8 of a probability.
+"""Above this shift the noncentral t is the shift over a chi variable, up to probabilities of 1e-8.
 
-SciPy's noncentral t gives NaN somewhat farther out.
+SciPy's noncentral t returns NaN for somewhat larger shifts.
 """
 
 
@@ -51,7 +51,7 @@ class PowerRow(NamedTuple):
     delta
         The true mean difference.
     power
-        The probability that the test shows it.
+        The probability that the test detects it.
     """
 
     n: int
@@ -60,15 +60,15 @@ class PowerRow(NamedTuple):
 
 
 def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> float:
-    """The standard deviation of a pilot's differences, to plan with.
+    """Return the standard deviation of the differences of a pilot.
 
     Parameters
     ----------
     differences
-        First minus second, one a unit of the pilot.
+        First minus second, one per unit of the pilot.
     level
-        When given, the upper confidence bound at this level instead (one-sided, normal
-        differences): a small pilot often sees too little spread, and plans too few queries.
+        If given, return the one-sided upper confidence bound at this level instead (for normal
+        differences): small pilots often underestimate the deviation, and plan too few queries.
 
     Returns
     -------
@@ -85,13 +85,13 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
     values = as_values(differences, "differences")
     if is_constant(values):
         raise InputError(
-            "differences: all are the same, so that nothing is known about their spread; "
-            "plan with a pilot whose systems differ on some units"
+            "differences: all are equal, so their standard deviation is unknown; use a pilot whose "
+            "differences vary"
         )
     deviation = float(values.std(ddof=1))
     if level is None:
         return deviation
-    _check_share("level", level)
+    check_fraction(level)
     freedom = len(values) - 1
     return deviation * math.sqrt(freedom / float(chdtri(freedom, level)))
 
@@ -100,7 +100,7 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
 def power(
     sd: float, n: int, delta: float, *, level: float = 0.95, alternative: Alternative = "two-sided"
 ) -> float:
-    """The probability that a paired t test of n units shows a true difference delta.
+    """Return the probability that a paired t test of n units detects a true difference delta.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def power(
     """
     alpha = _check_design(sd, level, alternative)
     if n < 2:
-        raise InputError(f"n={n}: a paired t test needs at least 2 units")
+        raise InputError(f"n={n}: expected at least 2 units for a paired t test")
     if not math.isfinite(delta):
         raise InputError(f"delta={delta}: expected a finite difference")
     return _power(delta / sd, n, alpha, alternative)
@@ -165,21 +165,21 @@ def power_of_shift(shift: float, freedom: int, alpha: float, alternative: Altern
 
 
 def _t_beyond(freedom: int, shift: float, critical: float) -> float:
-    """P(noncentral t > critical), as the lower tail of its mirror image where that is small."""
+    """Return P(noncentral t > critical), via the mirror image where that keeps more digits."""
     if shift < 0:
         return _t_below(freedom, -shift, -critical)
     return 1.0 - _t_below(freedom, shift, critical)
 
 
 def _t_below(freedom: int, shift: float, limit: float) -> float:
-    """P(noncentral t < limit) for a shift that is not negative."""
+    """Return P(noncentral t < limit) for a shift that is not negative."""
     from scipy.special import chdtrc, nctdtr  # slow to import
 
     if shift > FAR:
         ratio = shift / limit if limit > 0 else math.inf
         return float(chdtrc(freedom, freedom * ratio * ratio))
     below = float(nctdtr(float(freedom), shift, limit))
-    # Where the result is below the smallest steps of a double SciPy may give NaN.
+    # SciPy may return NaN where the result underflows.
     return 0.0 if math.isnan(below) else below
 
 
@@ -192,7 +192,7 @@ def queries_needed(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
 ) -> int:
-    """The smallest number of queries that shows a true difference delta with this power.
+    """Return the smallest number of queries that detects a difference delta with this power.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def queries_needed(
     delta
         The true mean difference; positive for ``greater``, negative for ``less``.
     power
-        The probability wanted.
+        The target power.
     level
         The confidence level; the test is at 1 - level.
     alternative
@@ -210,7 +210,7 @@ def queries_needed(
     Returns
     -------
     int
-        At least 2; one query fewer has less power than wanted.
+        At least 2; one query fewer has less power than the target.
 
     References
     ----------
@@ -222,32 +222,29 @@ def queries_needed(
     128
     """
     alpha = _check_design(sd, level, alternative)
-    _check_share("power", power)
+    check_fraction(power, "power", "0.8")
     if not math.isfinite(delta) or delta == 0:
         raise InputError(f"delta={delta}: expected a difference other than zero")
     if (alternative == "greater" and delta < 0) or (alternative == "less" and delta > 0):
-        raise InputError(
-            f"delta={delta}: no number of queries shows it with alternative={alternative!r}: turn "
-            "the sign"
-        )
+        raise InputError(f"delta={delta}: has the wrong sign for alternative={alternative!r}")
     needed = smallest_n(lambda n: _power(delta / sd, n, alpha, alternative), power)
     if needed is None:
         raise InputError(
-            f"delta={delta}: more than {MOST_UNITS:,} queries would be needed at a standard "
-            f"deviation of {sd}; ask for a larger difference"
+            f"delta={delta}: needs more than {MOST_UNITS:,} queries at a standard deviation of "
+            f"{sd}; choose a larger difference"
         )
     return needed
 
 
 def smallest_n(power_at: Callable[[int], float], target: float) -> int | None:
-    """The smallest n whose power, which must not fall with n, reaches a target.
+    """Return the smallest n whose power, which must not decrease with n, reaches a target.
 
     Parameters
     ----------
     power_at
         The power at n.
     target
-        The power wanted.
+        The target power.
 
     Returns
     -------
@@ -274,7 +271,7 @@ def detectable_difference(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
 ) -> float:
-    """The smallest true difference that n queries show with this power.
+    """Return the smallest true difference that n queries detect with this power.
 
     Parameters
     ----------
@@ -283,7 +280,7 @@ def detectable_difference(
     n
         Queries, at least 2.
     power
-        The probability wanted, more than 1 - level.
+        The target power, above 1 - level.
     level
         The confidence level; the test is at 1 - level.
     alternative
@@ -300,16 +297,16 @@ def detectable_difference(
     """
     alpha = _check_design(sd, level, alternative)
     if n < 2:
-        raise InputError(f"n={n}: a paired t test needs at least 2 units")
+        raise InputError(f"n={n}: expected at least 2 units for a paired t test")
     if not alpha < power < 1:
-        raise InputError(f"power={power}: expected between 1 - level ({alpha:g}) and 1")
+        raise InputError(f"power={power}: expected a number between 1 - level ({alpha:g}) and 1")
     side: Alternative = "greater" if alternative == "less" else alternative
     effect = smallest_value(lambda effect: _power(effect, n, alpha, side), power)
     return -effect * sd if alternative == "less" else effect * sd
 
 
 def smallest_value(power_at: Callable[[float], float], target: float) -> float:
-    """Return the smallest positive number whose power, which must not fall, reaches a target."""
+    """Return the smallest positive number whose power, an increasing function, reaches a target."""
     low, high = 0.0, 1.0
     while power_at(high) < target:
         low, high = high, 2.0 * high
@@ -328,19 +325,19 @@ def curve(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
 ) -> list[PowerRow]:
-    """Points of power curves.
+    """Return points of power curves.
 
     Parameters
     ----------
     sd
         Standard deviation of the differences.
     ns
-        Numbers of queries. Alone: the difference each can show.
+        Numbers of queries. Alone: the detectable difference of each.
     deltas
-        True differences. Alone: the queries each needs. With ``ns``: the power at every
-        combination, one curve a difference.
+        True differences. Alone: the queries that each needs. With ``ns``: the power at every
+        combination, one curve per difference.
     power
-        The power wanted where it is not computed.
+        The target power where it is not computed.
     level
         The confidence level; the test is at 1 - level.
     alternative
@@ -374,21 +371,14 @@ def curve(
 def _checked_power(
     sd: float, n: int, delta: float, level: float, alternative: Alternative
 ) -> float:
-    """`power`, for callers that have a parameter of that name."""
+    """Call `power`, for callers that have a parameter of that name."""
     return power(sd, n, delta, level=level, alternative=alternative)
 
 
 def _check_design(sd: float, level: float, alternative: Alternative) -> float:
-    """The significance level of a design, if it is one."""
+    """Return the significance level of a design; refuse an invalid one."""
     check_alternative(alternative)
     check_level(level)
     if not (math.isfinite(sd) and sd > 0):
-        raise InputError(
-            f"sd={sd}: expected the standard deviation of the differences, more than zero"
-        )
+        raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
     return alpha_of(level)
-
-
-def _check_share(name: str, value: float) -> None:
-    if not 0.0 < value < 1.0:
-        raise InputError(f"{name}={value}: expected between 0 and 1")

@@ -1,14 +1,14 @@
-"""Planning for the designs that experiments have: units, proportions, documents and folds.
+"""Power of the designs that experiments have: units, proportions, documents and folds.
 
-Each design answers three questions: how much data shows a difference, which difference an amount of
-data shows, and how much data makes an interval as narrow as wanted.
+Each design answers three questions: how much data is needed to detect a difference, which
+difference an amount of data detects, and how much data an interval of a given width needs.
 
 - `UnitDesign`: differences per query, instance or segment with a standard deviation; paired t test.
 - `ProportionDesign`: successes and failures; exact McNemar test, given the share of units on which
   the systems differ.
-- `ScaledDesign`: a difference with a standard error that falls with a power of the amount of data,
-  the square root unless said otherwise, while its degrees of freedom stay: documents under a fixed
-  set of queries, and rows under a fixed number of folds (corrected resampled t test).
+- `ScaledDesign`: a difference whose standard error decreases with a power of the amount of data (by
+  default the square root) at constant degrees of freedom: documents with a fixed set of queries,
+  and rows with a fixed number of folds (corrected resampled t test).
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ __all__ = [
 ]
 
 DOCUMENT_RATE: Final = 0.25
-"""With this power of the number of documents the standard error of a difference is taken to fall.
+"""The standard error of a difference decreases with this power of the number of documents.
 
-Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`). The documents at
-the top of a list stay as few, however many there are.
+Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`). It is below the
+square root because a measure depends on the few documents at the top of a list.
 """
 
 FAR_BEYOND: Final = 100.0
-"""No amount of data is exp of this times as large."""
+"""Logarithms of ratios above this are treated as infinite."""
 
 STEADY: Final = 20
-"""The power of an exact test goes up and down with n: as many further n must reach it too."""
+"""The power of an exact test is not monotone in n: this many further n must reach it, too."""
 
 WINDOW: Final = 12.0
-"""Standard deviations around their mean within which numbers of discordant units are counted."""
+"""Standard deviations around the mean within which numbers of discordant units are summed."""
 
 
 class Goal(NamedTuple):
-    """What a plan is for.
+    """The target of a plan.
 
     Parameters
     ----------
     power
-        The probability that the test shows the difference.
+        The probability that the test detects the difference.
     level
         The confidence level; the test is at 1 - level.
     alternative
@@ -82,43 +82,44 @@ class Goal(NamedTuple):
     alternative: Alternative = "two-sided"
 
     def check(self) -> float:
-        """Return the significance level; refuse what is not a goal."""
+        """Return the significance level; refuse an invalid goal."""
         check_alternative(self.alternative)
         check_level(self.level)
         alpha = alpha_of(self.level)
         if not alpha < self.power < 1:
-            raise InputError(f"power={self.power}: expected between 1 - level ({alpha:g}) and 1")
+            raise InputError(
+                f"power={self.power}: expected a number between 1 - level ({alpha:g}) and 1"
+            )
         return alpha
 
     def check_difference(self, delta: float) -> float:
-        """Return the size of a difference; refuse one that the test does not look for."""
+        """Return the size of a difference; refuse one in the direction that is not tested."""
         if not math.isfinite(delta) or delta == 0:
             raise InputError(f"delta={delta}: expected a difference other than zero")
         if delta * {"less": -1, "greater": 1, "two-sided": delta}[self.alternative] < 0:
             raise InputError(
-                f"delta={delta}: no amount of data shows it with "
-                f"alternative={self.alternative!r}: turn the sign"
+                f"delta={delta}: has the wrong sign for alternative={self.alternative!r}"
             )
         return abs(delta)
 
     @property
     def side(self) -> Alternative:
-        """Two-sided or greater: for the other side signs are turned."""
+        """``two-sided`` or ``greater``: for ``less`` the signs are reversed."""
         return "two-sided" if self.alternative == "two-sided" else "greater"
 
     def signed(self, size: float) -> float:
-        """Return a difference of this size, in the direction that the test looks for."""
+        """Return a difference of this size, in the tested direction."""
         return -size if self.alternative == "less" else size
 
 
 class PowerDesign(Protocol):
-    """What plans are made with; amounts are numbers of units, documents or rows."""
+    """A design to plan with; amounts are numbers of units, documents or rows."""
 
     def needed(self, delta: float, goal: Goal) -> int:
-        """Return the smallest amount that shows a true difference."""
+        """Return the smallest amount that detects a true difference."""
 
     def detectable(self, n: int, goal: Goal) -> float:
-        """Return the smallest true difference that an amount shows; NaN if there is none."""
+        """Return the smallest true difference that an amount detects; NaN if there is none."""
 
     def for_width(self, half: float, level: float) -> int:
         """Return the smallest amount whose interval is expected to be no wider than ± half."""
@@ -154,8 +155,8 @@ class UnitDesign:
         """Return the units whose t interval, with this standard deviation, is narrow enough."""
         _check_width(half)
         check_level(level)
-        found = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
-        return _reachable(found, f"an interval of ± {half:g}")
+        units = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
+        return _reachable(units, f"an interval of ± {half:g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,38 +166,38 @@ class ProportionDesign:
     Parameters
     ----------
     discordant
-        The share of units on which one system succeeds and the other fails. Where a larger
-        difference is planned for, that difference.
+        The share of units on which one system succeeds and the other fails. For planned
+        differences above this share, the difference is used instead.
     """
 
     discordant: float
 
     def __post_init__(self) -> None:
         if not 0 < self.discordant <= 1:
-            raise InputError(f"discordant={self.discordant}: expected a share, such as 0.2")
+            raise InputError(f"discordant={self.discordant}: expected a fraction, such as 0.2")
 
     def needed(self, delta: float, goal: Goal) -> int:
-        """Return the smallest number of units from which on the power is reached."""
+        """Return the smallest number of units at and above which the power is reached."""
         goal.check()
         size = goal.check_difference(delta)
         if size > 1:
-            raise InputError(f"delta={delta}: proportions differ by 1 at most")
+            raise InputError(f"delta={delta}: expected at most 1 for proportions")
 
         def reached(n: int) -> float:
             return self._power(n, size, goal)
 
-        found = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
-        while late := [k for k in range(1, STEADY) if reached(found + k) < goal.power]:
-            found += late[-1] + 1
-        return found
+        units = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
+        while late := [k for k in range(1, STEADY) if reached(units + k) < goal.power]:
+            units += late[-1] + 1
+        return units
 
     def detectable(self, n: int, goal: Goal) -> float:
-        """Return the smallest difference that n units show; NaN if they show none."""
+        """Return the smallest difference that n units detect; NaN if there is none."""
         goal.check()
         if self._power(n, 1.0, goal) < goal.power:
             return math.nan
-        found = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
-        return goal.signed(found)
+        smallest = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
+        return goal.signed(smallest)
 
     def _power(self, n: int, size: float, goal: Goal) -> float:
         return mcnemar_power(
@@ -204,7 +205,7 @@ class ProportionDesign:
         )
 
     def for_width(self, half: float, level: float) -> int:
-        """Return the units whose t interval is narrow enough, the systems being equally good."""
+        """Return the units whose t interval is narrow enough if the systems are equally good."""
         return UnitDesign(math.sqrt(self.discordant)).for_width(half, level)
 
 
@@ -247,39 +248,41 @@ def mcnemar_power(
         raise InputError(f"n={n}: expected a positive integer")
     if not (0 < discordant <= 1 and abs(delta) <= discordant):
         raise InputError(
-            f"discordant={discordant}, delta={delta}: expected shares, the difference no larger "
-            "than the share of units on which the systems differ"
+            f"discordant={discordant}, delta={delta}: expected fractions, the difference no larger "
+            "than the share of discordant units"
         )
     mean, spread = n * discordant, math.sqrt(n * discordant * (1 - discordant))
     first, last = math.floor(mean - WINDOW * spread - 2), math.ceil(mean + WINDOW * spread + 2)
     counts = np.arange(max(first, 0), min(last, n) + 1)
     tail = alpha / 2 if alternative == "two-sided" else alpha
     most = binom.ppf(tail, counts, 0.5)
-    most -= binom.cdf(most, counts, 0.5) > tail * (1 + 1e-12)  # largest loss that is significant
+    most -= binom.cdf(most, counts, 0.5) > tail * (
+        1 + 1e-12
+    )  # largest significant number of losses
     win = (1 + delta / discordant) / 2
-    shown = np.zeros(len(counts))
+    rejected = np.zeros(len(counts))
     if alternative != "less":
-        shown += binom.sf(counts - most - 1, counts, win)
+        rejected += binom.sf(counts - most - 1, counts, win)
     if alternative != "greater":
-        shown += binom.cdf(most, counts, win)
-    shown = np.where(most >= 0, np.minimum(shown, 1.0), 0.0)
-    return float((binom.pmf(counts, n, discordant) * shown).sum())
+        rejected += binom.cdf(most, counts, win)
+    rejected = np.where(most >= 0, np.minimum(rejected, 1.0), 0.0)
+    return float((binom.pmf(counts, n, discordant) * rejected).sum())
 
 
 @dataclass(frozen=True, slots=True)
 class ScaledDesign:
-    """A difference whose standard error falls with a power of the amount of data.
+    """A difference whose standard error decreases with a power of the amount of data.
 
     Parameters
     ----------
     error
         The standard error of the difference.
     freedom
-        Its degrees of freedom, which more data do not change.
+        Its degrees of freedom, which do not depend on the amount of data.
     size
-        The amount of data that it was found with.
+        The amount of data that it was estimated from.
     rate
-        The error falls with this power of the amount: .5 is the square root.
+        The error decreases with this power of the amount: .5 is the square root.
 
     Examples
     --------
@@ -304,18 +307,18 @@ class ScaledDesign:
             )
 
     def power(self, n: int, delta: float, goal: Goal) -> float:
-        """Return the power to show a true difference with an amount of data."""
+        """Return the power to detect a true difference with an amount of data."""
         goal.check()
         shift = delta / self.error * (n / self.size) ** self.rate
         return power_of_shift(shift, self.freedom, alpha_of(goal.level), goal.alternative)
 
     def needed(self, delta: float, goal: Goal) -> int:
-        """Return the amount at which the difference is far enough from 0 in standard errors."""
+        """Return the amount at which the standard error is small enough for the power."""
         ratio = self._shift(goal) * self.error / goal.check_difference(delta)
         return _whole(self._amount(ratio), f"a difference of {delta:g}")
 
     def detectable(self, n: int, goal: Goal) -> float:
-        """Return the difference that is as many standard errors from 0 as the power needs."""
+        """Return the difference that is large enough, in standard errors, for the power."""
         if n < 1:
             raise InputError(f"n={n}: expected a positive integer")
         return goal.signed(self._shift(goal) * self.error * (self.size / n) ** self.rate)
@@ -341,8 +344,9 @@ class ScaledDesign:
 def fold_design(differences: Iterable[float], test_share: float, size: int) -> ScaledDesign:
     """Return the design of a comparison over folds by the corrected resampled t test.
 
-    More repeats of the same folds hold little news: the plan is for more rows under as many folds,
-    and takes the variance of a fold's score to fall as its rows grow in number.
+    More repeats of the same folds add little information. The plan is for more rows in the same
+    number of folds; the variance of a fold's score is assumed to be inversely proportional to its
+    rows.
 
     Parameters
     ----------
@@ -372,14 +376,14 @@ def _t(level: float, freedom: int) -> float:
 
 def _check_width(half: float) -> None:
     if not (math.isfinite(half) and half > 0):
-        raise InputError(f"half-width {half:g}: expected a number above zero")
+        raise InputError(f"half-width {half:g}: expected a number above 0")
 
 
 def _whole(amount: float, what: str) -> int:
     return _reachable(math.ceil(amount * (1 - 1e-12)) if amount <= MOST_UNITS else None, what)
 
 
-def _reachable(found: int | None, what: Any) -> int:
-    if found is None:
-        raise InputError(f"{what} would need more than {MOST_UNITS:,} units: ask for a larger one")
-    return found
+def _reachable(amount: int | None, what: Any) -> int:
+    if amount is None:
+        raise InputError(f"{what} needs more than {MOST_UNITS:,} units: choose a larger one")
+    return amount

@@ -1,8 +1,8 @@
-"""Power by simulation: the actual test on samples of a pilot's units.
+"""Power by simulation: the actual test on bootstrap samples of a pilot.
 
-For F1, BLEU, AUC and other scores that are no means over units there is no formula. Units of the
-pilot are drawn with replacement, as many as are planned, and the systems are compared on them; the
-share of significant results is the power, if the true difference is the pilot's own.
+For F1, BLEU, AUC and other scores that are not means over units there is no formula. The planned
+number of units is drawn from the pilot with replacement and the systems are compared on them; the
+share of significant results is the power if the true difference is that of the pilot.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError
 from heldout.infer.levels import alpha_of
+from heldout.infer.results import numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +28,11 @@ if TYPE_CHECKING:
 __all__ = ["PilotPower", "pilot_power", "scored_power"]
 
 REPLICATES: Final = 999
-"""Of a randomization test in one simulation: at 5 % it decides as 100,000 would, nearly always."""
+"""Of a randomization test in one simulation: enough for nearly the same decisions as 100,000."""
 
 
 class PilotPower(NamedTuple):
-    """The power that a simulation found.
+    """The power estimated by simulation.
 
     Parameters
     ----------
@@ -42,11 +43,11 @@ class PilotPower(NamedTuple):
     error
         Its standard error.
     difference
-        The pilot's difference, second system minus first, which is taken to be true.
+        The difference in the pilot, second system minus first, which is assumed to be true.
     test
         The test.
     simulations
-        How many comparisons there were.
+        The number of simulated comparisons.
     """
 
     n: int
@@ -71,7 +72,7 @@ def pilot_power(
     positive: str | None = None,
     undefined: float | None = None,
 ) -> PilotPower:
-    """Return the power to show a pilot's difference with another number of units.
+    """Return the power to detect the difference of a pilot with another number of units.
 
     Parameters
     ----------
@@ -84,7 +85,7 @@ def pilot_power(
     level, alternative
         Of the test.
     simulations, seed
-        How many samples of units are drawn, and the random seed.
+        The number of samples of units, and the random seed.
 
     Notes
     -----
@@ -100,17 +101,19 @@ def pilot_power(
     ('randomization', 1.0)
     """
     from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
 
     if measure is None and not isinstance(systems, dict | list | tuple):
         systems, measure = None, systems
-    asked = Asked(alternative=alternative, level=level, replicates=REPLICATES, seed=seed)
-    asked.check()
+    settings = CompareSettings(
+        alternative=alternative, level=level, replicates=REPLICATES, seed=seed
+    )
+    settings.check()
     options = PredictionOptions(positive, "auto", undefined)
     if systems is None:
-        scored = scored_of(given, measure, asked, options)
+        scored = scored_of(given, measure, settings, options)
     else:
-        scored = scored_systems(given, systems, measure, asked, options)
+        scored = scored_systems(given, systems, measure, settings, options)
     return scored_power(
         scored,
         n,
@@ -133,7 +136,7 @@ def scored_power(
     simulations: int = 500,
     seed: int = 0,
 ) -> PilotPower:
-    """As `pilot_power`, of a pilot that is scored already.
+    """Return the power as `pilot_power` does, for a pilot that is already scored.
 
     Parameters
     ----------
@@ -146,24 +149,22 @@ def scored_power(
     """
     scores = scored.scores
     if len(scores.systems) < 2:
-        raise InputError("one system has no difference to plan from: give a pilot of two")
+        raise InputError("one system: expected a pilot of two systems")
     if scored.test_share is not None:
-        raise InputError("folds are not drawn: plan for folds with --test-share, or over units")
+        raise InputError("folds cannot be resampled: plan for folds with test_share, or over units")
     if n < 2:
-        raise InputError(f"n={n}: a comparison needs at least 2 units")
+        raise InputError(f"n={n}: expected at least 2 units")
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
     name = test or _deciding_test(scored)
-    side = alternative
-    if not scores.higher_is_better and side != "two-sided":
-        side = "less" if side == "greater" else "greater"
+    side = numeric_alternative(alternative, higher_is_better=scores.higher_is_better)
     sample = _sampler(scored)
-    alpha, shown = alpha_of(level), 0
+    alpha, significant = alpha_of(level), 0
     for number in range(simulations):
         generator = np.random.default_rng([seed, number])
         rows = generator.integers(0, len(scores.units), n)
-        shown += _significant(sample(rows, number), name, pair, side, alpha)
-    power = shown / simulations
+        significant += _significant(sample(rows, number), name, pair, side, alpha)
+    power = significant / simulations
     gap = scores.values[:, pair[0]].mean() - scores.values[:, pair[1]].mean()
     error = math.sqrt(power * (1 - power) / simulations)
     return PilotPower(n, power, error, float(gap), name, simulations)
@@ -174,12 +175,12 @@ def _significant(
 ) -> bool:
     try:
         return scoring.outcome(test, pair, side).p <= alpha
-    except HeldoutError:  # a sample on which the measure does not exist shows nothing
+    except HeldoutError:  # the measure is undefined on this sample: not significant
         return False
 
 
 def _deciding_test(scored: Scored) -> str:
-    from heldout.infer.advise import advise
+    from heldout.infer.default_analysis import advise
 
     if scored.scoring.tests:
         return scored.scoring.tests[0]
@@ -193,7 +194,7 @@ def _deciding_test(scored: Scored) -> str:
 
 
 def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:
-    """Return a function that scores some units, each as often as its number is given."""
+    """Return a function that scores a sample of rows, in which rows may be repeated."""
     from heldout.infer.scoring.base import MeanScoring
     from heldout.infer.scoring.linearised import LinearScoring
     from heldout.infer.scoring.resampled import AreaScoring, SumScoring
@@ -224,6 +225,6 @@ def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:
             linear, values=linear.values[rows], scores=linear.values[rows].mean(axis=0)
         )
     raise InputError(
-        f"{scored.scores.measure} goes by the order of units, and comparing many samples of them "
-        "would take too long: plan with the formula (its values of units are linearised)"
+        f"{scored.scores.measure} depends on the order of units, and simulating its test takes too "
+        "long: plan with the formula, which uses linearised values"
     )

@@ -1,9 +1,9 @@
 """Power of the default comparison of several systems, by simulation from a pilot.
 
 The systems of the pilot are shifted to a common mean, one of them is made better than the others by
-the difference that is planned for, and units are drawn with replacement. How the systems vary and
-depend on each other is that of the pilot. The power is the share of the differences between the
-better system and the others that the Romano-Wolf comparison finds.
+the planned difference, and units are drawn with replacement. Variances and correlations are those
+of the pilot. The power is the share of the differences between the better system and the others
+that the Romano-Wolf comparison detects.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of, check_level
+from heldout.infer.levels import alpha_of, check_fraction, check_level
 from heldout.infer.power import queries_needed
+from heldout.infer.simultaneous.pairwise import pair_columns
 from heldout.infer.simultaneous.romano_wolf import pair_statistics, romano_wolf
 
 if TYPE_CHECKING:
@@ -27,26 +28,26 @@ __all__ = ["SeveralPower", "power_of_several", "units_for_several"]
 REPLICATES: Final = 999
 ROUNDS: Final = 3
 MOST_UNITS: Final = 5_000
-"""More units are not simulated."""
+"""Units that are simulated at most."""
 
 
 class SeveralPower(NamedTuple):
-    """The power that a simulation found.
+    """The power estimated by simulation.
 
     Parameters
     ----------
     n
         Units in each simulated comparison.
     difference
-        By how much one system is better than all others.
+        The difference between one system and all others.
     power
-        The share of these differences that is found.
+        The share of these differences that is detected.
     error
         Its standard error over the simulations.
     systems
-        How many systems are compared.
+        The number of systems.
     simulations
-        How many comparisons there were.
+        The number of simulated comparisons.
     """
 
     n: int
@@ -67,7 +68,7 @@ def power_of_several(
     simulations: int = 200,
     seed: int = 0,
 ) -> SeveralPower:
-    """Return the power to find a system that is better than the others, with the default test.
+    """Return the power to detect one better system among several, with the default analysis.
 
     Parameters
     ----------
@@ -76,14 +77,14 @@ def power_of_several(
     n
         Units to plan with.
     difference
-        By how much one system is better.
+        The difference between the better system and the others.
     baseline
-        All systems are compared with this one, and it is the others that are better; by default
-        all pairs are compared, and the better system is another one in each simulation.
+        Compare all systems with this one, which all others are better than; by default all pairs
+        are compared, and each simulation has another better system.
     level
         The confidence level; tests are at 1 - level.
     simulations, seed
-        How many samples of units are drawn, and the random seed.
+        The number of samples of units, and the random seed.
 
     Examples
     --------
@@ -102,7 +103,7 @@ def power_of_several(
     for number in range(simulations):
         generator = np.random.default_rng([seed, number])
         drawn = values[generator.integers(0, len(values), n)]
-        shares[number] = _found(drawn, difference, base, number, alpha_of(level))
+        shares[number] = _detected(drawn, difference, base, number, alpha_of(level))
     error = float(shares.std(ddof=1)) / math.sqrt(simulations) if simulations > 1 else math.nan
     systems = len(scores.systems)
     return SeveralPower(n, difference, float(shares.mean()), error, systems, simulations)
@@ -111,19 +112,21 @@ def power_of_several(
 def _check(scores: Scores, n: int, difference: float, simulations: int) -> None:
     if len(scores.systems) < 3:
         raise InputError(
-            f"{len(scores.systems)} systems: this plan is for three or more; for two the formula "
-            "or --simulate answers"
+            f"{len(scores.systems)} systems: expected three or more; for two use power or "
+            "pilot_power"
         )
     if n < 2:
-        raise InputError(f"n={n}: a comparison needs at least 2 units")
+        raise InputError(f"n={n}: expected at least 2 units")
     if not (math.isfinite(difference) and difference != 0):
         raise InputError(f"difference={difference:g}: expected a number other than 0")
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
 
 
-def _found(drawn: Floats, difference: float, base: int | None, number: int, alpha: float) -> float:
-    """The share of the true differences that one comparison finds, with the right sign."""
+def _detected(
+    drawn: Floats, difference: float, base: int | None, number: int, alpha: float
+) -> float:
+    """Return the share of the true differences that one comparison detects, with the right sign."""
     systems = drawn.shape[1]
     if base is None:
         better = np.arange(systems) == number % systems
@@ -149,19 +152,19 @@ def units_for_several(
     simulations: int = 200,
     seed: int = 0,
 ) -> SeveralPower | None:
-    """Return how many units show a difference among several systems, with the power found there.
+    """Return the number of units that detects a difference among several systems, with its power.
 
-    The number starts at what Bonferroni's correction of the t test would need for the typical pair,
-    and is corrected three times by what the simulation found.
+    The number starts at that of a Bonferroni-corrected t test of a typical pair and is updated from
+    the simulated power up to three times.
 
     Parameters
     ----------
     scores
         A pilot of three or more systems.
     difference
-        By how much one system is better than the others.
+        The difference between the better system and the others.
     power
-        The share of its differences that is to be found.
+        The share of its differences to detect.
     baseline, level, simulations, seed
         As for `power_of_several`.
 
@@ -172,19 +175,18 @@ def units_for_several(
     """
     from scipy.special import ndtri  # slow to import
 
-    if not 0 < power < 1:
-        raise InputError(f"power={power:g}: expected a number between 0 and 1")
+    check_fraction(power, "power", "0.8")
     _check(scores, 2, difference, simulations)
     systems = len(scores.systems)
     pairs = systems - 1 if baseline is not None else systems * (systems - 1) // 2
     alpha = alpha_of(level) / pairs
     n = queries_needed(_typical_sd(scores), difference, power=power, level=1 - alpha)
     critical, target = float(ndtri(1 - alpha / 2)), float(ndtri(power))
-    found = None
+    result = None
     for _ in range(ROUNDS):
         if n > MOST_UNITS:
             return None
-        found = power_of_several(
+        result = power_of_several(
             scores,
             n=n,
             difference=difference,
@@ -193,18 +195,20 @@ def units_for_several(
             simulations=simulations,
             seed=seed,
         )
-        if abs(found.power - power) <= found.error:
+        if abs(result.power - power) <= result.error:
             break
-        reached = float(ndtri(min(max(found.power, 0.02), 0.98)))
-        # Power is close to that of a z test, whose argument grows with the root of n.
+        reached = float(ndtri(min(max(result.power, 0.02), 0.98)))
+        # The power is close to that of a z test, whose argument grows with the square root of n.
         n = max(5, math.ceil(n * ((critical + target) / (critical + reached)) ** 2))
-    return found
+    return result
 
 
 def _typical_sd(scores: Scores) -> float:
-    """The median standard deviation of the differences of pairs that vary."""
-    second, first = np.triu_indices(len(scores.systems), 1)
-    errors = pair_statistics(scores.values, first, second).error
+    """Return the median standard deviation of the differences, over pairs that vary."""
+    columns = pair_columns(len(scores.systems), None)
+    errors = pair_statistics(scores.values, *columns).error
     if not errors.any():
-        raise InputError("the differences do not vary: nothing is known about their spread")
+        raise InputError(
+            "all differences are constant, so their deviation is unknown: use another pilot"
+        )
     return float(np.median(errors[errors > 0])) * math.sqrt(len(scores.units))

@@ -1,9 +1,9 @@
 """Comparison of systems that were scored on different units: independent samples.
 
-Where systems share their units, pairing them shows far more, and `heldout.compare` does. This is
-for units that differ, by explicit request: Welch's t test, which does not take the variances to be
-equal, and a permutation test of the same statistic, which keeps its level exactly if the systems'
-scores have one distribution, and for many units also if only the means are equal.
+Where systems share their units, paired tests (`heldout.compare`) have far more power. For different
+units there is Welch's t test, which does not assume equal variances, and a permutation test of the
+same statistic, which is exact if the scores of both systems have the same distribution, and
+asymptotically valid if only the means are equal.
 
 References
 ----------
@@ -30,10 +30,13 @@ from heldout.infer.results import (
     Alternative,
     Interval,
     Outcome,
+    PValue,
     as_values,
     check_alternative,
+    numeric_alternative,
 )
 from heldout.infer.simultaneous.multiplicity import adjust
+from heldout.infer.tests.paired import t_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -50,10 +53,10 @@ __all__ = [
 ]
 
 ENUMERATED: Final = 20_000
-"""Divisions of the units up to which all are gone through."""
+"""Divisions of the units up to which all are enumerated."""
 
 CELLS: Final = 1 << 22
-"""Numbers that are permuted at a time."""
+"""Numbers permuted at a time."""
 
 
 class _Moments(NamedTuple):
@@ -93,24 +96,18 @@ def welch_test(
     >>> round(welch_test([1.0, 2.0, 3.0, 4.0], [2.0, 6.0, 4.0]).p, 4)
     0.3338
     """
-    from scipy.special import stdtr  # slow to import
-
     side = check_alternative(alternative)
     one, two = as_values(first, "first"), as_values(second, "second")
-    found, n = _moments(one, two), len(one) + len(two)
-    if not found.error:
-        p = 1.0 if abs(found.difference) <= TIE else 0.0
+    moments, n = _moments(one, two), len(one) + len(two)
+    if not moments.error:
+        p = 1.0 if abs(moments.difference) <= TIE else 0.0
         if p == 0.0 and side != "two-sided":
-            p = float((found.difference > 0) != (side == "greater"))
-        return Outcome("welch", p, found.difference, side, n, "no variance")
-    t = found.difference / found.error
-    tails = {
-        "two-sided": 2 * float(stdtr(found.freedom, -abs(t))),
-        "greater": float(stdtr(found.freedom, -t)),
-        "less": float(stdtr(found.freedom, t)),
-    }
-    detail = f"{len(one):,} and {len(two):,} units, {found.freedom:.1f} degrees of freedom"
-    return Outcome("welch", min(1.0, tails[side]), t, side, n, "t", detail=detail)
+            p = float((moments.difference > 0) != (side == "greater"))
+        return Outcome("welch", p, moments.difference, side, n, "no variance")
+    t = moments.difference / moments.error
+    detail = f"{len(one):,} and {len(two):,} units, {moments.freedom:.1f} degrees of freedom"
+    p = t_tail(t, moments.freedom, side)
+    return Outcome("welch", p, t, side, n, "t", detail=detail)
 
 
 def welch_interval(
@@ -120,11 +117,11 @@ def welch_interval(
     from scipy.special import stdtrit  # slow to import
 
     check_level(level)
-    found = _moments(as_values(first, "first"), as_values(second, "second"))
+    moments = _moments(as_values(first, "first"), as_values(second, "second"))
     half = 0.0
-    if found.error:
-        half = float(stdtrit(found.freedom, (1 + level) / 2)) * found.error
-    gap = found.difference
+    if moments.error:
+        half = float(stdtrit(moments.freedom, (1 + level) / 2)) * moments.error
+    gap = moments.difference
     return Interval(gap, gap - half, gap + half, level, "Welch")
 
 
@@ -138,7 +135,7 @@ def unpaired_permutation_test(
 ) -> Outcome:
     """Return the permutation test of Welch's statistic for two independent samples.
 
-    Units are divided anew between the systems: in all ways if there are few, else at random.
+    Units are reassigned to the systems: in all ways if there are few, else at random.
 
     Parameters
     ----------
@@ -158,7 +155,7 @@ def unpaired_permutation_test(
     side = check_alternative(alternative)
     one, two = as_values(first, "first"), as_values(second, "second")
     if replicates < 100:
-        raise InputError(f"replicates={replicates}: at least 100 are needed")
+        raise InputError(f"replicates={replicates}: expected at least 100")
     together = np.concatenate([one, two])
     scale = float(np.abs(together).max()) or 1.0
     together = together / scale
@@ -169,8 +166,8 @@ def unpaired_permutation_test(
         members = np.array(list(combinations(range(n), m)))
         chosen: Flags = np.zeros((ways, n), np.bool_)
         np.put_along_axis(chosen, members, True, axis=1)
-        whole = np.broadcast_to(together, (ways, n))
-        drawn = _statistics(whole[chosen].reshape(ways, m), whole[~chosen].reshape(ways, n - m))
+        copies = np.broadcast_to(together, (ways, n))
+        drawn = _statistics(copies[chosen].reshape(ways, m), copies[~chosen].reshape(ways, n - m))
         p = float(_extreme(drawn, observed, side).mean())
         detail = f"all {ways:,} divisions of the units"
         return Outcome("permutation", p, observed, side, n, "exact", detail=detail)
@@ -180,21 +177,19 @@ def unpaired_permutation_test(
         rows = np.tile(together, (min(step, replicates - begin), 1))
         generator.permuted(rows, axis=1, out=rows)
         count += int(_extreme(_statistics(rows[:, :m], rows[:, m:]), observed, side).sum())
-    p = (count + 1) / (replicates + 1)
-    error = math.sqrt(p * (1 - p) / replicates)
-    detail = f"{replicates:,} random divisions, seed {seed}"
-    return Outcome("permutation", p, observed, side, n, "monte carlo", error, detail)
+    p_value = PValue.monte_carlo(count, replicates, seed, "random divisions")
+    return p_value.outcome("permutation", observed, side, n)
 
 
 def _statistics(first: Floats, second: Floats) -> Floats:
-    """Return Welch's t of each row; infinite where nothing varies but the means differ."""
+    """Return Welch's t of each row; infinite where only the means differ."""
     variance = first.var(axis=1, ddof=1) / first.shape[1]
     variance = variance + second.var(axis=1, ddof=1) / second.shape[1]
     gap = first.mean(axis=1) - second.mean(axis=1)
     gap = np.where(np.abs(gap) <= TIE, 0.0, gap)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = gap / np.sqrt(np.where(variance <= TIE * TIE, 0.0, variance))
-    return np.where(np.isnan(found), 0.0, found)
+        t = gap / np.sqrt(np.where(variance <= TIE * TIE, 0.0, variance))
+    return np.where(np.isnan(t), 0.0, t)
 
 
 def _extreme(drawn: Floats, observed: float, side: Alternative) -> Flags:
@@ -207,16 +202,16 @@ def _extreme(drawn: Floats, observed: float, side: Alternative) -> Flags:
 
 
 class UnpairedClaim(NamedTuple):
-    """What can be said about two systems.
+    """The comparison of two systems.
 
     Parameters
     ----------
     first, second
         The systems; the difference is first minus second.
     difference
-        With Welch's interval; of several comparisons all hold at once (Bonferroni).
+        With Welch's interval; several intervals are simultaneous (Bonferroni).
     outcomes
-        Welch's test, which decides, and the permutation test.
+        Welch's test, which gives the verdict, and the permutation test.
     adjusted
         The p-value that decides, adjusted for the number of comparisons.
     """
@@ -229,7 +224,7 @@ class UnpairedClaim(NamedTuple):
 
 
 class UnpairedComparison(NamedTuple):
-    """Systems on different units.
+    """The comparison of systems on different units.
 
     Parameters
     ----------
@@ -269,8 +264,8 @@ def compare_unpaired(
     Parameters
     ----------
     table
-        For each system its scores by unit id, or a list of them if there are no ids. Systems that
-        share a unit are refused: pairing them shows more.
+        The scores of each system by unit id, or as a list if there are no ids. Systems that share
+        a unit are refused: paired tests have more power.
     measure
         What was measured.
     baseline
@@ -285,7 +280,7 @@ def compare_unpaired(
     higher_is_better
         The direction of the measure.
     ends
-        The range of the measure, which no interval leaves.
+        The range of the measure, which contains all intervals.
     replicates, seed
         Of the permutation test.
 
@@ -303,16 +298,11 @@ def compare_unpaired(
     if len(names) < 2:
         raise InputError("one system cannot be compared: give at least two")
     if baseline is not None and baseline not in values:
-        raise InputError(f"no system {baseline!r}; there are {', '.join(names)}")
+        raise InputError(f"unknown baseline {baseline!r}: expected one of {', '.join(names)}")
     pairs = [(two, one) for one, two in combinations(names, 2)]
     if baseline is not None:
         pairs = [(name, baseline) for name in names if name != baseline]
-    turned: dict[Alternative, Alternative] = {
-        "two-sided": "two-sided",
-        "greater": "less",
-        "less": "greater",
-    }
-    numeric = side if higher_is_better else turned[side]
+    numeric = numeric_alternative(side, higher_is_better=higher_is_better)
     outcomes = [
         tuple(
             one._replace(alternative=side)
@@ -333,18 +323,20 @@ def compare_unpaired(
     alpha = alpha_of(level) / len(pairs)
     wide = 1 - alpha if side == "two-sided" else 1 - 2 * alpha
     claims = []
-    for at, (first, second) in enumerate(pairs):
+    for number, (first, second) in enumerate(pairs):
         interval = welch_interval(values[first], values[second], wide)._replace(level=level)
         if numeric == "greater":
             interval = interval._replace(high=math.inf)
         elif numeric == "less":
             interval = interval._replace(low=-math.inf)
         interval = difference_inside(interval, ends)
-        claims.append(UnpairedClaim(first, second, interval, outcomes[at], float(adjusted[at])))
+        claims.append(
+            UnpairedClaim(first, second, interval, outcomes[number], float(adjusted[number]))
+        )
     systems = []
     for name, column in values.items():
         mean = mean_interval(column, level, ends)
-        if mean is not None:  # there are two units at least
+        if mean is not None:  # None only for a single unit
             systems.append((name, mean, len(column)))
     used = correction if len(pairs) > 1 else ""
     return UnpairedComparison(measure, tuple(systems), tuple(claims), level, side, used)
@@ -352,7 +344,7 @@ def compare_unpaired(
 
 def _separate(table: Mapping[str, Any]) -> dict[str, Floats]:
     """Return the values of each system; refuse systems that share units."""
-    found: dict[str, Floats] = {}
+    values: dict[str, Floats] = {}
     owner: dict[str, str] = {}
     for name, given in table.items():
         if hasattr(given, "items"):
@@ -360,9 +352,9 @@ def _separate(table: Mapping[str, Any]) -> dict[str, Floats]:
                 other = owner.setdefault(str(unit), str(name))
                 if other != str(name):
                     raise InputError(
-                        f"unit {unit} has scores of {other} and of {name}: units that systems "
-                        "share are paired, which shows far more; compare them without unpaired"
+                        f"unit {unit} has scores of {other} and of {name}: compare systems that "
+                        "share units with paired tests (heldout.compare), which have more power"
                     )
         scores = list(given.values()) if hasattr(given, "items") else given
-        found[str(name)] = as_values(scores, f"scores of {name}")
-    return found
+        values[str(name)] = as_values(scores, f"scores of {name}")
+    return values

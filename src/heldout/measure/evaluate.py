@@ -126,7 +126,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
 
 
 def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, Any]) -> Evaluation:
-    from heldout.data.given_predictions import as_references, as_systems
+    from heldout.data.prediction_inputs import as_references, as_systems
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
 
     _refuse_options(options, {"progress"}, "texts")
@@ -137,7 +137,7 @@ def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, 
 def _predictions(
     truth: Any, given: Any, wanted: list[Any] | None, task: str, options: dict[str, Any]
 ) -> Evaluation:
-    from heldout.data.given_predictions import as_predictions
+    from heldout.data.prediction_inputs import as_predictions
     from heldout.measure.prediction.evaluate import evaluate_predictions
 
     _refuse_options(options, {"positive", "undefined", "threshold"}, "predictions")
@@ -199,8 +199,8 @@ def _first(given: Any) -> Any:
 
 
 def _task_of_files(predictions: Any, wanted: list[Any] | None) -> Task:
-    from heldout.data.given_predictions import is_path, listed
-    from heldout.data.prediction_kind import told_task
+    from heldout.data.prediction_inputs import is_path, listed
+    from heldout.data.prediction_task import detect_task
 
     files = listed(predictions)
     if not files or not all(map(is_path, files)):
@@ -209,7 +209,7 @@ def _task_of_files(predictions: Any, wanted: list[Any] | None) -> Task:
         tasks = likely_tasks(wanted, ("classification", "regression", "text"))
         if len(tasks) == 1:
             return tasks[0]
-    return cast("Task", told_task(files) or "classification")
+    return cast("Task", detect_task(files) or "classification")
 
 
 def _task_of_measures(

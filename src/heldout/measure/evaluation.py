@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.frames import Library, check_library, frame_of
+from heldout.data.columns import Library, check_library, frame_of
 from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measures
 from heldout.measure.undefined import Undefined
@@ -119,6 +119,11 @@ class Evaluation(ABC):
         import polars as pl  # slow to import, rarely needed
 
         return frame_of(pl.concat(list(self._parts())), library)
+
+    def __str__(self) -> str:
+        from heldout.notebook import evaluation_text  # imports the report
+
+        return evaluation_text(self)
 
     def _repr_html_(self) -> str:
         """Show the values as a table in a notebook."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from heldout.infer.advise import BY_RANK
+from heldout.infer.analyses import BY_RANK
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "p_words",
     "sentences",
     "show_p",
+    "test_name",
     "test_words",
     "tests_line",
     "verdict",
@@ -54,6 +55,11 @@ _ADJUSTED = {
     "bh": "Benjamini-Hochberg's method (false discovery rate)",
     "by": "Benjamini-Yekutieli's method (false discovery rate)",
 }
+
+
+def test_name(test: str) -> str:
+    """Return the name of a test in words: ``paired t test``."""
+    return _NAMES.get(test, test)
 
 
 def show_p(p: float) -> str:

@@ -16,9 +16,12 @@ from heldout.report.claim_words import (
     bounds,
     sentences,
     show_p,
+    tests_line,
+    verdict,
     verdict_of_many,
 )
-from heldout.report.short_claims import short_text, wrapped
+from heldout.report.order_agreement import agreement_records
+from heldout.report.short_claims import pairs_table, short_text, systems_table, wrapped
 from heldout.report.tables import (
     Table,
     note_lines,
@@ -200,7 +203,8 @@ def claims_text(
     known
         Notes that the same output has shown before: they are not repeated.
     full
-        Whether all columns are shown, or, of ``table``, a few lines with the answer first.
+        Whether all columns are shown, or, of ``table`` and ``md``, a few lines with the answer
+        first.
     pairs
         Of the few lines: add a table of all pairs.
     explain
@@ -213,10 +217,28 @@ def claims_text(
         if not explain:
             return text
         return text + "\n" + wrapped([*sentences(shown), *analysis_lines(comparison)], width)
+    if kind == "md" and not full:
+        return _short_markdown(comparison, known, pairs=pairs)
     text = tables_text(claim_tables(shown), kind, terminal=terminal)
     gap = {"table": "\n", "md": "\n"}.get(kind, "")
     lines = [*_not_shown(comparison, shown), *_prose(shown, known)]
     return text + gap + notes_text(lines, kind)
+
+
+def _short_markdown(comparison: Comparison, known: Collection[Note], *, pairs: bool) -> str:
+    """The verdict, one table and the test, for the summary of a pull request."""
+    many = len(comparison.claims) > 1
+    said = verdict_of_many(comparison) if many else verdict(comparison, comparison.claims[0])
+    tables = [systems_table(comparison)]
+    tables += [pairs_table(comparison)] if pairs and many else []
+    notes = [note for note in comparison.warnings if note not in known]
+    return (
+        notes_text([f"{said}."], "md")
+        + "\n"
+        + tables_text(tables, "md")
+        + "\n"
+        + notes_text([tests_line(comparison), *note_lines(notes)], "md")
+    )
 
 
 def readable(comparison: Comparison) -> Comparison:
@@ -305,7 +327,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
 
 def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """All comparisons as JSON has them: what is not finite is null."""
-    return [plain(comparison_dict(one)) for one in note_measures(comparisons)]
+    records = [comparison_dict(one) for one in note_measures(comparisons)]
+    for record, agreement in zip(records[1:], agreement_records(comparisons), strict=True):
+        record["agreement"] = agreement
+    return [plain(record) for record in records]
 
 
 def json_claims(comparisons: Sequence[Comparison]) -> str:

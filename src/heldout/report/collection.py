@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from heldout.as_json import json_text
 from heldout.data.notes import count_of
-from heldout.report.tables import plain_text
+from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["collection_json", "collection_text"]
 
-_WIDTH = 20
+_WIDTH = 14
 
 
 def collection_text(description: Description) -> str:
@@ -34,13 +34,12 @@ def _lines(found: Description) -> Iterator[str]:
         "judgements",
         f"{found.judgements:,} of {count_of(found.judged_queries, 'query', 'queries')}",
     )
-    if found.judged_a_query is not None:
-        yield _row("  a query", _spread(found.judged_a_query))
+    if found.judged_per_query is not None:
+        yield _row("  per query", _spread(found.judged_per_query))
         grades = ", ".join(f"{grade}: {count:,}" for grade, count in found.grades)
         yield _row("  grades", grades)
     yield _row("fingerprint", found.fingerprint)
-    for note in found.notes:
-        yield _row(note.label, plain_text(note.text + note.tag))
+    yield from map(plain_text, note_lines(found.notes))
 
 
 def _row(name: str, value: str) -> str:
@@ -51,8 +50,8 @@ def _spread(found: Spread | None) -> str:
     if found is None:
         return "none"
     return (
-        f"median {found.median:,g}, quartiles {found.lower:,g} to {found.upper:,g}, "
-        f"least {found.least:,}, most {found.most:,}, in all {found.total:,}"
+        f"median {found.median:,g} (quartiles {found.lower:,g} to {found.upper:,g}), "
+        f"min {found.least:,}, max {found.most:,}, total {found.total:,}"
     )
 
 

@@ -23,11 +23,11 @@ ALL = "all"
 
 
 def _cells(
-    evaluation: Evaluation, *, per_query: bool, summary: bool
+    evaluation: Evaluation, *, per_query: bool, summary: bool, ordered: bool
 ) -> Iterator[tuple[int, str | None, list[Any]]]:
     """Run, query and values: the queries of each run, then its means, which have no query."""
     queries = evaluation.queries()
-    for number in range(len(evaluation.names)):
+    for number in _best_first(evaluation) if ordered else range(len(evaluation.names)):
         if per_query:
             columns = [
                 evaluation.values(number, at).tolist() for at in range(len(evaluation.measures))
@@ -37,6 +37,17 @@ def _cells(
         if summary:
             means = [evaluation.mean(number, at) for at in range(len(evaluation.measures))]
             yield number, None, means
+
+
+def _best_first(evaluation: Evaluation) -> list[int]:
+    """The numbers of the runs, in the order of the first measure; undefined means come last."""
+    sign = -1 if evaluation.measures[0].higher_is_better is not False else 1
+
+    def key(number: int) -> tuple[bool, float]:
+        mean = evaluation.mean(number, 0)
+        return (math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean)
+
+    return sorted(range(len(evaluation.names)), key=key)
 
 
 def _format(value: Any, digits: int | None, undefined: str, *, integral: bool) -> str:
@@ -56,8 +67,9 @@ def evaluation_table(
     summary: bool = True,
     digits: int | None = 4,
     undefined: str = "undefined",
+    ordered: bool = False,
 ) -> Table:
-    """A row a run, or a row a query and run; the best mean of each measure is bold.
+    """One row per run, or per query and run; the best mean of each measure is bold.
 
     Parameters
     ----------
@@ -68,14 +80,18 @@ def evaluation_table(
     digits
         Of values; None for all.
     undefined
-        What stands for a value that there is not.
+        Text of a value that does not exist.
+    ordered
+        Whether the best run of the first measure comes first.
     """
     integral = [measure.definition.integral for measure in evaluation.measures]
     best = _best(evaluation) if len(evaluation.names) > 1 else set()
     texts = 2 if per_query else 1
     rows: list[list[str]] = []
     bold, sections = set(), set()
-    for number, query, values in _cells(evaluation, per_query=per_query, summary=summary):
+    for number, query, values in _cells(
+        evaluation, per_query=per_query, summary=summary, ordered=ordered
+    ):
         if query is None:
             bold |= {(len(rows), texts + at) for run, at in best if run == number}
             sections |= {len(rows)} if per_query else set()
@@ -112,7 +128,12 @@ def evaluation_text(
     """
     undefined = "" if kind == "csv" else "undefined"
     table = evaluation_table(
-        evaluation, per_query=per_query, summary=summary, digits=digits, undefined=undefined
+        evaluation,
+        per_query=per_query,
+        summary=summary,
+        digits=digits,
+        undefined=undefined,
+        ordered=kind == "table" and not per_query,
     )
     if kind == "table":
         table = replace(table, notes=())

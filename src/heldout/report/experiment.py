@@ -96,7 +96,12 @@ def result_sentences(results: Results, *, explain: bool = False) -> tuple[str, .
 
 
 def results_text(
-    results: Results, *, terminal: bool = False, full: bool = False, explain: bool = False
+    results: Results,
+    *,
+    terminal: bool = False,
+    full: bool = False,
+    explain: bool = False,
+    quiet: bool = False,
 ) -> str:
     """The estimates, which system is better, and what to know about it.
 
@@ -111,13 +116,17 @@ def results_text(
     explain
         Say what the numbers mean, how they were made, and, of document folds, compare the systems
         over queries, too.
+    quiet
+        Leave out notes and warnings.
     """
     width = shutil.get_terminal_size().columns if terminal else None
     compared, refused = comparisons(results)
     notes = distinct([*results.notes, *refused])
     parts = [aligned(one, width) for one in result_tables(results)]
     answers = [*_answers(results, compared), *result_sentences(results, explain=explain)]
-    parts.append(wrapped([*answers, *note_lines(notes)], width))
+    parts.append(wrapped([*answers, *([] if quiet else note_lines(notes))], width))
+    if quiet and not (full or explain):
+        return "\n".join(parts)
     if full or explain:
         parts += _compared(results, compared, notes, terminal=terminal, full=full)
     else:

@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.as_json import plain
 from heldout.errors import InputError
-from heldout.infer.advise import tests_named
+from heldout.infer.analyses import tests_named
 from heldout.infer.results import drop_noise
 from heldout.notes import Note, note_texts
 from heldout.report.claim_words import show_p

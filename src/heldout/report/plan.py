@@ -1,236 +1,29 @@
-"""Planning in words: data that are needed, differences that can be seen."""
+"""Planning in words: data that are needed, differences that can be detected."""
 
 from __future__ import annotations
 
-import math
-from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from heldout.errors import InputError
-from heldout.infer.results import drop_noise
-from heldout.notes import Note, note_texts
-from heldout.report.tables import note_lines, plain_text
+from heldout.experiment.pilots import planned_numbers, shown_value, usual_differences
+from heldout.notes import note_texts
+from heldout.report.tables import Table, note_lines, plain_text
+from heldout.report.terminal import aligned, fitted, printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.scores import Scores
-    from heldout.experiment.results import Results
-    from heldout.infer.power_designs import Goal, PowerDesign
+    from heldout.experiment.pilots import Spread
+    from heldout.infer.power_designs import Goal
     from heldout.infer.power_pilot import PilotPower
     from heldout.infer.power_several import SeveralPower
 
 __all__ = [
-    "Spread",
-    "document_spreads",
-    "fold_spreads",
     "json_plan",
-    "pilot_spreads",
     "plan_lines",
-    "proportion_spread",
+    "plan_table_lines",
     "several_lines",
     "simulated_lines",
-    "usual_difference",
 ]
-
-DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
-"""What to plan for by default, when differences spread as those of nDCG and AP do."""
-
-USUAL_SPREAD: Final = 0.15
-
-NUMBERS: Final = (25, 50, 100, 200, 400, 1000)
-TIMES: Final = (1, 2, 4, 10)
-"""Multiples of the data there are, where they are what is planned."""
-
-ERRORS: Final = 7.0
-"""A standard error times this is about the spread that fifty units would have."""
-
-FEW_UNITS: Final = 10
-BOUND: Final = 0.8
-"""Confidence of the bound of the spread that a small pilot is shown with."""
-
-
-class Spread(NamedTuple):
-    """How much the differences of two systems spread.
-
-    Parameters
-    ----------
-    what
-        The systems and the measure; empty when only a number was given.
-    sd
-        Standard deviation of the differences; 0 when all are the same.
-    units
-        Units of the pilot; 0 without one.
-    bound
-        What the true standard deviation is at most, with confidence .8; 0 if not known.
-    design
-        How differences are tested; None for paired units.
-    unit
-        What is counted, in the plural.
-    about
-        The first sentence of the plan, where it is not about a standard deviation.
-    """
-
-    what: str
-    sd: float
-    units: int = 0
-    bound: float = 0.0
-    design: PowerDesign | None = None
-    unit: str = "queries"
-    about: str = ""
-
-    @property
-    def planned(self) -> PowerDesign:
-        """How the plan is made."""
-        from heldout.infer.power_designs import UnitDesign
-
-        return UnitDesign(self.sd) if self.design is None else self.design
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader of the plan should know."""
-        if not 0 < self.units < FEW_UNITS or not self.bound:
-            return ()
-        bound = _shown(self.bound, self.sd)
-        text = (
-            f"a pilot of {self.units} {self.unit} hardly knows the spread: it may well be {bound} "
-            f"(bound with {BOUND:.0%} confidence; plan with --sd)"
-        )
-        return (Note("small-pilot", text),)
-
-
-def pilot_spreads(scores: Scores, unit: str = "queries") -> list[Spread]:
-    """The spread of each pair of systems; refused when there is nothing to plan from.
-
-    Successes and failures are planned for as proportions, by McNemar's test.
-    """
-    _check_pilot(scores)
-    found = [_spread(scores, *pair, unit) for pair in combinations(range(len(scores.systems)), 2)]
-    if not any(spread.sd for spread in found):
-        raise InputError(
-            f"{found[0].what}: the differences are all the same, so that nothing is known about "
-            "their spread: give a pilot whose systems differ on some units, or --sd"
-        )
-    return found
-
-
-def _check_pilot(scores: Scores) -> None:
-    if len(scores.systems) < 2:
-        raise InputError(
-            f"one system ({plain_text(scores.systems[0])}) has no differences to plan from: give a "
-            "pilot of two, or --sd"
-        )
-    if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
-
-
-def _named(scores: Scores, first: int, second: int) -> str:
-    names = f"{plain_text(scores.systems[second])} - {plain_text(scores.systems[first])}"
-    return f"{names}, {scores.measure}"
-
-
-def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
-    from heldout.infer.power import pilot_sd
-    from heldout.infer.tests.paired import is_constant  # SciPy
-
-    columns = scores.values[:, [second, first]]
-    gaps = drop_noise(columns[:, 0], columns[:, 1])
-    what = _named(scores, first, second)
-    if is_constant(gaps):
-        return Spread(what, 0.0, len(gaps), unit=unit)
-    found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
-    if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
-        return proportion_spread(float((gaps != 0).mean()), found)
-    return found
-
-
-def proportion_spread(discordant: float, pilot: Spread | None = None) -> Spread:
-    """The plan for successes and failures, given the share of units on which systems differ."""
-    from heldout.infer.power_designs import ProportionDesign
-
-    known = pilot or Spread("", math.sqrt(discordant) if discordant > 0 else 0.0)
-    of_pilot = f" (pilot of {known.units:,} {known.unit})" if known.units else ""
-    subject = f"{known.what}: one system" if known.what else "One system"
-    about = f"{subject} succeeds where the other fails on {discordant:.1%} of the units{of_pilot}."
-    return known._replace(design=ProportionDesign(discordant), about=about)
-
-
-def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> list[Spread]:
-    """The plan for folds: how many rows in as many folds, by the corrected resampled t test.
-
-    Parameters
-    ----------
-    scores
-        One row per fold.
-    test_share
-        n_test / n_train.
-    rows
-        Rows in all folds; if not known, the plan counts in per cent of them.
-    """
-    from heldout.infer.power_designs import fold_design
-    from heldout.infer.tests.paired import is_constant  # SciPy
-
-    _check_pilot(scores)
-    found = []
-    for first, second in combinations(range(len(scores.systems)), 2):
-        gaps = drop_noise(scores.values[:, second], scores.values[:, first])
-        what, folds = _named(scores, first, second), len(gaps)
-        if is_constant(gaps):
-            found.append(Spread(what, 0.0, folds, unit="folds"))
-            continue
-        design = fold_design(gaps, test_share, rows or 100)
-        unit = "rows" if rows else "per cent of the data"
-        about = (
-            f"{what}: the difference has standard error {_shown(design.error, design.error)} over "
-            f"{folds} folds, corrected for shared training data. More rows, as many folds:"
-        )
-        found.append(Spread(what, design.error, rows or 100, 0.0, design, unit, about))
-    if not any(one.design for one in found):
-        raise InputError(f"{found[0].what}: the differences are all the same: nothing to plan from")
-    return found
-
-
-def document_spreads(results: Results, measure: str | None = None) -> list[Spread]:
-    """The plan for collections of another size, from an experiment by document.
-
-    The standard error of each difference is that of its interval. It falls far more slowly than
-    with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
-    stays as short.
-    """
-    from heldout.infer.intervals.units import t_quantile
-    from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
-
-    found = []
-    for name in results.systems:
-        for one in next(row for row in results.summary if row["name"] == name)["differences"]:
-            if measure is not None and one["measure"] != measure:
-                continue
-            both = [results.estimate(system, one["measure"]) for system in (name, one["system"])]
-            freedom = max(min(row["n_queries"] for row in both) - 1, 1)
-            # A bound outside the range was moved inside: the other one has the full width.
-            half = max(one["difference"] - one["low"], one["high"] - one["difference"])
-            error = half / t_quantile(results.level, freedom)
-            what = f"{plain_text(name)} - {plain_text(one['system'])}, {one['measure']}"
-            size = both[0]["target_size"] or 0
-            if error <= 0:
-                found.append(Spread(what, 0.0, size, unit="documents"))
-                continue
-            about = (
-                f"{what}: the difference has standard error {_shown(error, error)} on a collection "
-                f"of {size:,} documents ({freedom + 1:,} queries, which stay). It is taken to "
-                f"fall with the power {DOCUMENT_RATE:g} of the number of documents, which is "
-                "rough: more queries are the surer way."
-            )
-            design = ScaledDesign(error, freedom, size, DOCUMENT_RATE)
-            found.append(Spread(what, error, size, 0.0, design, "documents", about))
-    if not found:
-        raise InputError(
-            "no differences between systems on new documents: plan from an experiment of at least "
-            "two systems by document, with an estimate that merges folds (pooled)"
-        )
-    return found
 
 
 def plan_lines(
@@ -257,23 +50,79 @@ def plan_lines(
     """
     sd, units, unit = spread.sd, spread.units, spread.unit
     if not sd and units:
-        return [f"{spread.what}: the differences are all the same: nothing to plan from.", ""]
+        return [f"{plain_text(spread.what)}: all differences are equal: nothing to plan from.", ""]
     sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
     test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
-    needed, seen = _numbers(spread, differences, numbers, goal)
+    needed, seen = planned_numbers(spread, differences, numbers, goal)
     pilot = f" (pilot of {units:,} {unit})" if units else ""
     subject = f"{spread.what}: differences" if spread.what else "Differences"
-    about = spread.about or f"{subject} have standard deviation {_shown(sd, sd)}{pilot}."
+    about = spread.about or f"{subject} have standard deviation {shown_value(sd, sd)}{pilot}."
     return [
-        about,
+        plain_text(about),
         *([] if quiet else note_lines(spread.notes)),
-        f"{unit.capitalize()} needed to see a difference ({test}):",
+        f"{unit.capitalize()} needed to detect a difference ({test}):",
         *(f"  {delta:<8g}{number:>9,}" for delta, number in needed),
-        f"Smallest difference that so many {unit} can show:",
-        *(f"  {number:<8,}{_shown(delta, sd):>9}" for number, delta in seen),
+        f"Smallest detectable difference by number of {unit}:",
+        *(f"  {number:<8,}{shown_value(delta, sd):>9}" for number, delta in seen),
         *_width_lines(spread, widths, goal.level),
         "",
     ]
+
+
+def plan_table_lines(
+    spreads: Sequence[Spread],
+    differences: Sequence[float] | None,
+    numbers: Sequence[int] | None,
+    goal: Goal,
+    *,
+    width: int | None = None,
+    quiet: bool = False,
+) -> list[str]:
+    """The plans of many pairs of systems, one line per pair.
+
+    Parameters
+    ----------
+    spreads
+        What is known of the differences of each pair.
+    differences, numbers
+        What to plan for; by default three usual differences.
+    goal
+        Power, level and alternative.
+    width
+        Columns of the terminal; names of pairs are shortened to fit. None for any width.
+    quiet
+        Whether to leave out notes.
+    """
+    varying = [spread for spread in spreads if spread.sd]
+    middle = sorted(varying, key=lambda spread: spread.sd)[len(varying) // 2]
+    wanted = list(differences or usual_differences(middle, goal)[1::2])
+    unit = middle.unit
+    sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
+    test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
+    lines = [f"{unit.capitalize()} needed to detect a difference ({test}):"]
+    rows = [
+        [
+            spread.what.rpartition(", ")[0],
+            shown_value(spread.sd, spread.sd),
+            *(f"{spread.planned.needed(delta, goal):,}" for delta in wanted),
+        ]
+        for spread in varying
+    ]
+    table = Table(["pair", "sd", *(f"{delta:g}" for delta in wanted)], rows)
+    lines += aligned(fitted(printable(table), width)).splitlines()
+    if numbers:
+        rows = [
+            [
+                spread.what.rpartition(", ")[0],
+                *(shown_value(spread.planned.detectable(n, goal), spread.sd) for n in numbers),
+            ]
+            for spread in varying
+        ]
+        table = Table(["pair", *(f"{n:,}" for n in numbers)], rows)
+        lines += ["", f"Smallest detectable difference by number of {unit}:"]
+        lines += aligned(fitted(printable(table), width)).splitlines()
+    notes = [note for spread in varying for note in spread.notes]
+    return [*lines, *([] if quiet else note_lines(notes)), ""]
 
 
 def _width_lines(spread: Spread, widths: Sequence[float] | None, level: float) -> Iterator[str]:
@@ -288,22 +137,15 @@ def simulated_lines(what: str, found: Sequence[PilotPower], unit: str = "units")
     """The power that simulations found, in words."""
     first = found[0]
     about = (
-        f"{what}: power to see the pilot's own difference ({first.difference:+.4f}), "
-        f"{first.test} test on {first.simulations:,} samples of the pilot's {unit}:"
+        f"{plain_text(what)}: power to detect the pilot's own difference "
+        f"({first.difference:+.4f}), {first.test} test on {first.simulations:,} samples of the "
+        f"pilot's {unit}:"
     )
     return [
         about,
         *(f"  {one.n:<8,}{one.power:>9.1%} ± {one.error:.1%}" for one in found),
         "",
     ]
-
-
-def usual_difference(spreads: Sequence[Spread]) -> float:
-    """A difference to plan for if none is named: of the size that is usual for such scores."""
-    from heldout.infer.power_designs import Goal
-
-    varying = sorted((spread for spread in spreads if spread.sd), key=lambda spread: spread.sd)
-    return _usual_differences(varying[len(varying) // 2], Goal())[-2]
 
 
 def several_lines(found: Sequence[tuple[float, SeveralPower | None]], power: float) -> list[str]:
@@ -344,7 +186,7 @@ def json_plan(
         plan: dict[str, Any] = {**known, **goal._asdict(), **note_texts(spread.notes)}
         plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
-            needed, seen = _numbers(spread, differences, numbers, goal)
+            needed, seen = planned_numbers(spread, differences, numbers, goal)
             key = "queries" if spread.unit == "queries" else "n"
             plan["needed"] = [{"difference": delta, key: n} for delta, n in needed]
             plan["detectable"] = [{key: n, "difference": delta} for n, delta in seen]
@@ -361,44 +203,3 @@ def json_plan(
             ]
         plans.append(plan)
     return json_text(plans)
-
-
-def _numbers(
-    spread: Spread,
-    differences: Sequence[float] | None,
-    numbers: Sequence[int] | None,
-    goal: Goal,
-) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
-    """Data needed for each difference, and the difference that each amount can show."""
-    design = spread.planned
-    wanted = differences or _usual_differences(spread, goal)
-    needed = [(delta, design.needed(delta, goal)) for delta in wanted]
-    return needed, [(n, design.detectable(n, goal)) for n in numbers or _usual_numbers(spread)]
-
-
-def _usual_numbers(spread: Spread) -> list[int]:
-    from heldout.infer.power_designs import ScaledDesign
-
-    if isinstance(spread.design, ScaledDesign):
-        return [times * spread.design.size for times in TIMES]
-    return sorted({*NUMBERS, *([spread.units] if spread.units else [])})
-
-
-def _usual_differences(spread: Spread, goal: Goal) -> list[float]:
-    """Round numbers of the size of the spread, negative where only a loss is looked for."""
-    from heldout.infer.power_designs import ScaledDesign
-
-    sd = spread.sd
-    if isinstance(spread.design, ScaledDesign):
-        sd *= ERRORS  # of as many units as are usual
-    if not (math.isfinite(sd) and sd > 0):
-        return list(DIFFERENCES)  # refused with a reason by whoever plans with it
-    scale = 10.0 ** round(math.log10(sd / USUAL_SPREAD))
-    return [goal.signed(delta) * scale for delta in DIFFERENCES]
-
-
-def _shown(value: float, sd: float) -> str:
-    """Four decimals, unless the scores are on quite another scale."""
-    if math.isnan(value):
-        return "none"
-    return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"

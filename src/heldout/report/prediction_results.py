@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
 from heldout.infer.results import count_of
+from heldout.report.plan_words import plan_words
 from heldout.report.scores import show
 from heldout.report.tables import Table, plain_text
 
@@ -85,9 +86,7 @@ def _point(point: dict[str, Any]) -> str:
 def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator[str]:
     """How the numbers were made; with `explain` what they mean."""
     settings = results.manifest["settings"]
-    plan = plain_text(settings["plan"])
-    own = settings["plan_seed"]
-    seed = "" if own is None or "seed=" in plan else f", seed {own}"
+    plan = plan_words(settings["plan"], "rows", settings["splits"], settings["plan_seed"])
     tuned = [one for one in results.summary if one["tuned"]]
     how = (
         f"; parameters tuned for {settings['tune_for']} on {settings['inner']} inner folds of each "
@@ -95,7 +94,7 @@ def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator
         if tuned
         else ""
     )
-    yield f"{count_of(settings['splits'], 'split')} of the rows ({plan}{seed}){how}."
+    yield f"{plan}{how}."
     if explain:
         methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
         shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
@@ -110,9 +109,9 @@ def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator
             "depend on the class shares."
         )
     for one in tuned:
-        ship = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
+        selected = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
         name = plain_text(one["name"])
-        yield f"{name}: selected parameters (tuned on all data) {plain_text(ship)}."
+        yield f"{name}: selected parameters (tuned on all data): {plain_text(selected)}."
     yield from (
         f"{found['measure']} is undefined for {plain_text(one['name'])}: "
         f"{plain_text(found['reason'])}."
@@ -135,11 +134,11 @@ def prediction_plan(settings: PredictionSettings) -> list[str]:
         rows += f", {count_of(len(data.classes), 'class', 'classes')}"
     if data.groups:
         rows += f", {count_of(len(set(data.groups)), 'group')}"
-    plan = plain_text(repr(settings.splits.plan))
+    splits = settings.splits
     measures = ", ".join(map(str, settings.measures))
     return [
         rows,
-        f"{count_of(len(settings.splits), 'split')} of the rows by {plan}",
+        plan_words(repr(splits.plan), "rows", len(splits), splits.seed),
         f"measures: {measures}",
-        f"parameters are chosen by {settings.tune_for} on {settings.inner} inner folds",
+        f"parameters tuned for {settings.tune_for} on {settings.inner} inner folds",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import collection_sizes
-from heldout.infer.results import count_of
+from heldout.report.plan_words import plan_words
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
@@ -76,13 +76,9 @@ def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[st
 
 def _plan_words(settings: SettingsRecord) -> str:
     """How the data were split: ``10 folds of the queries (seed 0)``."""
-    plan, what = plain_text(settings["plan"]), _WHAT[settings["by"]]
-    own = settings["plan_seed"]
-    seed = "" if own is None or "seed=" in plan else f"seed {own}"
-    if plan == f"KFold(k={settings['splits']})":
-        return f"{settings['splits']} folds of the {what}{f' ({seed})' if seed else ''}"
-    made = ", ".join(part for part in (plan, seed) if part)
-    return f"{count_of(settings['splits'], 'split')} of the {what} ({made})"
+    return plan_words(
+        settings["plan"], _WHAT[settings["by"]], settings["splits"], settings["plan_seed"]
+    )
 
 
 def _tuned_words(settings: SettingsRecord) -> str:
@@ -141,10 +137,10 @@ def parameters(values: dict[str, Any]) -> str:
 
 def ranking_plan(settings: RankingSettings) -> list[str]:
     """What would be run: the collection, the plan and the measures, a line each."""
-    collection, plan = settings.collection, plain_text(repr(settings.splits.plan))
+    collection, splits = settings.collection, settings.splits
     measures = ", ".join(map(str, settings.measures))
     return [
         f"{plain_text(collection.name)}: {collection_sizes(collection)}",
-        f"{count_of(len(settings.splits), 'split')} of the {_WHAT[settings.by]} by {plan}",
-        f"measures: {measures}; parameters are chosen by {settings.tune_for}",
+        plan_words(repr(splits.plan), _WHAT[settings.by], len(splits), splits.seed),
+        f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]

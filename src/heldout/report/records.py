@@ -44,7 +44,7 @@ def write_records(records: Sequence[dict[str, Any]], path: str | os.PathLike[str
     """Write one row per record as Parquet."""
     import polars as pl  # slow to import
 
-    from heldout.data.files import write_atomically
+    from heldout.data.atomic import write_atomically
 
     with write_atomically(path) as aside:
         pl.DataFrame(records, infer_schema_length=None).write_parquet(aside)

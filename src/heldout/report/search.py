@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING
 
 from heldout.report.tables import Table, plain_text
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["found_json", "found_text", "index_json", "index_text", "models_text"]
 
-_WIDTH = 20
+_WIDTH = 14
+_ROOM = 66  # columns for values in a terminal of 80
 _WIDEST_ID = 50
 
 
@@ -26,23 +28,27 @@ def index_text(index: AnyIndex, size: int) -> str:
     size
         Bytes of its files.
     """
-    return "".join(f"{name:{_WIDTH}}{value}\n" for name, value in _index_rows(index, size))
+    lines = []
+    for name, value in _index_rows(index, size):
+        first, *rest = textwrap.wrap(value, _ROOM, break_on_hyphens=False)
+        lines += [f"{name:{_WIDTH}}{first}\n", *(f"{'':{_WIDTH}}{line}\n" for line in rest)]
+    return "".join(lines)
 
 
 def _index_rows(index: AnyIndex, size: int) -> Iterator[tuple[str, str]]:
     words = index.total_length
     mean = words / index.n_documents if index.n_documents else 0.0
     yield "documents", f"{index.n_documents:,}"
-    yield "  length", f"{mean:,.1f} terms on average, in all {words:,}"
+    yield "  length", f"{mean:,.1f} terms on average, total {words:,}"
     number = len(index.parts)
     if number > 1:
         yield "parts", f"{number}, of up to {_most(index):,} documents"
-    yield "terms", f"{index.n_terms:,}" + (" in the part with the most" if number > 1 else "")
+    yield "terms", f"{index.n_terms:,}" + (" in the largest part" if number > 1 else "")
     yield "postings", f"{index.n_postings:,}"
-    each = f" ({size / index.n_postings:.1f} a posting)" if index.n_postings else ""
+    each = f" ({size / index.n_postings:.1f} per posting)" if index.n_postings else ""
     yield "bytes", f"{size:,}{each}"
-    yield "analyzer", plain_text(index.analyzer.signature())
-    yield "of documents", index.documents_digest or "unknown"
+    yield "analyzer", plain_text(index.analyzer.signature()).replace("|", ", ")
+    yield "corpus", index.documents_digest or "unknown"
     yield "fingerprint", index.fingerprint
 
 
@@ -117,10 +123,10 @@ def models_text() -> str:
 
 
 _CONVENTIONS = """\
-M documents of the average length avdl are searched; a word w stands in df of them, cf times in all,
-c times in the document d of |d| words. Scores are sums over the words of the query, each times its
-count in the query, or times (k3+1)c/(k3+c) where k3 is given (not for query likelihood).
-Logarithms are natural. lambda weighs the DOCUMENT, 1 − lambda the collection (MeTA and Lucene have
-it the other way round). Only documents that have a word of the query are ranked; of equal scores
-the greater document id comes first.
+M documents with average length avdl; word w occurs in df documents, cf times in total, and c times
+in document d with |d| words. A score is a sum over the words of the query, each multiplied by its
+count in the query, or by (k3+1)c/(k3+c) if k3 is given (not for query likelihood). Logarithms are
+natural. lambda is the weight of the DOCUMENT, 1 − lambda that of the collection (MeTA and Lucene
+have it the other way round). Only documents with a word of the query are ranked; ties are broken by
+document id, descending.
 """

@@ -15,7 +15,7 @@ from heldout.report.claim_words import (
     verdict_of_many,
 )
 from heldout.report.tables import Table, note_lines, plain_text
-from heldout.report.terminal import aligned
+from heldout.report.terminal import aligned, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from heldout.infer.simultaneous.blocks import Source
     from heldout.notes import Note
 
-__all__ = ["anova_table", "claim_line", "pairs_table", "short_text", "wrapped"]
+__all__ = [
+    "anova_table",
+    "claim_line",
+    "pairs_table",
+    "short_text",
+    "systems_table",
+    "wrapped",
+]
 
 _NAME: Final = 24
 """Characters of a system's name that a table shows; longer ones lose their middle."""
@@ -113,7 +120,7 @@ def claim_line(comparison: Comparison, claim: Claim) -> str:
 def _many(comparison: Comparison) -> list[str]:
     """All systems in one table, the best first."""
     lines = [f"{verdict_of_many(comparison)}."]
-    lines += aligned(_ranking(comparison)).splitlines()
+    lines += aligned(systems_table(comparison)).splitlines()
     if comparison.baseline is None:
         lines.append(_top_group(comparison))
     if comparison.advice.correction in _WITH_ANOVA and comparison.anova is not None:
@@ -121,7 +128,7 @@ def _many(comparison: Comparison) -> list[str]:
     return lines
 
 
-def _ranking(comparison: Comparison) -> Table:
+def systems_table(comparison: Comparison) -> Table:
     """One row per system, the best first, with its difference to the baseline or to the best."""
     order = _order(comparison)
     rows = comparison.systems
@@ -197,11 +204,7 @@ def _top_group(comparison: Comparison) -> str:
 
 
 def _name(name: str) -> str:
-    plain = plain_text(name)
-    if len(plain) <= _NAME:
-        return plain
-    half = (_NAME - 1) // 2
-    return f"{plain[: _NAME - 1 - half]}…{plain[-half:]}"
+    return shortened(plain_text(name), _NAME)
 
 
 def pairs_table(comparison: Comparison) -> Table:

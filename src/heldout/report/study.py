@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.report.tables import Table, tables_text
-from heldout.report.terminal import aligned
+from heldout.report.terminal import aligned, fitted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,29 +38,38 @@ COVERAGE_KNOWN: Final = 0.025
 
 _HINTS: Final = {
     "pooled": "held-out documents of all folds in one ranking (default)",
-    "pooled-unmatched": "the same, without regard to the target's size",
+    "pooled-unmatched": "the same, not adjusted to the size of the collection",
     "training": "no hold-out",
-    "per-fold": "mean over folds, empty left out",
-    "per-fold-zero": "mean over folds, empty = 0, in the truth too",
-    "pro-weighted": "folds weighted by Pro10",
-    "dynamic-cutoff": "cutoff scaled to the fold",
+    "per-fold": "mean over folds; folds without relevant documents left out",
+    "per-fold-zero": "mean over folds; those folds count 0, also in the truth",
+    "pro-weighted": "mean over folds weighted by Pro10",
+    "dynamic-cutoff": "mean over folds with the cutoff scaled to the fold",
 }
+
+_METHODS: Final = {"t with re-tuning": "re-tuned t"}
+"""Short names of intervals, for tables."""
 
 
 def study_text(study: BiasStudy, system: str) -> str:
-    """Return a table of all estimators, the default first, and a verdict below it."""
+    """Return a verdict, a table of all estimators with the default first, and the design."""
     settings = study.settings
     sets = f" in each of {settings.sets} sets" if settings.sets > 1 else ""
-    title = (
-        f"{system}, {settings.measure}: {count_of(study.sample_size, 'document')} seen{sets}, "
-        f"{study.target_size:,} unseen, {settings.folds} folds, {settings.draws:,} draws"
+    design = (
+        f"{system}, {settings.measure}: {count_of(settings.draws, 'draw')} of "
+        f"{count_of(study.sample_size, 'training document')}{sets}, truth on "
+        f"{count_of(study.target_size, 'other document')}, {settings.folds} folds."
     )
     left_out = (
-        f"{study.left_out:.1f} queries per draw have no relevant document in the sample; "
-        "they are left out"
+        f"{study.left_out:.1f} queries per draw have no relevant document in the sample and are "
+        "left out."
     )
-    lines = [title, _tuning(study), left_out, "", _explained(study), _verdict(study), ""]
-    return "\n".join(lines)
+    return "\n".join(
+        [
+            *(_verdict(study), "", aligned(study_table(study))),
+            *(design, _tuning(study), left_out, ""),
+            *_legend(study),
+        ]
+    )
 
 
 def study_table(study: BiasStudy) -> Table:
@@ -78,23 +87,23 @@ def study_table(study: BiasStudy) -> Table:
         ]
         for row in study.rows
     ]
-    return Table(["estimator", "estimate", "truth", "bias", "± se", "rmse", "covers", "± se"], rows)
+    head = ["estimator", "estimate", "truth", "bias", "± se", "RMSE", "coverage", "± se"]
+    return Table(head, rows)
 
 
-def _explained(study: BiasStudy) -> str:
-    """The table with a few words about each estimator at the right."""
-    hints = ["", *(_HINTS[row.estimator] for row in study.rows)]
-    lines = aligned(study_table(study)).splitlines()
-    width = max(map(len, lines))
-    pairs = zip(lines, hints, strict=True)
-    return "".join(f"{line:{width}}  {hint}".rstrip() + "\n" for line, hint in pairs)
+def _legend(study: BiasStudy) -> list[str]:
+    """What each estimator is, in columns."""
+    width = max(len(row.estimator) for row in study.rows)
+    return [*(f"{row.estimator:{width}}  {_HINTS[row.estimator]}" for row in study.rows), ""]
 
 
 def _tuning(study: BiasStudy) -> str:
     words = {
-        "fixed": "nothing is tuned",
-        "nested": "values are chosen on each train side, and on all seen documents for the truth",
-        "pre-split": "values are chosen once on the whole sample, before it is split: this leaks",
+        "fixed": "Nothing is tuned.",
+        "nested": "Parameters are tuned on the training side of each fold, and on the whole "
+        "sample for the truth.",
+        "pre-split": "Parameters are tuned once on the whole sample, before it is split: this "
+        "leaks.",
     }
     return words[study.settings.tuning]
 
@@ -106,16 +115,15 @@ def _percent(share: float | None) -> str:
 def _verdict(study: BiasStudy) -> str:
     row = next(row for row in study.rows if row.default)
     biased = abs(row.bias) > 2 * row.se
-    found = "biased by more" if biased else "no bias of more"
     text = (
-        f"{row.estimator} (the default): {found} than two standard errors "
-        f"({row.bias:+.4f} ± {row.se:.4f})"
+        f"{row.estimator} (the default): {'bias' if biased else 'no bias'} of more than two "
+        f"standard errors ({row.bias:+.4f} ± {row.se:.4f})"
     )
     if row.coverage is None or row.coverage_se is None:
         return text + "."
     text += (
         f"; {row.coverage:.1%} ± {row.coverage_se:.1%} of its {study.settings.level:.0%} intervals "
-        f"for these queries on {count_of(study.target_size, 'new document')} hold the truth"
+        f"for these queries on {count_of(study.target_size, 'new document')} include the truth"
     )
     few = row.coverage_se > COVERAGE_KNOWN
     return text + (f" ({study.settings.draws} draws are too few to judge that)." if few else ".")
@@ -144,19 +152,19 @@ def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
 def study_json(study: BiasStudy, system: str) -> str:
     """The same as JSON, one line per estimator."""
     objects = study_records(study, system)
-    lines = [json_text(one, indent=None).rstrip("\n") for one in objects]
+    lines = [json_text(record, indent=None).rstrip("\n") for record in objects]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def figure_tables(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
     """The data of the study's figures, as CSV by file name."""
     means = [
-        [str(draw), str(one), name, repr(value), repr(truth)]
-        for draw, one, name, value, truth in study.means
+        [str(draw), str(number), name, repr(value), repr(truth)]
+        for draw, number, name, value, truth in study.means
     ]
     queries = [
-        [str(one), query_ids[query], name, *map(repr, (value, truth, value - truth, pro))]
-        for one, query, name, value, truth, pro in study.queries
+        [str(number), query_ids[query], name, *map(repr, (value, truth, value - truth, pro))]
+        for number, query, name, value, truth, pro in study.queries
     ]
     head = ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
     tables = {
@@ -204,40 +212,46 @@ def coverage_table(study: CoverageStudy) -> Table:
     rows = [
         [
             _of(row),
-            f"{row.method}{' *' if row.default else ''}",
+            f"{_METHODS.get(row.method, row.method)}{' *' if row.default else ''}",
             f"{row.truth:+.4f}" if row.minus else f"{row.truth:.4f}",
-            f"{row.bias:+.4f}",
-            f"{row.se:.4f}",
-            _percent(row.coverage),
-            _percent(row.coverage_se),
+            f"{100 * row.coverage:.1f} ± {100 * row.coverage_se:.1f}",
             f"{row.width:.4f}",
             _percent(row.claims),
             _percent(row.wrong),
         ]
         for row in study.rows
     ]
-    head = ["score", "interval", "truth", "bias", "± se", "covers", "± se", "width"]
-    return Table([*head, "claims", "wrong"], rows, texts=2)
+    head = ["score", "interval", "truth", "coverage %", "width", "claims", "wrong"]
+    return Table(head, rows, texts=2)
 
 
 def _of(row: CoverageRow) -> str:
     return f"{row.system} - {row.minus}" if row.minus else row.system
 
 
-def coverage_text(study: CoverageStudy) -> str:
-    """The table, what its columns mean, and whether the reported intervals hold."""
+def coverage_text(study: CoverageStudy, width: int | None = None) -> str:
+    """Return whether the reported intervals hold, the table, and what its columns mean.
+
+    Parameters
+    ----------
+    study
+        Of `heldout.experiment.studies.coverage.coverage_study`.
+    width
+        Columns of the terminal; names of systems are shortened to fit. None for any width.
+    """
     settings = study.settings
-    title = (
+    design = (
         f"{study.measure}: {count_of(settings.draws, 'sample')} of "
         f"{count_of(study.sample_size, 'query', 'queries')}, drawn with replacement from "
-        f"{study.population:,} judged ones; {settings.folds} folds"
+        f"{study.population:,} judged ones; {settings.folds} folds."
     )
     legend = (
-        "covers: share of intervals that include the truth (nominal "
+        "coverage: share of intervals that include the truth, ± standard error (nominal "
         f"{settings.level:.0%}); claims: share without 0; wrong: share with the wrong sign; "
-        "* the interval that heldout reports"
+        "*: the interval that heldout reports."
     )
-    return "\n".join([title, "", aligned(coverage_table(study)), legend, _holds(study), ""])
+    table = fitted(coverage_table(study), width)
+    return "\n".join([_holds(study), "", aligned(table), design, legend, ""])
 
 
 def _holds(study: CoverageStudy) -> str:

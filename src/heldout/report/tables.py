@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import html
 import re
 from dataclasses import dataclass
 from io import StringIO
@@ -102,7 +100,7 @@ def notes_text(notes: Sequence[str], kind: str) -> str:
     if kind in {"tsv", "csv"}:
         return ""
     if kind == "html":
-        return "".join(f"<p>{html.escape(note)}</p>\n" for note in plain)
+        return "".join(f"<p>{escape_html(note)}</p>\n" for note in plain)
     if kind == "latex":
         return "".join(f"% {note}\n" for note in plain)
     if kind == "md":
@@ -170,6 +168,8 @@ def _tsv(table: Table) -> str:
 
 
 def _csv(table: Table) -> str:
+    import csv
+
     text = StringIO()
     cells = ([safe_cell(cell) for cell in line] for line in table.lines)
     csv.writer(text, lineterminator="\n").writerows(cells)
@@ -206,6 +206,9 @@ _LATEX: Final = str.maketrans(
         "|": r"\textbar{}",
         "—": "---",
         "Δ": r"$\Delta$",
+        "κ": r"$\kappa$",
+        "α": r"$\alpha$",
+        "≥": r"$\geq$",
         "∞": r"$\infty$",
     }
 )
@@ -266,6 +269,8 @@ def escape_html(text: str) -> str:
     >>> escape_html('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'
     """
+    import html  # all entities of HTML are slow to import
+
     return html.escape(plain_text(text))
 
 

@@ -14,12 +14,28 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table as RichTable
 
-__all__ = ["aligned", "ruled"]
+__all__ = ["aligned", "fitted", "printable", "ruled", "shortened"]
 
 MANY_ROWS: Final = 50
 """From here on rows are not drawn by Rich, which takes milliseconds for each."""
 
 ANY_WIDTH: Final = 10_000
+SHORTEST: Final = 12
+"""Characters of a name that are always shown."""
+
+
+def shortened(text: str, width: int) -> str:
+    """A text of at most `width` characters: a longer one loses its middle.
+
+    Examples
+    --------
+    >>> shortened("a-very-long-name", 9)
+    'a-ve…name'
+    """
+    if len(text) <= width:
+        return text
+    half = (width - 1) // 2
+    return f"{text[: width - 1 - half]}…{text[len(text) - half :]}"
 
 
 def aligned(table: Table, width: int | None = None) -> str:
@@ -40,6 +56,26 @@ def aligned(table: Table, width: int | None = None) -> str:
     """
     parts = _fitting(table, 10**9 if width is None else width)
     return "\n".join(_aligned(part) for part in parts)
+
+
+def fitted(table: Table, width: int | None) -> Table:
+    """The same table with the texts of its first column shortened to fit a width.
+
+    Parameters
+    ----------
+    table
+        Without control characters.
+    width
+        Columns of the terminal; None for any width.
+    """
+    if width is None:
+        return table
+    longest = max((len(row[0]) for row in table.rows), default=0)
+    excess = max(map(len, _aligned(table).splitlines())) - width
+    if excess <= 0:
+        return table
+    room = max(longest - excess, SHORTEST)
+    return replace(table, rows=[[shortened(row[0], room), *row[1:]] for row in table.rows])
 
 
 def _aligned(table: Table) -> str:
@@ -92,7 +128,7 @@ def ruled(tables: Sequence[Table], *, terminal: bool) -> str:
     buffer = StringIO()
     width = Console().width if terminal else ANY_WIDTH
     console = Console(file=buffer, width=width, force_terminal=terminal, highlight=False)
-    for number, table in enumerate(map(_plain, tables)):
+    for number, table in enumerate(map(printable, tables)):
         if number:
             console.print()
         if table.title:
@@ -105,7 +141,8 @@ def ruled(tables: Sequence[Table], *, terminal: bool) -> str:
     return "".join(line.rstrip() + "\n" for line in buffer.getvalue().splitlines())
 
 
-def _plain(table: Table) -> Table:
+def printable(table: Table) -> Table:
+    """The same table without control characters."""
     return replace(
         table,
         head=[plain_text(cell) for cell in table.head],

@@ -1,4 +1,4 @@
-"""Who is seen and who is held out."""
+"""Plans: how units are divided into training and held-out parts."""
 
 from __future__ import annotations
 

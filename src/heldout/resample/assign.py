@@ -1,7 +1,7 @@
-"""Put units into folds or parts: at random, by strata, by groups, by many labels at once.
+"""Assign units to folds or parts: at random, by strata, by groups, by many labels at once.
 
-A part is a fold, or a side of a hold-out. All functions take a random order of the units and give
-the number of the part of each.
+A part is a fold, or a side of a hold-out. All functions take a random order of the units and return
+the number of the part of each unit.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ __all__ = ["Labels", "choose", "cut", "deal", "even_sizes", "fill_groups", "plac
 
 
 class Labels(NamedTuple):
-    """Which labels a unit has, and how often: rows of a sparse table.
+    """The labels of units and their counts, as rows of a sparse table.
 
     Parameters
     ----------
     units, labels
         A unit and a label that it has.
     counts
-        How often: 1, or how many units of a group have it.
+        1, or how many units of a group have it.
     order
-        The labels in an order that depends on their names alone; it decides between equals.
+        The labels in an order that depends only on their names, used to break ties.
     word
         64 random bits.
     """
@@ -48,7 +48,7 @@ class Labels(NamedTuple):
 
 
 def even_sizes(units: int, parts: int) -> list[int]:
-    """Sizes that differ by one at most.
+    """Return sizes of parts that differ by at most one.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def even_sizes(units: int, parts: int) -> list[int]:
 
 
 def cut(order: Ints, parts: int) -> Parts:
-    """Cut a random order into pieces of equal size, but for one.
+    """Cut a random order into parts whose sizes differ by at most one.
 
     Examples
     --------
@@ -72,17 +72,17 @@ def cut(order: Ints, parts: int) -> Parts:
 
 
 def deal(order: Ints, strata: Ints, parts: int) -> Parts:
-    """Deal stratum after stratum, as one deals cards: strata and sizes are even but for one."""
+    """Deal the units stratum by stratum, like cards: counts in parts differ by at most one."""
     found = np.empty(len(order), np.int32)
     found[_by_stratum(order, strata)] = np.arange(len(order)) % parts
     return found
 
 
 def choose(order: Ints, strata: Ints, wanted: int, start: int) -> Flags:
-    """Choose some units; of each stratum its share, up or down to a whole number.
+    """Choose some units; of each stratum its share, rounded up or down.
 
-    Units are laid out stratum after stratum, and every so-manieth is taken, from a random start:
-    any stretch of m units then has its share of m, rounded up or down.
+    Units are arranged stratum by stratum and sampled systematically from a random start: any m
+    consecutive units then have their share of m, rounded up or down.
     """
     size = len(order)
     steps = (np.arange(size + 1) * wanted + start) // size
@@ -92,12 +92,12 @@ def choose(order: Ints, strata: Ints, wanted: int, start: int) -> Flags:
 
 
 def _by_stratum(order: Ints, strata: Ints) -> Ints:
-    """The units stratum by stratum, inside each in the random order."""
+    """Return the units stratum by stratum, in random order inside each stratum."""
     return order[np.argsort(strata[order], kind="stable")]
 
 
 def place_groups(order: Ints, sizes: Ints, parts: int) -> Parts:
-    """Put each group into the part that is lightest so far, the largest groups first.
+    """Put each group into the part with fewest units so far, largest groups first.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def place_groups(order: Ints, sizes: Ints, parts: int) -> Parts:
 
 
 def fill_groups(order: Ints, sizes: Ints, wanted: int) -> Flags:
-    """Choose groups in the random order, passing over those that would be too much."""
+    """Choose groups in random order, skipping groups that are too large for the rest."""
     found = np.zeros(len(sizes), np.bool_)
     left = wanted
     for group in order.tolist():
@@ -133,24 +133,24 @@ def spread(
 ) -> Parts:
     """Spread units with any number of labels, so that every part has its share of each label.
 
-    Iterative stratification (Sechidis, Tsoumakas & Vlahavas 2011): the label with fewest units left
-    comes first; each of its units goes to the part that lacks most of that label, of those to the
-    one with most room. Unlike there, a part that is full takes no more, so that sizes are exact
-    where all units have size 1.
+    Iterative stratification (Sechidis, Tsoumakas & Vlahavas 2011): the label with fewest remaining
+    units comes first; each of its units goes to the part that lacks most of that label, then to the
+    one with most room. Unlike there, a full part takes no more units, so that sizes are exact if
+    all units have size 1.
 
     Parameters
     ----------
     order
         A random order of the units.
     labels
-        What is to be spread.
+        The labels to distribute.
     sizes
         The size of each unit: 1, or that of a group.
     quotas
-        The size that each part shall have.
+        The size of each part.
     shares
-        What each part shall have of every label, in proportion; by default as its size. Folds have
-        equal shares, though the size of some is one more.
+        The proportion of every label in each part (default: its size). Folds have equal shares,
+        though some are larger by one unit.
     """
     found = np.full(len(order), -1, np.int32)
     rank = np.empty(len(order), np.int64)
@@ -172,7 +172,7 @@ def spread(
 
 
 def _best_part(wishes: list[int], room: list[int], turn: int, size: int) -> int:
-    """The part that lacks most; then the one with most room; then each in its turn."""
+    """Return the part that lacks most; ties go to the one with most room, then by turns."""
     parts = len(room)
     fitting = [part for part in range(parts) if room[part] >= size] or range(parts)
     return max(fitting, key=lambda part: (wishes[part], room[part], (part + turn) % parts))
@@ -187,7 +187,7 @@ class _Wishes:
         ends = np.cumsum(np.bincount(labels.labels, minlength=count))[:-1]
         self._units = [part.tolist() for part in np.split(labels.units[by_label], ends)]
         totals = np.bincount(labels.labels, labels.counts, count).astype(np.int64).tolist()
-        # In whole numbers (times the sum of the shares): what is equal must stay equal.
+        # In integers (times the sum of the shares), so that equal values stay equal.
         self._scale = sum(shares)
         self.wishes = [[total * share for share in shares] for total in totals]
         if len(set(shares)) > 1:
@@ -201,7 +201,7 @@ class _Wishes:
         self._settled: set[int] = set()
 
     def scarcest(self) -> int | None:
-        """The label with fewest units left."""
+        """Return the label with fewest remaining units."""
         left = self._left[self._order]
         with_some = np.flatnonzero(left)
         if not len(with_some):
@@ -209,15 +209,15 @@ class _Wishes:
         return int(self._order[with_some[np.argmin(left[with_some])]])
 
     def open_units(self, label: int) -> list[int]:
-        """The units of a label that have no part yet."""
+        """Return the units of a label that have no part yet."""
         return [unit for unit in self._units[label] if unit not in self._settled]
 
     def close(self, label: int) -> None:
-        """All units of a label have a part."""
+        """Mark a label as done: all its units have a part."""
         self._left[label] = 0
 
     def settle(self, unit: int, part: int) -> None:
-        """Take note of the part of a unit."""
+        """Record the part of a unit."""
         self._settled.add(unit)
         for label, times in self._labels_of[unit]:
             self.wishes[label][part] -= times * self._scale
@@ -230,9 +230,9 @@ def _triples(labels: Labels) -> Iterator[tuple[int, int, int]]:
 
 
 def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> list[list[int]]:
-    """The share of each label rounded up or down at random, so that all together are right.
+    """Return the share of each label, rounded at random so that the totals are right.
 
-    Where parts are unequal, the largest would otherwise get every label that has one unit only.
+    Otherwise the largest of unequal parts would get every label with one unit only.
     """
     left = np.array(totals, np.int64)[labels.order]
     wishes = np.zeros((len(totals), len(shares)), np.int64)
@@ -248,7 +248,7 @@ def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> l
 
 
 def _fill(found: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:
-    """Put the units without a label where there is room."""
+    """Assign units without a label to parts with room."""
     rest = order[found[order] < 0]
     if int(sizes.max(initial=1)) == 1:
         found[rest] = np.repeat(np.arange(len(room), dtype=np.int32), room)[: len(rest)]
@@ -260,7 +260,7 @@ def _fill(found: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:
 
 
 def _leave_none_empty(found: Parts, order: Ints, sizes: Ints, quotas: Sequence[int]) -> None:
-    """Give the smallest unit of the fullest part to a part that groups have left empty."""
+    """Move the smallest unit of the fullest part to any part that is empty."""
     for part, quota in enumerate(quotas):
         counts = np.bincount(found, minlength=len(quotas))
         if quota and not counts[part] and counts.max() > 1:

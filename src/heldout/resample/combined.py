@@ -1,4 +1,4 @@
-"""Plans made of plans: queries and documents held out together, several runs on each split."""
+"""Plans made of other plans: two-way plans and repeated runs."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ __all__ = ["RepeatedRuns", "RunSplits", "TwoWay", "TwoWaySplits"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TwoWay(Plan):
-    """Queries and documents are held out together: test = held-out queries, held-out documents.
+    """Hold out queries and documents together: test = held-out queries on held-out documents.
 
     Parameters
     ----------
     queries, documents
         The plan of each. Every split of the queries is crossed with every split of the documents of
-        the same repeat; a plan with one repeat goes with all repeats of the other.
+        the same repeat; a plan with one repeat is combined with all repeats of the other.
 
     Examples
     --------
@@ -58,14 +58,14 @@ class TwoWay(Plan):
         del unit
         if not isinstance(units, Collection) or labels is not None or groups is not None:
             raise PlanError(
-                "a two-way plan divides a collection: give that alone, and labels or groups to "
-                "the plans of queries and documents"
+                "a two-way plan divides a collection: give only the collection here, and labels or "
+                "groups to the plans of queries and documents"
             )
         queries = self.queries.splits(units, "query")
         return TwoWaySplits(self, queries, self.documents.splits(units, "document"))
 
     def inside(self, split: Split, unit: Unit | None = None) -> Splits:
-        """Divide the train side of a two-way split, both ways."""
+        """Divide the training side of a two-way split by queries and by documents."""
         if split.documents is None or unit is not None:
             raise PlanError("a two-way plan divides splits that hold out queries and documents")
         queries = self.queries.within(split, split)
@@ -73,16 +73,16 @@ class TwoWay(Plan):
         return TwoWaySplits(self, queries, documents, split.key)
 
     def divide(self, units: Units) -> NoReturn:
-        """Refuse: there is no one kind of unit."""
+        """Raise an error: there are two kinds of units."""
         del units
         raise PlanError("a two-way plan divides queries and documents, not single units")
 
     def split(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: rows of a table have no queries and documents."""
+        """Raise an error: rows of a table have no queries and documents."""
         raise PlanError("a two-way plan divides a collection, not the rows of a table")
 
     def get_n_splits(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse: rows of a table have no queries and documents."""
+        """Raise an error: rows of a table have no queries and documents."""
         raise PlanError("a two-way plan divides a collection, not the rows of a table")
 
 
@@ -115,7 +115,7 @@ class TwoWaySplits(Splits):
         return len(self._pairs)
 
     def key(self, number: int) -> SplitKey:
-        """The name of a split."""
+        """Return the name of a split."""
         if self._outer is not None:
             return replace(self._outer, inner=number)
         repeat, query, document = self._pairs[number]
@@ -128,7 +128,7 @@ class TwoWaySplits(Splits):
     def __getitem__(self, number: slice) -> list[Split]: ...
     def __getitem__(self, number: int | slice) -> Split | list[Split]:
         if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
+            return [self[place] for place in range(*number.indices(len(self)))]
         _, query, document = self._pairs[number]
         mine, other = self.queries[query], self.documents[document]
         key = self.key(number % len(self))
@@ -136,12 +136,12 @@ class TwoWaySplits(Splits):
         return replace(mine, key=key, validation=third, documents=other)
 
     def find(self, repeat: int, fold: int) -> NoReturn:
-        """Refuse: a split has two folds."""
+        """Raise an error: a split has two folds."""
         del repeat, fold
         raise PlanError("a two-way split has two folds: choose it by its key")
 
     def folds(self, repeat: int = 0) -> NoReturn:
-        """Refuse: a unit is a query or a document."""
+        """Raise an error: a unit is a query or a document."""
         del repeat
         raise PlanError("a two-way plan has two kinds of units: queries.folds(), documents.folds()")
 
@@ -156,12 +156,12 @@ class TwoWaySplits(Splits):
 
 
 def _pairs(queries: Splits, documents: Splits) -> list[tuple[int, int, int]]:
-    """Repeat, split of the queries and split of the documents of each two-way split."""
+    """Return repeat, split of the queries and split of the documents of each two-way split."""
     mine, others = _by_repeat(queries), _by_repeat(documents)
     if len(mine) > 1 and len(others) > 1 and len(mine) != len(others):
         raise PlanError(
-            f"{len(mine)} repeats of the queries' plan, {len(others)} of the documents': give "
-            "both the same number, or one of them 1"
+            f"{len(mine)} repeats of the queries but {len(others)} of the documents: use equal "
+            "numbers, or 1 for one of them"
         )
     return [
         (repeat, query, document)
@@ -180,14 +180,14 @@ def _by_repeat(splits: Splits) -> list[list[int]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RepeatedRuns(Plan):
-    """The same splits for several runs of a system that depends on chance.
+    """Use the same splits for several runs of a system that depends on a random seed.
 
     Parameters
     ----------
     plan
         The plan of the splits.
     runs
-        How often each split is used; `SplitKey.run` tells which.
+        How often each split is used; `SplitKey.run` is the number of the run.
     """
 
     _always_shown = ("runs",)
@@ -210,16 +210,16 @@ class RepeatedRuns(Plan):
         return RunSplits(self, self.plan.splits(units, unit, labels=labels, groups=groups))
 
     def inside(self, split: Split, unit: Unit | None = None) -> RunSplits:
-        """Divide the train side of a split, and use each inner split several times."""
+        """Divide the training side of a split, and use each inner split several times."""
         return RunSplits(self, self.plan.inside(split, unit))
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """As the plan does."""
+        """Divide units as the plan does."""
         return self.plan.divide(units)
 
 
 class RunSplits(Splits):
-    """The splits of `RepeatedRuns`; runs of one split stand together."""
+    """The splits of `RepeatedRuns`; runs of one split are adjacent."""
 
     __slots__ = ("_runs", "base")
 
@@ -237,7 +237,7 @@ class RunSplits(Splits):
         return len(self.base) * self._runs
 
     def key(self, number: int) -> SplitKey:
-        """The name of a split."""
+        """Return the name of a split."""
         return replace(self.base.key(number // self._runs), run=number % self._runs)
 
     @overload
@@ -246,14 +246,14 @@ class RunSplits(Splits):
     def __getitem__(self, number: slice) -> list[Split]: ...
     def __getitem__(self, number: int | slice) -> Split | list[Split]:
         if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
+            return [self[place] for place in range(*number.indices(len(self)))]
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"split {number} of {len(self)}")
         return replace(self.base[at // self._runs], key=self.key(at))
 
     def folds(self, repeat: int = 0) -> NDArray[np.int32]:
-        """The fold of each unit."""
+        """Return the fold of each unit."""
         return self.base.folds(repeat)
 
     @property

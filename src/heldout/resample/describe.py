@@ -1,4 +1,4 @@
-"""Splits in numbers: sizes, overlaps, and what is left of each query's relevant documents."""
+"""Statistics of splits: sizes, overlaps, and the relevant documents of each query."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heldout.notes import Note
 from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
 from heldout.resample.duplicates import same_texts
 from heldout.resample.plans import KFold
-from heldout.resample.stratify import relevant_a_query
+from heldout.resample.stratify import relevant_per_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -28,27 +28,26 @@ if TYPE_CHECKING:
 __all__ = ["Description", "SplitRow", "advice", "describe_splits", "overlaps"]
 
 DESCRIBED: Final = 1000
-"""Splits that are looked at; leave-one-out can have very many."""
+"""The largest number of splits that are inspected; leave-one-out can have very many."""
 
-SHOWN: Final = 20
 SMALL: Final = 30
 PLENTY: Final = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """One split in numbers.
+    """Statistics of one split.
 
     Parameters
     ----------
     key
         Its name.
     train, test, validation
-        How many units a side has, as often as they were drawn.
+        The number of units of a side, counted as often as they were drawn.
     documents_train, documents_test
-        The same for documents, where queries and documents are both held out.
+        The same for documents, if queries and documents are both held out.
     relevant_least, relevant_median, relevant_most
-        Relevant documents in the test side of a query that has any in the collection.
+        Relevant documents on the test side per query that has any in the collection.
     without_test, without_train
         Queries of a side without a relevant document there, though the collection has one.
     pro10
@@ -71,26 +70,26 @@ class SplitRow:
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Splits in numbers.
+    """Statistics of splits.
 
     Parameters
     ----------
     plan, unit, seed, fingerprint
         Of the splits.
     units
-        How many units take part.
+        The number of units.
     count
-        How many splits there are.
+        The number of splits.
     rows
-        The first of them.
+        The first splits.
     overlapping
-        How many of those have a unit on two sides; never any, unless a plan is broken.
+        How many of these have a unit on two sides; 0 unless a plan is wrong.
     never_held_out, often_held_out
         Units that no split holds out, and units that a repeat holds out more than once.
     notes
-        What is to be said about them.
+        Warnings and remarks about the splits.
     advice
-        Which plan fits this number of units.
+        A suitable plan for this number of units.
     """
 
     plan: str
@@ -107,18 +106,20 @@ class Description:
     advice: str
 
     def to_frame(self) -> pl.DataFrame:
-        """One row a split; columns that say nothing are left out."""
+        """Return a frame with one row per split, without empty columns."""
         import polars as pl  # slow to import
 
         frame = pl.DataFrame([asdict(row) for row in self.rows], infer_schema_length=None)
         return frame[[one.name for one in frame if one.null_count() < len(frame)]]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, for JSON."""
+        """Return everything as a dictionary, for JSON."""
         return asdict(self) | {"notes": [note.counted() for note in self.notes]}
 
     def __str__(self) -> str:
-        return "\n".join(_lines(self))
+        from heldout.report.splits import splits_text  # the report reads splits
+
+        return splits_text(self).rstrip("\n")
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
@@ -127,7 +128,7 @@ def describe_splits(splits: Splits, collection: Collection | None = None) -> Des
     Parameters
     ----------
     collection
-        Its judgements tell how many relevant documents are where.
+        Its judgements are used to count relevant documents.
     """
     rows, overlapping = [], 0
     held: dict[int, Ints] = {}
@@ -160,14 +161,14 @@ def describe_splits(splits: Splits, collection: Collection | None = None) -> Des
 
 
 def overlaps(split: Split) -> bool:
-    """Whether a unit is on two sides; with two kinds of units, whether one of each kind is."""
+    """Return whether a unit (of two kinds: one of each) is on two sides of a split."""
     sides = [one for one in (split.train, split.test, split.validation) if one is not None]
     found = bool((np.sum([side > 0 for side in sides], axis=0) > 1).any())
     return found and (split.documents is None or overlaps(split.documents))
 
 
 def advice(units: int, plural: str) -> str:
-    """Which plan fits a number of units: a rule of thumb.
+    """Return a rule of thumb for a plan, given the number of units.
 
     Examples
     --------
@@ -176,17 +177,18 @@ def advice(units: int, plural: str) -> str:
     """
     if plural == "documents":
         return (
-            "what counts are the relevant documents of a query, not the documents: KFold(5, "
-            "stratify='relevance'), and where Pro10 is far below 1, folds pooled into one ranking"
+            "the number of relevant documents per query matters, not the number of documents: use "
+            "KFold(5, stratify='relevance'), and if Pro10 is far below 1, pool the folds into one "
+            "ranking"
         )
     if units < SMALL:
         return (
-            f"{units} {plural} are few: LeaveOneOut() uses all but one, but predicting the more "
-            "frequent of two balanced classes is then wrong every time (true error: half), and "
-            "nothing can be stratified"
+            f"{units} {plural} are few: LeaveOneOut() trains on all but one, but it cannot be "
+            "stratified, and a majority-class baseline on two balanced classes is then always "
+            "wrong (true error: 50 %)"
         )
     if units >= PLENTY:
-        return f"{units} {plural} are plenty: HoldOut(0.2) is enough"
+        return f"{units} {plural} are many: HoldOut(0.2) is enough"
     return (
         f"{units} {plural}: stratified 10-fold (KFold(10, stratify=…)), repeated if you can "
         "afford it"
@@ -209,8 +211,8 @@ def _row(split: Split, collection: Collection | None) -> SplitRow:
 
 
 def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
-    """Relevant documents on the two sides, over the queries of a side that have any at all."""
-    anywhere = relevant_a_query(collection) > 0
+    """Return statistics of the relevant documents per query on both sides."""
+    anywhere = relevant_per_query(collection) > 0
     counts = {}
     for side in ("train", "test"):
         view = split.view(collection, side)
@@ -248,23 +250,23 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
     if test:
         yield Note(
             "empty-test",
-            f"up to {_queries_have(test)} no relevant document in a test side: they are undefined "
-            "there; pool the folds into one ranking, or take fewer folds"
-            + ("" if settled else ", or stratify='relevance'"),
+            f"up to {_queries_have(test)} no relevant document on a test side, where measures are "
+            "undefined for them: pool the folds into one ranking, or use fewer folds"
+            + ("" if settled else " or stratify='relevance'"),
             count=test,
         )
     if train:
         yield Note(
             "empty-train",
-            f"up to {_queries_have(train)} no relevant document in a train side: they say nothing "
-            "when parameters are chosen there"
-            + ("" if settled else "; with stratify='relevance' they are fewer"),
+            f"up to {_queries_have(train)} no relevant document on a training side, so that they "
+            "do not help to choose parameters there"
+            + ("" if settled else "; stratify='relevance' reduces their number"),
             count=train,
         )
 
 
 def _plan_of_documents(plan: Plan) -> Plan:
-    """The plan that divides the documents."""
+    """Return the plan that divides the documents."""
     if isinstance(plan, RepeatedRuns):
         return _plan_of_documents(plan.plan)
     return plan.documents if isinstance(plan, TwoWay) else plan
@@ -275,7 +277,7 @@ def _queries_have(count: int) -> str:
 
 
 class _Twins:
-    """Looks for queries with the same text on both sides; of documents the splits have notes."""
+    """Finds queries with the same text on both sides; splits of documents have such notes."""
 
     def __init__(self, splits: Splits) -> None:
         units = self._units = splits.units
@@ -284,12 +286,12 @@ class _Twins:
         if units.collection is None or units.unit != "query":
             return
         codes = same_texts(units)
-        if int(codes.max()) + 1 < len(codes):  # else all texts are different
+        if int(codes.max()) + 1 < len(codes):  # otherwise all texts differ
             self._codes = np.full(len(units.ids), -1, np.int64)
             self._codes[slice(None) if units.places is None else units.places] = codes
 
     def look(self, split: Split) -> None:
-        """Look at one split."""
+        """Check one split."""
         if self._codes is None:
             return
         seen = np.zeros(int(self._codes.max()) + 1, np.bool_)
@@ -298,73 +300,13 @@ class _Twins:
         self._found.update(tested[seen[self._codes[tested]]].tolist())
 
     def notes(self) -> Iterator[Note]:
-        """Say which units have a twin on the other side."""
+        """Yield a note about units with the same text on the other side."""
         if self._found:
             count = len(self._found)
             named = named_few((self._units.ids[at] for at in sorted(self._found)), count)
             yield Note(
                 "twins",
-                f"{self._units.plural} with the text of one on the other side: {count} ({named}); "
-                "groups='duplicates' keeps them together",
+                f"{self._units.plural} with the same text on training and test side: {count} "
+                f"({named}); groups='duplicates' keeps them together",
                 count=count,
             )
-
-
-_HEADINGS: Final = {
-    "key": "split",
-    "train": "train",
-    "test": "test",
-    "validation": "validation",
-    "documents_train": "docs train",
-    "documents_test": "docs test",
-    "relevant_least": "relevant least",
-    "relevant_median": "median",
-    "relevant_most": "most",
-    "without_test": "none in test",
-    "without_train": "none in train",
-    "pro10": "Pro10",
-}
-
-
-def _lines(found: Description) -> Iterator[str]:
-    seed = "" if found.seed is None else f", seed {found.seed}"
-    yield f"plan         {found.plan}"
-    yield f"units        {found.units:,} by {found.unit}, {count_of(found.count, 'split')}{seed}"
-    yield f"fingerprint  {found.fingerprint}"
-    yield ""
-    shown = found.rows[:SHOWN]
-    names = [name for name in _HEADINGS if any(getattr(row, name) is not None for row in shown)]
-    cells = [[_HEADINGS[name] for name in names]]
-    cells += [[_cell(getattr(row, name)) for name in names] for row in shown]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for line in cells:
-        first, *rest = (cell.rjust(width) for cell, width in zip(line, widths, strict=True))
-        yield "  ".join([line[0].ljust(len(first)), *rest]).rstrip()
-    if found.count > len(shown):
-        yield f"… and {found.count - len(shown):,} more"
-    yield ""
-    yield f"check        {_check(found)}"
-    for note in found.notes:
-        yield f"{note.label:<13}{note.text}{note.tag}"
-    yield f"advice       {found.advice}"
-
-
-def _check(found: Description) -> str:
-    parts = [
-        f"splits with a unit on two sides: {found.overlapping:,}"
-        if found.overlapping
-        else "no unit is on two sides of a split"
-    ]
-    if found.never_held_out:
-        parts.append(f"units that are never held out: {found.never_held_out:,}")
-    if found.often_held_out:
-        parts.append(f"units held out more than once in a repeat: {found.often_held_out:,}")
-    return "; ".join(parts)
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return "—"
-    if isinstance(value, float):
-        return f"{value:.2f}" if value % 1 else f"{value:.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

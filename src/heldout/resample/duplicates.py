@@ -1,4 +1,4 @@
-"""Units with the same text: they must be on the same side, or the test side has been seen."""
+"""Units with the same text, which must be on the same side of a split."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 __all__ = ["MANY", "crossing", "document_texts", "equal_rows", "same_texts", "text_notes"]
 
 MANY: Final = 0.01
-"""The share of the documents from which on duplicates are worth a warning."""
+"""The share of documents with duplicates that causes a warning."""
 
 
 def same_texts(units: Units) -> Ints:
-    """Return the number of each unit's text, from 0: equal if texts differ in case and blanks only.
+    """Number the texts of units from 0; texts that differ only in case and white space are equal.
 
-    Every empty text has a number of its own: what is not there cannot be seen.
+    Every empty text has its own number.
     """
     if units.collection is None or units.unit == "instance":
         raise PlanError(
-            "groups='duplicates' and 'near-duplicates' need the texts of a collection: give the "
-            "groups"
+            "groups='duplicates' and 'near-duplicates' need the texts of a collection: give "
+            "the group of each unit instead"
         )
     if units.unit == "document":
         hashes = units.collection.documents.text_hashes()
@@ -48,13 +48,13 @@ def document_texts(units: Units) -> Documents:
     if units.collection is None or units.unit != "document":
         raise PlanError(
             f"groups='near-duplicates' is for documents of a collection, not for {units.plural}: "
-            "take 'duplicates', or give the groups"
+            "use 'duplicates', or give the group of each unit"
         )
     return units.collection.documents
 
 
 def equal_rows(hashes: NDArray[np.uint64]) -> Ints:
-    """Number rows (documents × 2 words) so that equal ones have equal numbers; zeros never have.
+    """Number rows (documents × 2 words): equal rows get equal numbers, except rows of zeros.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def equal_rows(hashes: NDArray[np.uint64]) -> Ints:
     ordered = hashes[order]
     new = np.ones(len(order), np.bool_)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | ~ordered[1:].any(axis=1)
-    # Numbered by the first unit of each text; the sort is stable, so that one comes first.
+    # The sort is stable, so that the first unit of each text comes first.
     leader = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
     leaders = np.empty(len(order), np.int64)
     leaders[order] = leader
@@ -83,9 +83,9 @@ def _query_key(text: str) -> tuple[np.uint64, np.uint64]:
 
 
 def crossing(codes: Ints, source: Source) -> Flags:
-    """Return which units have one of their group on another side or in another fold.
+    """Return which units have a unit of their group on another side or in another fold.
 
-    Of plans with repeats the first is looked at.
+    Only the first repeat is checked.
     """
     tables = source.folds()
     if tables is not None:
@@ -103,39 +103,39 @@ def crossing(codes: Ints, source: Source) -> Flags:
 
 
 def text_notes(units: Units, source: Source, given: object) -> list[Note]:
-    """Say how many documents have the text of another one, and whether they are kept together.
+    """Return notes about documents with the same text, and whether they are kept together.
 
     Parameters
     ----------
     given
-        What the plan says of groups.
+        The parameter `groups` of the plan.
     """
     codes = same_texts(units)
     equal = np.bincount(codes)[codes] > 1
     across = crossing(codes, source)
     if across.any():
         text = (
-            f"{_counted(across, units)} have the text of a document on the other side, so that "
-            "held-out text was seen: keep them together with groups = 'duplicates', or with "
-            "'near-duplicates', which also finds texts that are almost the same"
+            f"{_counted(across, units)} have the same text as a document on the other side, so "
+            "that held-out text is also in the training data: keep them together with "
+            "groups='duplicates', or with 'near-duplicates', which also finds similar texts"
         )
         return [Note("twins", text, _severity(across), int(across.sum()))]
     if given == "near-duplicates" and units.together is not None:
         sizes = np.bincount(units.together.codes)
         alike = sizes[units.together.codes] > 1
         text = (
-            f"{_counted(alike, units)} have the text of another document or almost so; each of "
+            f"{_counted(alike, units)} have the same or nearly the same text as another; each of "
             f"{int((sizes > 1).sum()):,} groups is kept together, the largest has {sizes.max():,}"
         )
         return [Note("duplicates", text, "info", int(alike.sum()))]
     if not equal.any():
         return []
-    text = f"{_counted(equal, units)} have the text of another document, and are kept together"
-    severity = _severity(equal) if given is None else "info"  # who says groups has thought of it
+    text = f"{_counted(equal, units)} have the same text as another and are kept together"
+    severity = _severity(equal) if given is None else "info"  # given groups are deliberate
     if severity == "warning":
         text += (
-            "; copies that were changed a little are not found: groups = 'near-duplicates' keeps "
-            "those together, too"
+            "; slightly changed copies are not found: groups='near-duplicates' keeps those "
+            "together, too"
         )
     return [Note("duplicates", text, severity, int(equal.sum()))]
 
@@ -145,7 +145,7 @@ def _severity(found: Flags) -> Severity:
 
 
 def _counted(found: Flags, units: Units) -> str:
-    """How many documents, and some of them by name."""
+    """Return the number and share of documents, and some of their ids."""
     ids, count = units.present(), int(found.sum())
     named = named_few((ids[at] for at in np.flatnonzero(found)[:5].tolist()), count)
     return f"{count:,} of {len(units):,} documents ({100 * count / len(units):.1f} %: {named})"

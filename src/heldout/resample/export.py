@@ -1,4 +1,4 @@
-"""Splits written as standalone datasets, which any other tool can read."""
+"""Write splits as standalone datasets for other tools."""
 
 from __future__ import annotations
 
@@ -37,30 +37,28 @@ def export_splits(
     maps: IdMaps = NO_MAPS,
     force: bool = False,
 ) -> list[str]:
-    """Write the sides of splits as datasets, into a folder that is there when all of it is.
+    """Write the sides of splits as datasets, into a folder that appears only when complete.
 
-    Each split has a folder of its own (``r0-f3``) with ``train`` and ``test`` (and ``validation``
-    where there is one) in it. Each of these is a collection that `heldout.read_collection` reads:
-    documents, queries, judgements, config where the format has one, and ``doc_map.tsv``, which
-    leads from each document's id to its original one. ``split.json`` says how the splits were made,
-    ``folds.tsv`` has the fold of each unit.
+    Each split has a folder (``r0-f3``) with ``train`` and ``test`` (and ``validation``, if there is
+    one). Each of these is a collection that `heldout.read_collection` reads: documents, queries,
+    judgements, a config if the format has one, and ``doc_map.tsv``, which maps document ids to the
+    original ones. ``split.json`` describes the plan, ``folds.tsv`` has the fold of each unit.
 
     Parameters
     ----------
     splits
         The splits.
     collection
-        What they divide.
+        The collection that they divide.
     folder
-        Where to write; refused if it is there already, unless `force` is given and it holds nothing
+        Where to write. An existing folder is an error, unless `force` is true and it holds nothing
         but an earlier export.
     to
         ``beir``, ``trec`` or ``lines``.
     only
         Write the splits for which this is true.
     maps
-        What the ids of the collection were before, if it is an exported split itself: the maps
-        then lead to the first original.
+        The original ids of the collection, if it is an exported split itself.
 
     Returns
     -------
@@ -74,7 +72,7 @@ def export_splits(
             if only is None or only(split)
         ]
         if not written:
-            raise PlanError(f"none of the {len(splits)} splits is wanted: nothing to write")
+            raise PlanError(f"none of the {len(splits)} splits is selected: nothing to write")
         if splits.partitions:
             with (aside / "folds.tsv").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(fold_table(splits))
@@ -87,7 +85,7 @@ def export_splits(
 def _export_split(
     split: Split, collection: Collection, home: Path, to: ExportFormat, maps: IdMaps
 ) -> dict[str, Any]:
-    # The folder's name is made of numbers alone: an id could lead anywhere.
+    # The name of the folder has numbers only: an id could be a path to anywhere.
     name = str(split.key).replace("/", "-")
     sides = ["train", "test", *(["validation"] if split.validation is not None else [])]
     counts = {}
@@ -112,7 +110,7 @@ def _write_maps(
     size = len(side.documents)
     new = map(str, range(size)) if numbered else side.documents.ids
     write_map(folder / DOC_MAP, new, maps.first("documents", documents))
-    renumbered = (folder / QUERY_MAP).exists()  # written where lines could not keep the ids
+    renumbered = (folder / QUERY_MAP).exists()  # written if a line corpus cannot keep the ids
     new_ids = [str(at) for at in range(1, len(queries) + 1)] if renumbered else side.queries.ids
     first = maps.first("queries", queries)
     if renumbered or list(new_ids) != list(first):
@@ -122,7 +120,7 @@ def _write_maps(
 def _manifest(
     splits: Splits, collection: Collection, to: ExportFormat, written: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    from heldout import __version__  # the package imports its parts when they are used
+    from heldout import __version__  # circular import
 
     return {
         "heldout": __version__,
@@ -138,15 +136,15 @@ def _manifest(
 
 
 def fold_table(splits: Splits, mark: str = "\t") -> Iterator[str]:
-    """The fold of each unit as the lines of a table, which `GivenFolds` reads.
+    """Return the fold of each unit as lines of a table that `GivenFolds` reads.
 
     Parameters
     ----------
     mark
-        Between cells: a tab or a comma.
+        The separator: a tab or a comma.
     """
     if not splits.partitions:
-        splits.folds()  # says why there is no table
+        splits.folds()  # raises an error that says why
     tables = splits.source.folds() or ()
     several = len(tables) > 1
     rows: list[tuple[str, ...]] = []

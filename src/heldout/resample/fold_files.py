@@ -1,4 +1,4 @@
-"""Files that say something about each unit: its fold, its group, or that it is in the test set."""
+"""Files with the fold or group of each unit, or with the ids of a test set."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ID_NAMES: Final = (
 
 
 class Entry(NamedTuple):
-    """What a file says of a unit.
+    """The fold or group of a unit in a file.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Entry(NamedTuple):
     value
         Its fold or group.
     repeat
-        Of which repeat.
+        The repeat that it belongs to.
     """
 
     place: str
@@ -51,9 +51,9 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
     Parameters
     ----------
     path
-        Tabs, commas, semicolons or blanks between the columns, with or without a header that names
-        them (then a column ``repeat`` may stand there too); or JSON: ``{id: value}`` or
-        ``{value: [ids]}``. ``-`` is standard input.
+        Columns separated by tabs, commas, semicolons or spaces, with or without a header (which
+        allows a column ``repeat``); or JSON: ``{id: value}`` or ``{value: [ids]}``. ``-`` is
+        standard input.
     what
         ``fold`` or ``group``.
     """
@@ -63,7 +63,7 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
     else:
         entries = list(_table_entries(text, name, what))
     if not entries:
-        raise InputError(f"{name}: no ids in it; expected an id and its {what} on each line")
+        raise InputError(f"{name}: no ids found; expected an id and its {what} on each line")
     _refuse_repeated(entries, what)
     return entries
 
@@ -74,19 +74,19 @@ def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
 
 
 def read_id_lines(path: str | os.PathLike[str]) -> list[str]:
-    """Read a file with one id a line; empty lines and comments (``#``) are passed over."""
+    """Read a file with one id per line; empty lines and comments (``#``) are skipped."""
     name, text = _text(path)
     stripped = (line.strip() for line in StringIO(text))
     found = [line for line in stripped if line and not line.startswith("#")]
     if not found:
-        raise InputError(f"{name}: no ids in it; expected one a line")
+        raise InputError(f"{name}: no ids found; expected one per line")
     return found
 
 
 def fold_lines(
     rows: list[tuple[str, ...]], names: tuple[str, ...], mark: str = "\t"
 ) -> Iterator[str]:
-    """The lines of a table of folds that `read_values` reads back."""
+    """Yield the lines of a table of folds that `read_values` reads."""
     yield mark.join(names) + "\n"
     for row in rows:
         if any(re.search(rf'[{mark}\r\n"]', cell) for cell in row):
@@ -108,7 +108,7 @@ def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
             yield Entry(name, key, str(value))
         else:
             raise InputError(
-                f"{name}: {key!r} has {json.dumps(value)[:40]}; expected {{id: {what}}}, or "
+                f"{name}: {key!r} has {json.dumps(value)[:40]}, expected {{id: {what}}} or "
                 f"{{{what}: [ids]}}"
             )
 
@@ -134,9 +134,9 @@ def _table_entries(text: str, name: str, what: str) -> Iterator[Entry]:
 
 
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
-    """The cells of each line that has any, with its number; comments stand above the rest only."""
+    """Yield number and cells of each line that is not empty; comments are above the table only."""
     lines = list(StringIO(text))
-    begin = next((at for at, line in enumerate(lines) if not _is_passed(line)), len(lines))
+    begin = next((at for at, line in enumerate(lines) if not _is_skipped(line)), len(lines))
     first = lines[begin] if begin < len(lines) else ""
     mark = next((one for one in "\t,;" if one in first), None)
     if mark is None:
@@ -148,7 +148,7 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def _is_passed(line: str) -> bool:
+def _is_skipped(line: str) -> bool:
     return not line.strip() or line.startswith("#")
 
 
@@ -159,7 +159,7 @@ def _numbered(lines: list[str], begin: int) -> Iterator[tuple[int, str]]:
 
 
 def _header(cells: list[str], what: str) -> dict[str, int] | None:
-    """Which column holds what; None if the first line is no header."""
+    """Return the roles of the columns; None if the first line is not a header."""
     names = [cell.lower() for cell in cells]
     if what not in names:
         return None
@@ -177,6 +177,6 @@ def _refuse_repeated(entries: list[Entry], what: str) -> None:
         if first is not entry:
             raise FormatError(
                 entry.place,
-                f"{entry.unit} stands twice ({what} {first.value} in {first.place}, {what} "
+                f"{entry.unit} appears twice ({what} {first.value} in {first.place}, {what} "
                 f"{entry.value} here): keep one of them",
             )

@@ -1,4 +1,4 @@
-"""Folds that somebody else has made: published ones, or those of a scikit-learn splitter."""
+"""Given folds: published ones, or those of a scikit-learn splitter."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.ids import as_id
-from heldout.data.notes import named_few
+from heldout.data.notes import count_of, named_few
 from heldout.resample.fold_files import Entry, read_values
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import Plan
-from heldout.resample.sources import Made, Partition, Sides
+from heldout.resample.sources import Computed, Partition, Sides
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,17 +30,17 @@ __all__ = ["GivenFolds", "SklearnPlan", "from_sklearn"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GivenFolds(Plan):
-    """Folds from a file or a mapping, for instance to reproduce a paper.
+    """Use folds from a file or a mapping, for instance to reproduce a paper.
 
     Parameters
     ----------
     folds
-        ``{id: fold}``, or the path of a file: a table of id and fold (tabs, commas, semicolons or
-        blanks; with a header also a column ``repeat``), or JSON (``{id: fold}``,
-        ``{fold: [ids]}``). Folds are numbered in their order, by number or else by name.
+        ``{id: fold}``, or the path of a file: a table of id and fold (separated by tabs, commas,
+        semicolons or spaces; with a header also a column ``repeat``), or JSON (``{id: fold}``,
+        ``{fold: [ids]}``). Folds are sorted by number, or else by name.
     strict
-        Refuse ids without a fold, and folds of ids that are not there. Otherwise the first are on
-        no side, and the second are passed over.
+        Raise an error for units without a fold and for unknown ids. Otherwise such units are on no
+        side, and unknown ids are ignored.
 
     Examples
     --------
@@ -58,7 +58,7 @@ class GivenFolds(Plan):
         return read_values(self.folds, "fold")
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say which fold each unit is in."""
+        """Return the fold of each unit."""
         entries = self._entries()
         if self.strict:
             _refuse_unknown(entries, units)
@@ -75,15 +75,12 @@ class GivenFolds(Plan):
         if missing and self.strict:
             raise PlanError(
                 f"{self._where()}: no fold for {len(missing)} of {len(units)} {units.plural} "
-                f"({named_few(missing, len(missing))}): add them, or leave them out of all folds "
-                "(strict=False)"
+                f"({named_few(missing, len(missing))}): add them, or ignore these "
+                f"{units.plural} (strict=False)"
             )
         names = _in_order({value for value in values if value is not None})
         if len(names) < 2:
-            raise PlanError(
-                f"{self._where()}: all {units.plural} are in one fold, or none is: at least 2 "
-                "folds are needed"
-            )
+            raise PlanError(f"{self._where()}: at least 2 folds are needed, found {len(names)}")
         numbers = {name: number for number, name in enumerate(names)}
         return np.array([-1 if one is None else numbers[one] for one in values], np.int32)
 
@@ -97,13 +94,13 @@ def _refuse_unknown(entries: list[Entry], units: Units) -> None:
     if unknown:
         named = named_few((one.unit for one in unknown), len(unknown))
         raise PlanError(
-            f"{unknown[0].place}: ids with a fold that are not among the {units.plural}: "
-            f"{len(unknown):,} ({named}): leave them out, or pass over them (strict=False)"
+            f"{unknown[0].place}: {count_of(len(unknown), 'id')} not among the {units.plural} "
+            f"({named}): remove such ids, or ignore them (strict=False)"
         )
 
 
 def _in_order(names: Any) -> list[str]:
-    """By number if all are numbers, else by name."""
+    """Sort names numerically if all are numbers, else alphabetically."""
     listed = sorted(names)
     if all(one.isascii() and one.isdigit() for one in listed):
         # Not as int: Python refuses to read numbers of thousands of digits.
@@ -113,7 +110,7 @@ def _in_order(names: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SklearnPlan(Plan):
-    """The splits of a scikit-learn splitter; `from_sklearn` makes it.
+    """The splits of a scikit-learn splitter, made by `from_sklearn`.
 
     Parameters
     ----------
@@ -124,7 +121,7 @@ class SklearnPlan(Plan):
     splitter: Any
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Ask the splitter."""
+        """Divide the units by the splitter."""
         labels = None if units.labels is None else np.array(units.column(units.labels, "labels"))
         groups = None if units.groups is None else np.array(units.column(units.groups, "groups"))
         size = len(units)
@@ -133,10 +130,10 @@ class SklearnPlan(Plan):
         except (TypeError, ValueError) as error:
             raise PlanError(f"{self.splitter!r}: {error}") from None
         if not pairs:
-            raise PlanError(f"{self.splitter!r} gives no splits")
+            raise PlanError(f"{self.splitter!r} returns no splits")
         sides = [Sides(_counts(train, size), _counts(test, size)) for train, test in pairs]
         places = tuple((0, number) for number in range(len(sides)))
-        return _as_partition(sides) or Made(len(sides), sides.__getitem__, places), []
+        return _as_partition(sides) or Computed(len(sides), sides.__getitem__, places), []
 
 
 def _counts(rows: Any, size: int) -> Weights:
@@ -144,7 +141,7 @@ def _counts(rows: Any, size: int) -> Weights:
 
 
 def _as_partition(sides: list[Sides]) -> Partition | None:
-    """A table of folds, if every unit is held out once and seen otherwise."""
+    """Return a table of folds if every unit is in one test side and else in training; or None."""
     tests = np.array([one.test for one in sides])
     whole = all(((one.train + one.test) == 1).all() for one in sides)
     if not whole or not (tests.sum(axis=0) == 1).all():
@@ -153,16 +150,16 @@ def _as_partition(sides: list[Sides]) -> Partition | None:
 
 
 def from_sklearn(splitter: Any) -> SklearnPlan:
-    """Make a plan of a scikit-learn splitter.
+    """Make a plan from a scikit-learn splitter.
 
-    The units come to it in the order they have, and its own rules apply: whether the folds depend
-    on the order of the units is up to the splitter.
+    The splitter gets the units in their order. Whether its folds depend on that order is up to the
+    splitter.
 
     Parameters
     ----------
     splitter
-        An object with ``split(X, y, groups)``, as `sklearn.model_selection` has them. Labels and
-        groups are those given to `Plan.splits`.
+        An object with ``split(X, y, groups)``, such as those of `sklearn.model_selection`. Labels
+        and groups are those given to `Plan.splits`.
 
     Examples
     --------
@@ -172,7 +169,7 @@ def from_sklearn(splitter: Any) -> SklearnPlan:
     """
     if not callable(getattr(splitter, "split", None)):
         raise PlanError(
-            f"{splitter!r} has no split(X, y, groups): give a splitter of scikit-learn, such as "
-            "GroupKFold(5)"
+            f"{splitter!r} has no method split(X, y, groups): give a splitter of scikit-learn, "
+            "such as GroupKFold(5)"
         )
     return SklearnPlan(splitter)

@@ -1,7 +1,7 @@
 """Groups: units that stay together, on one side of a split and in one half-sample.
 
-Groups come from the user, from equal texts (exact duplicates, which are looked for in every plan of
-documents), or from texts that are almost equal. Where two groups share a unit they are one group.
+Groups come from the user, from equal texts (exact duplicates, which are searched in every plan of
+documents), or from nearly equal texts. Groups that share a unit are merged.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["KINDS", "NEAR", "Groups", "coded", "grouped_places", "grouped_units"
 
 EXACT, NEAR, NONE = "duplicates", "near-duplicates", "none"
 KINDS: Final = (EXACT, NEAR, NONE)
-"""Groups that are found by the text; with ``none`` every unit is for itself, whatever its text."""
+"""Groups that are found by texts; with ``none`` every unit is its own group."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """Which units belong together.
+    """The groups of units.
 
     Parameters
     ----------
     names
-        What each group is called; with a seed the names decide into which fold it goes.
+        The name of each group; names and seed decide into which fold it goes.
     codes
         The number of the group of each unit, from 0.
     """
@@ -50,7 +50,7 @@ class Groups:
 
 
 class _Names(Sequence[str]):
-    """Some of many ids, which are not copied."""
+    """Some of many ids, without a copy."""
 
     __slots__ = ("_ids", "_numbers")
 
@@ -72,12 +72,12 @@ class _Names(Sequence[str]):
 
 
 def grouped_units(units: Units, given: Any) -> Units:
-    """Find out which units belong together, unless that is known already.
+    """Find the groups of units, unless they are known already.
 
     Parameters
     ----------
     given
-        What the plan says of groups.
+        The parameter `groups` of the plan.
     """
     if units.grouped and given is None:
         return units
@@ -109,12 +109,12 @@ def _find_groups(units: Units, given: Any) -> Groups | None:
     if not texts:
         return own
     merged = joined(own.codes, same_texts(units))
-    # Groups that no text has joined keep their names, and with them their folds.
+    # Groups that were not merged keep their names, and therefore their folds.
     return Groups(_least_names(own, merged), merged)
 
 
 def _of_codes(units: Units, codes: Ints) -> Groups | None:
-    """Groups that are called by the id of one of theirs, whatever the order of the units."""
+    """Return groups named by one of their ids, which does not depend on the order of the units."""
     count = int(codes.max(initial=-1)) + 1
     if count == len(codes):
         return None
@@ -126,14 +126,14 @@ def _of_codes(units: Units, codes: Ints) -> Groups | None:
 
 
 def _least_names(own: Groups, merged: Ints) -> list[str]:
-    """For each merged group the first name of those that it was made of."""
+    """Return the first name of the groups in each merged group."""
     first = np.full(int(merged.max()) + 1, len(own.names))
     np.minimum.at(first, merged, own.codes)
     return [own.names[at] for at in first.tolist()]
 
 
 def joined(one: Ints, other: Ints) -> Ints:
-    """Join groups that share a unit.
+    """Merge groups that share a unit.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def joined(one: Ints, other: Ints) -> Ints:
     Returns
     -------
     Ints
-        The number of the joined group of each unit, in the order of their first units.
+        The number of the merged group of each unit, in the order of their first units.
 
     Examples
     --------
@@ -176,7 +176,7 @@ def renumbered(codes: NDArray[np.integer]) -> Ints:
 
 
 def grouped_places(order: Ints, codes: Ints) -> Ints:
-    """Return the place of each unit's group when units are put side by side with their group.
+    """Return the position of the group of each unit if units of a group are adjacent.
 
     Parameters
     ----------
@@ -188,7 +188,7 @@ def grouped_places(order: Ints, codes: Ints) -> Ints:
     Returns
     -------
     Ints
-        Of each unit the place of the first one of its group, counted in units.
+        For each unit the position of the first unit of its group.
 
     Examples
     --------
@@ -203,11 +203,11 @@ def grouped_places(order: Ints, codes: Ints) -> Ints:
 
 
 def coded(values: Sequence[Any], what: str) -> tuple[tuple[str, ...], Ints]:
-    """The different values in bytewise order of their text, and the number of each unit's."""
+    """Return the distinct values as sorted strings, and the number of the value of each unit."""
     texts = [str(one) for one in values]
     for place, one in enumerate(values):
         if one is None or one != one:  # noqa: PLR0124 - NaN
-            raise PlanError(f"unit {place + 1} has no {what} ({one}): give one to each")
+            raise PlanError(f"unit {place + 1} has no {what} ({one}): give one for each unit")
     names = tuple(sorted(set(texts)))
     numbers = {name: number for number, name in enumerate(names)}
     return names, np.array([numbers[one] for one in texts], np.int64)

@@ -1,8 +1,8 @@
-"""Chance that depends on ids and a seed alone: not on the order of ids, nor on a library's version.
+"""Random numbers that depend only on ids and a seed, not on the order of ids or on versions.
 
-A unit's place in a random order is the rank of a keyed hash of its id. Draws with replacement come
-from SplitMix64 (Steele, Lea & Flood 2014), whose few lines stand here: a generator of NumPy may
-give other numbers in its next version, and folds are there to be reproduced.
+The position of a unit in a random order is the rank of a keyed hash of its id. Draws with
+replacement come from SplitMix64 (Steele, Lea & Flood 2014), implemented here: a generator of NumPy
+may return other numbers in its next version, and folds must be reproducible.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def seed_word(*parts: object) -> np.uint64:
-    """64 bits out of anything that can be printed.
+    """Return 64 bits of a hash of anything that can be printed.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def seed_word(*parts: object) -> np.uint64:
 
 
 def id_keys(ids: Sequence[str]) -> Words:
-    """64 bits of each id; some at a time, so that not all are strings at once."""
+    """Return 64 bits of a hash of each id, a part of the ids at a time to save memory."""
     keys = np.empty(len(ids), np.uint64)
     for begin in range(0, len(ids), _TOGETHER):
         column = id_column(ids[begin : begin + _TOGETHER])
@@ -48,18 +48,18 @@ def id_keys(ids: Sequence[str]) -> Words:
 
 
 def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:
-    """The places of `ids` in an order that looks random, the same for the same set of ids."""
+    """Return the positions of `ids` in a random order, which is the same for the same set."""
     mixed = _finish(_finish(keys ^ word) + word)  # one-to-one: only equal keys stay equal
     order = np.argsort(mixed, kind="stable")
     arranged = mixed[order]
-    if (arranged[1:] == arranged[:-1]).any():  # two ids of one hash: the ids themselves decide
+    if (arranged[1:] == arranged[:-1]).any():  # ids with equal hashes are ordered by themselves
         values = mixed.tolist()
         return np.array(sorted(range(len(ids)), key=lambda at: (values[at], ids[at])), np.int64)
     return order
 
 
 def draws(word: np.uint64, size: int, below: int) -> Ints:
-    """Independent whole numbers from 0 to `below` - 1.
+    """Return independent random integers from 0 to `below` - 1.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def draws(word: np.uint64, size: int, below: int) -> Ints:
 
 
 def _finish(keys: Words) -> Words:
-    """The last steps of SplitMix64: every bit of the key changes half of the bits."""
+    """Return the last steps of SplitMix64: every bit of the key changes half of the bits."""
     mixed = keys ^ (keys >> np.uint64(30))
     mixed *= _FIRST
     mixed ^= mixed >> np.uint64(27)

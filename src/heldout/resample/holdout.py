@@ -1,4 +1,4 @@
-"""Plans with one held-out side: a random share, named units, or what comes later."""
+"""Plans with one held-out side: a random share, named units, or the latest units."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from heldout.resample.assign import choose, fill_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
-from heldout.resample.sources import Made, Sides
+from heldout.resample.sources import Computed, Sides
 from heldout.resample.stratify import Strata, label_rows, shuffled, stratification
 
 if TYPE_CHECKING:
@@ -39,21 +39,21 @@ _TRAIN, _TEST, _VALIDATION = range(3)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HoldOut(Plan):
-    """A random share is held out, once or several times: for plenty of data.
+    """Hold out a random share, once or several times: for large data.
 
     Parameters
     ----------
     test
-        What is held out: a share (.2 and 1/3 are usual), or a number of units.
+        The size of the test side: a share (.2 and 1/3 are usual), or a number of units.
     validation
-        A third side, for choices that need one: a share or a number; 0: none.
+        The size of a third side, as a share or a number; 0: none.
     repeats
-        How often to draw anew.
+        How many random hold-outs to draw.
     stratify, groups
-        As for `KFold`. Groups are taken in a random order; one that would be too large for what is
-        still wanted is passed over, so that the held-out side can be a little smaller than asked.
+        As for `KFold`. Groups are taken in random order; a group that is too large for the rest is
+        skipped, so that the test side can be slightly smaller than requested.
     seed
-        With the ids it decides everything; the order of the ids does not.
+        The random seed. Splits depend on seed and ids, not on the order of the ids.
 
     Examples
     --------
@@ -84,12 +84,12 @@ class HoldOut(Plan):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> int:
-        """How many splits there will be, for scikit-learn."""
+        """Return the number of splits, for scikit-learn."""
         del X, y, groups
         return self.repeats
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say how to draw a hold-out."""
+        """Return how hold-outs are drawn."""
         test = _amount("test", self.test, units)
         validation = _amount("validation", self.validation, units) if self.validation else 0
         quotas = [len(units) - test - validation, test, validation]
@@ -97,7 +97,7 @@ class HoldOut(Plan):
             raise PlanError(
                 f"{test} of {len(units)} {units.plural} held out"
                 + (f" and {validation} for validation" if validation else "")
-                + ": nothing would be left to see; hold out fewer"
+                + ": none would be left for training; hold out fewer"
             )
         strata = stratification(self.stratify, units)
         grouped = units.together
@@ -109,9 +109,9 @@ class HoldOut(Plan):
         if not (first.train.any() and first.test.any()):
             raise PlanError(
                 f"no group is small enough to hold out {test} of {len(units)} {units.plural}: hold "
-                "out more, or take KFold with as many folds as there are groups at most"
+                "out more, or use KFold with at most as many folds as groups"
             )
-        return Made(self.repeats, make), []
+        return Computed(self.repeats, make), []
 
     def _parts(
         self,
@@ -143,25 +143,25 @@ def _check_share(name: str, value: float) -> None:
     is_whole = isinstance(value, int | np.integer)
     if not is_number or not (0 < value < 1 or (is_whole and value >= 1)):
         raise PlanError(
-            f"{name}={value!r}: expected a share between 0 and 1, or a whole number of units"
+            f"{name}={value!r}: expected a share between 0 and 1, or a positive integer"
         )
 
 
 def _amount(name: str, value: float, units: Units) -> int:
-    """How many units a share is."""
+    """Return the number of units of a share."""
     if value >= 1:
         return int(value)
     amount = round(value * len(units))
     if not amount:
         raise PlanError(
-            f"{name}={value:g} of {len(units)} {units.plural} rounds to 0: hold out more, or take "
-            "LeaveOneOut(), which holds out each in turn"
+            f"{name}={value:g} of {len(units)} {units.plural} rounds to 0: hold out more, or use "
+            "LeaveOneOut()"
         )
     return amount
 
 
 def _first(order: Ints, quotas: list[int]) -> Parts:
-    """The first of a random order are held out: a larger share has the smaller one in it."""
+    """Hold out the first units of a random order, so that a larger share includes a smaller one."""
     found = np.full(len(order), _TRAIN, np.int32)
     _, test, validation = quotas
     found[order[:test]] = _TEST
@@ -198,19 +198,19 @@ def _sides(parts: Parts, three: bool) -> Sides:
 
 
 def _one(test: Flags) -> Source:
-    """A single split."""
+    """Return a single split."""
     sides = Sides((~test).astype(np.int32), test.astype(np.int32))
-    return Made(1, lambda _: sides)
+    return Computed(1, lambda _: sides)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TestSet(Plan):
-    """An independent test set: the units you name are held out, all others are seen.
+    """Hold out an independent test set: the given units; all others are training data.
 
     Parameters
     ----------
     ids
-        Their ids, or the path of a file with one id a line.
+        The ids of the test set, or the path of a file with one id per line.
     """
 
     __test__ = False  # pytest would take it for a class of tests
@@ -220,24 +220,27 @@ class TestSet(Plan):
     def __post_init__(self) -> None:
         given = self.ids
         if isinstance(given, str):
-            raise PlanError(f"ids={given!r} is one text: give a list of ids, or a pathlib.Path")
+            raise PlanError(f"ids={given!r}: expected a list of ids, or a pathlib.Path")
         listed = _id_lines(Path(given)) if isinstance(given, os.PathLike) else map(as_id, given)
         object.__setattr__(self, "ids", tuple(listed))
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Hold out the named units."""
+        """Hold out the given units."""
         wanted = set(self.ids)  # type: ignore[arg-type]
         unknown = sorted(wanted - set(units.ids))
         if unknown:
             raise PlanError(
                 f"{len(unknown)} of the {len(wanted)} ids of the test set are not among the "
-                f"{units.plural} ({named_few(unknown, len(unknown))}): leave them out, or look "
-                "whether these are the ids of something else"
+                f"{units.plural} ({named_few(unknown, len(unknown))}): remove them, or check that "
+                f"these are ids of {units.plural}"
             )
         test = np.array([one in wanted for one in units.present()], np.bool_)
         if not test.any() or test.all():
-            side = "held out" if not test.any() else "seen"
-            raise PlanError(f"with this test set nothing would be {side}: name some, but not all")
+            side = "test" if not test.any() else "training"
+            raise PlanError(
+                f"with this test set the {side} side is empty: give some of the {units.plural}, "
+                "not none or all"
+            )
         return _one(test), []
 
 
@@ -249,18 +252,18 @@ def _id_lines(path: Path) -> list[str]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Chronological(Plan):
-    """What came first is seen, what came later is held out.
+    """Hold out the latest units; earlier ones are training data.
 
     Parameters
     ----------
     order
         A date or a number for each unit: by id, in their order, or the name of a field of the
-        queries. Dates are `datetime` objects or text that sorts by time (2024-05-31).
+        queries. Dates are `datetime` objects or strings that sort by time (2024-05-31).
     test
-        The share, or number, of units to hold out. Units of the same time stay together: of a tie
-        at the cut all are held out.
+        The share, or number, of units to hold out. Units with the time of the cut are all held
+        out.
     cut
-        Instead of a share: the first time that is held out.
+        The first time that is held out, instead of a share.
 
     Examples
     --------
@@ -281,7 +284,7 @@ class Chronological(Plan):
         _check_share("test", self.test)
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Hold out what came last."""
+        """Hold out the latest units."""
         times = _comparable(units.column(self.order, "order"), self.cut)
         if self.cut is not None:
             begin = times[-1]
@@ -290,25 +293,25 @@ class Chronological(Plan):
             begin = sorted(times)[len(units) - min(_amount("test", self.test, units), len(units))]
         test = np.array([one >= begin for one in times], np.bool_)
         if not test.any() or test.all():
-            side = "held out" if not test.any() else "seen"
+            side = "test" if not test.any() else "training"
             raise PlanError(
-                f"nothing would be {side}: the times run from {min(times)} to {max(times)}, and "
+                f"the {side} side is empty: the times are from {min(times)} to {max(times)}, and "
                 f"the cut is at {begin}; move it (cut=…), or hold out another share"
             )
         return _one(test), []
 
 
 def _comparable(values: list[Any], cut: Any) -> list[Any]:
-    """Times that can be compared: numbers if all are, else as they are."""
+    """Return times as numbers if all are numbers, else unchanged."""
     everything = values if cut is None else [*values, cut]
     for place, one in enumerate(values):
         if one is None or one != one or (isinstance(one, str) and not one.strip()):  # noqa: PLR0124
-            raise PlanError(f"unit {place + 1} has no time ({one!r}): give one to each")
+            raise PlanError(f"unit {place + 1} has no time ({one!r}): give one for each unit")
     try:
         return [float(one) for one in everything]
     except (TypeError, ValueError):
         pass
     kinds = sorted({type(one).__name__ for one in everything})
     if len(kinds) > 1:
-        raise PlanError(f"times of different kinds ({', '.join(kinds)}) cannot be compared")
+        raise PlanError(f"order: times of different types ({', '.join(kinds)}) cannot be compared")
     return everything

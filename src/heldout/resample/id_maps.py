@@ -1,4 +1,4 @@
-"""Maps from the ids of a written dataset to the first ones they come from."""
+"""Maps from the ids of an exported dataset to the original ids."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _HEAD = "new\toriginal"
 
 
 class IdMaps(NamedTuple):
-    """What the ids of a collection were before it was written; None: they are the first ones."""
+    """Maps from the ids of an exported collection to the original ids; None: ids are original."""
 
     documents: Mapping[str, str] | None = None
     queries: Mapping[str, str] | None = None
 
     def first(self, kind: str, ids: Sequence[str]) -> Sequence[str]:
-        """The first ids of some ``documents`` or ``queries``."""
+        """Return the original ids of some ``documents`` or ``queries``."""
         known = self.documents if kind == "documents" else self.queries
         if known is None:
             return ids
@@ -36,8 +36,8 @@ class IdMaps(NamedTuple):
         if unknown is not None:
             name = DOC_MAP if kind == "documents" else QUERY_MAP
             raise InputError(
-                f"{name} beside the collection has no line for {unknown!r}: it belongs to another "
-                "collection; move it away, or restore the right one"
+                f"{name} has no line for {unknown!r}, so that it belongs to another collection: "
+                "remove it, or restore the right one"
             )
         return [known[one] for one in ids]
 
@@ -46,7 +46,7 @@ NO_MAPS = IdMaps()
 
 
 def maps_beside(source: str | os.PathLike[str]) -> IdMaps:
-    """The maps that lie in the folder of a collection, if it was written by an export."""
+    """Read the maps in the folder of a collection, if it was exported."""
     path = Path(source)
     home = path if path.is_dir() else path.parent if path.is_file() else None
     if home is None:
@@ -73,7 +73,7 @@ def read_map(path: Path) -> dict[str, str]:
             raise FormatError(f"{path}:{number}", f"{len(cells)} columns, expected 2")
         new, original = (_read(cell, f"{path}:{number}") for cell in cells)
         if new in found:
-            raise FormatError(f"{path}:{number}", f"the new id {new!r} stands twice")
+            raise FormatError(f"{path}:{number}", f"the new id {new!r} appears twice")
         found[new] = original
     return found
 
@@ -84,13 +84,13 @@ def _read(cell: str, place: str) -> str:
     try:
         return str(json.loads(f'"{cell}"'))
     except json.JSONDecodeError:
-        raise FormatError(place, f"{cell!r} has a backslash that JSON cannot read") from None
+        raise FormatError(place, f"{cell!r} has an invalid escape (backslash)") from None
 
 
 def write_map(path: Path, new: Iterable[str], original: Iterable[str]) -> None:
     """Write a table of new and original ids.
 
-    An id with a tab, a line end or a backslash is written as JSON does, without the quotes.
+    Tabs, line ends and backslashes in ids are escaped as in JSON.
     """
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.write(_HEAD + "\n")

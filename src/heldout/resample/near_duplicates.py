@@ -1,11 +1,11 @@
-"""Documents whose texts are almost the same, found by MinHash and banding.
+"""Near-duplicate documents, found by MinHash and banding.
 
 A document is the set of its sequences of five words (a shorter one is one sequence). Two documents
 are near-duplicates if their sets have a Jaccard similarity of at least `ALIKE`; groups are
-connected near-duplicates. The similarity of two documents is estimated by the share of 128 random
-orders of all sequences in which both have the same first one (Broder 1997). Only documents that
-agree in two neighbouring orders, a band, are compared. Two documents with a similarity of .2 share
-none with a chance of about 1 %.
+connected components. The similarity of two documents is estimated by the share of 128 random orders
+of all sequences in which both have the same first sequence (Broder 1997). Only documents that agree
+in two neighbouring orders, a band, are compared. Two documents with a similarity of .2 share no
+band with a probability of about 1 %.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 __all__ = ["ALIKE", "ORDERS", "near_duplicates", "signatures"]
 
 ALIKE: Final = 0.15
-"""The least similarity of near-duplicates: two texts that differ in one of five words have .2."""
+"""The lowest similarity of near-duplicates; texts that differ in one of five words have .2."""
 ORDERS: Final = 128
 """Random orders of all sequences of words."""
 _NEIGHBOURS: Final = 64
-"""Documents that one is compared with, of those that share a band with it."""
+"""The largest number of documents in its band that a document is compared with."""
 _BATCH: Final = 4 << 20
 
 
@@ -65,7 +65,7 @@ def near_duplicates(documents: Documents, alike: float = ALIKE) -> Ints:
     rows = np.flatnonzero(has_words)
     least = int(np.ceil(alike * ORDERS))
     for band in range(ORDERS):
-        # Those that share a band are sorted by two more orders: the more alike come side by side.
+        # Documents that share a band are sorted by two more orders, so that similar ones are close.
         keys = np.zeros(len(rows), np.uint64)
         for next_order in range(band, band + 4):
             keys <<= np.uint64(16)
@@ -101,7 +101,7 @@ def signatures(documents: Documents) -> tuple[Signatures, NDArray[np.bool_]]:
 
 
 def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
-    """The text of a batch with all but ASCII letters in one case; the kernel does those."""
+    """Return the text of a batch in one case, except ASCII letters, which the kernel folds."""
     text, offsets = np.ascontiguousarray(batch.text), np.asarray(batch.offsets, np.int64)
     if not (text >= 128).any():
         return text, offsets
@@ -112,7 +112,7 @@ def _one_case(batch: TextBatch) -> tuple[Bytes, Ints]:
 
 
 def _numbered(leaders: Ints) -> Ints:
-    """Groups from 0 on; a leader is the first of its group, or of one that has joined it."""
+    """Number groups from 0; a leader is the first of its group, or of a merged group."""
     while True:
         higher = leaders[leaders]
         if (higher == leaders).all():

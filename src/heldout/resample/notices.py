@@ -1,4 +1,4 @@
-"""What a plan says when it cannot work, or works otherwise than was asked."""
+"""Errors and warnings of plans."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["PlanError", "ResamplingWarning"]
 
 
 class PlanError(InputError):
-    """A plan cannot work on these units; the text offers another."""
+    """A plan cannot divide these units; the message suggests another."""
 
 
 class ResamplingWarning(UserWarning):
-    """A plan works, but not quite as asked; `Splits.notes` has the same notes.
+    """A plan works, but not exactly as requested; `Splits.notes` has the same notes.
 
     Parameters
     ----------

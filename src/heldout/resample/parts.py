@@ -1,4 +1,4 @@
-"""A side of a split as a collection of its own: documents stream by, those of the side stay."""
+"""One side of a split as a separate collection."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = ["Part", "PartDocuments", "part_of"]
 
 
 class Part(NamedTuple):
-    """A side as a collection, and what its documents and queries were.
+    """One side of a split as a collection, with the original ids.
 
     Parameters
     ----------
     collection
         The side.
     documents, queries
-        The id that each document and query has in the whole collection.
+        The ids of its documents and queries in the whole collection.
     """
 
     collection: Collection
@@ -43,14 +43,14 @@ class Part(NamedTuple):
 
 
 class PartDocuments(Documents):
-    """Some documents of others; one that is wanted several times is there several times.
+    """Some of the documents of a collection, each repeated by its weight.
 
     Parameters
     ----------
     whole
         All documents.
     weights
-        How often each is wanted.
+        How often each is included.
     """
 
     __slots__ = ("_weights", "_whole", "ids", "notes", "numbers")
@@ -64,7 +64,7 @@ class PartDocuments(Documents):
         self.notes = ()
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """The documents, in batches of about `size` bytes of text at most, copies aside."""
+        """Yield the documents in batches of at most about `size` bytes, not counting copies."""
         first = 0
         for batch in self._whole.batches(size):
             wanted = self._weights[batch.first : batch.first + len(batch)]
@@ -79,14 +79,14 @@ class PartDocuments(Documents):
             first += len(texts)
 
     def text(self, number: int) -> str:
-        """The text of one document."""
+        """Return the text of one document."""
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         return self._whole.text(int(self.numbers[number]))
 
 
 def copy_names(names: Sequence[str], taken: Container[str]) -> list[str]:
-    """Names in which copies are told apart: the second ``a`` is ``a~2``.
+    """Return unique names for copies: the second ``a`` is ``a~2``.
 
     Examples
     --------
@@ -108,7 +108,7 @@ def copy_names(names: Sequence[str], taken: Container[str]) -> list[str]:
 
 
 def part_of(view: View) -> Part:
-    """Make a collection of a part of one."""
+    """Make a collection from a view."""
     whole = view.collection
     documents: Documents = whole.documents
     originals: Sequence[str] = whole.documents.ids
@@ -127,7 +127,7 @@ def _drawn(weights: Weights | None) -> bool:
 
 
 def _queries(view: View) -> tuple[Queries, tuple[str, ...]]:
-    """The queries of a side, and the ids they had."""
+    """Return the queries of a side, and their original ids."""
     whole, weights = view.collection.queries, view.query_weights
     if weights is None:
         return whole, whole.ids
@@ -143,7 +143,7 @@ def _queries(view: View) -> tuple[Queries, tuple[str, ...]]:
 
 
 def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str]) -> Qrels:
-    """The judgements where something is there several times: each copy has them all."""
+    """Return the judgements of repeated documents or queries: each copy has all of them."""
     rows = view.collection.judgements
     query, asked = _copies(view.query_weights, rows.queries, len(view.collection.queries))
     document, found = _copies(view.document_weights, rows.documents, len(view.collection.documents))
@@ -160,6 +160,6 @@ def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str])
 
 
 def _copies(weights: Weights | None, units: Ints, size: int) -> tuple[Ints, Ints]:
-    """For the unit of each judgement its first place on the side, and how often it is there."""
+    """Return the first position and the number of copies of the unit of each judgement."""
     times = np.ones(size, np.int64) if weights is None else weights.astype(np.int64)
     return (np.cumsum(times) - times)[units], times[units]

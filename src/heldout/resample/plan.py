@@ -1,4 +1,4 @@
-"""Plan: what all plans have in common."""
+"""Plan: the base class of all plans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from heldout.data.notes import count_of
 from heldout.resample.duplicates import text_notes
 from heldout.resample.groups import grouped_units
 from heldout.resample.notices import PlanError, ResamplingWarning
-from heldout.resample.sources import Made, Sides
+from heldout.resample.sources import Computed, Sides
 from heldout.resample.split import Splits
 from heldout.resample.units import Unit, Units, units_of
 
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
 __all__ = ["MOST_REPEATS", "Plan", "check_count", "check_seed"]
 
 MOST_REPEATS: Final = 100_000
-"""Of one division: beyond this nothing is learned, and a slip of the keyboard would take days."""
+"""The largest number of repeats: more add nothing, and a typing error would take days."""
 
 
 class Plan(ABC):
-    """A rule that divides units; scikit-learn takes it for a cross-validator."""
+    """A rule that divides units into training and test sides; a scikit-learn cross-validator."""
 
     _always_shown: ClassVar[tuple[str, ...]] = ()
-    """Fields that ``repr`` shows even at their defaults: without them it would not say enough."""
+    """Fields that ``repr`` shows even if they have their default values."""
 
     def splits(
         self,
@@ -60,12 +60,12 @@ class Plan(ABC):
             A collection, ids, a number of rows (whose ids are ``0``, ``1``, …), or the units of
             other splits.
         unit
-            What is divided: ``query``, ``document`` or ``instance``.
+            The kind of unit: ``query``, ``document`` or ``instance``.
         labels
             The class of each unit, for a plan with ``stratify="labels"``.
         groups
-            The group of each unit; units of a group stay on one side. Documents with the same text
-            do so in any case, see `KFold`.
+            The group of each unit; units of a group stay on one side, and documents with the same
+            text, too (see `KFold`).
         """
         found = units_of(units, unit).with_columns(labels, groups)
         return self._checked(found, None)
@@ -73,8 +73,8 @@ class Plan(ABC):
     def _checked(self, units: Units, split: Split | None) -> Splits:
         if len(units) < 2:
             raise PlanError(
-                f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one to "
-                "see and one to hold out"
+                f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one for "
+                "training and one to hold out"
             )
         given = getattr(self, "groups", None)
         units = grouped_units(units, given)
@@ -87,25 +87,27 @@ class Plan(ABC):
         return Splits(self, units, source, notes, None if split is None else split.key)
 
     def inside(self, split: Split, unit: Unit | None = None) -> Splits:
-        """Divide the train side of a split; `Split.inner` is the way here."""
+        """Divide the training side of a split; called by `Split.inner`."""
         if split.documents is not None:
             return self._inside_both(split, unit)
         if unit is not None and unit != split.unit:
-            raise PlanError(f"split {split.key} is of {split.units.plural}, not by {unit}")
+            raise PlanError(
+                f"split {split.key} divides {split.units.plural}: unit={unit!r} is not possible"
+            )
         return self.within(split, split)
 
     def within(self, side: Split, outer: Split) -> Splits:
-        """Divide the train side of `side`, which is `outer` or its split of the documents."""
+        """Divide the training side of `side`, which is `outer` or its split of the documents."""
         return self._checked(_seen(side, outer), outer)
 
     def _inside_both(self, split: Split, unit: Unit | None) -> Splits:
-        """Divide one kind of unit; of the other kind, the seen ones stay on both sides."""
-        from heldout.resample.combined import TwoWaySplits  # it is made of plans
+        """Divide one kind of unit; training units of the other kind are on both sides."""
+        from heldout.resample.combined import TwoWaySplits  # circular import
 
         if split.documents is None or unit not in {"query", "document"}:
             raise PlanError(
-                f"split {split.key} holds out queries and documents: say which of them {self} "
-                "shall divide (unit='query' or 'document'), or give a TwoWay"
+                f"split {split.key} holds out queries and documents: choose which of them {self} "
+                "divides (unit='query' or 'document'), or give a TwoWay"
             )
         documents = split.documents
         if unit == "query":
@@ -116,7 +118,7 @@ class Plan(ABC):
 
     @abstractmethod
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say which units are in which split, and what is to be said about it."""
+        """Return which units are in which split, with notes."""
 
     def split(
         self,
@@ -124,12 +126,12 @@ class Plan(ABC):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> Iterator[tuple[Ints, Ints]]:
-        """Row numbers of the train and the test side of each split, for scikit-learn.
+        """Yield the row numbers of training and test side of each split, for scikit-learn.
 
         Parameters
         ----------
         X
-            Anything with rows.
+            Data with rows.
         y
             Labels, used by a plan with ``stratify="labels"``.
         groups
@@ -145,9 +147,9 @@ class Plan(ABC):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> int:
-        """How many splits there will be, for scikit-learn."""
+        """Return the number of splits, for scikit-learn."""
         if X is None:
-            raise PlanError(f"{self} cannot tell the number of splits without the data (X)")
+            raise PlanError(f"the number of splits of {self} depends on the data: give X")
         return len(self.splits(_rows(X), "instance", labels=y, groups=groups))
 
     def __repr__(self) -> str:
@@ -161,14 +163,14 @@ class Plan(ABC):
 
 
 def _seen(side: Split, split: Split) -> Units:
-    """The units of a train side, with a context that makes chance different in each split."""
+    """Return the units of a training side, with a context that changes the seed in each split."""
     return side.units.inside(side.train, f"{side.units.context}/{split.key}")
 
 
 def _kept(plan: Plan, units: Units, split: Split) -> Splits:
-    """All units that are seen, on both sides."""
+    """Return one split with all training units on both sides."""
     ones = np.ones(len(units), np.int32)
-    return Splits(plan, units, Made(1, lambda _: Sides(ones, ones.copy())), (), split.key)
+    return Splits(plan, units, Computed(1, lambda _: Sides(ones, ones.copy())), (), split.key)
 
 
 def _rows(table: Any) -> int:
@@ -176,7 +178,7 @@ def _rows(table: Any) -> int:
 
 
 def _is(value: Any, default: Any) -> bool:
-    """Whether a value is the default one; arrays cannot be asked whether they are equal."""
+    """Return whether a value is the default; arrays have no single answer to ==."""
     return value is default or (isinstance(value, int | float | str) and bool(value == default))
 
 
@@ -184,22 +186,22 @@ def _short(value: Any) -> str:
     if isinstance(value, Mapping | list | tuple) or hasattr(value, "shape"):
         return f"<{count_of(len(value), 'value')}>"
     if isinstance(value, os.PathLike):
-        return repr(Path(value).name)  # the same wherever it was read from
+        return repr(Path(value).name)  # without its folder, so that it is the same everywhere
     if repr(value) == object.__repr__(value):  # it would show an address in memory
         return f"{type(value).__name__}()"
     return repr(value)
 
 
 def check_seed(seed: int) -> None:
-    """Refuse a seed that is none."""
+    """Raise an error if a seed is not valid."""
     if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise PlanError(f"seed={seed!r}: a seed is a whole number from 0 on")
+        raise PlanError(f"seed={seed!r}: expected an integer of at least 0")
 
 
 def check_count(name: str, value: int, least: int, advice: str, most: int | None = None) -> None:
-    """Refuse a number that is too small or too large, or none."""
+    """Raise an error if a value is not an integer, too small or too large."""
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < least:
-        raise PlanError(f"{name}={value!r}: expected a whole number from {least} on; {advice}")
+        raise PlanError(f"{name}={value!r}: expected an integer of at least {least}; {advice}")
     if most is not None and value > most:
-        raise PlanError(f"{name}={value}: at most {most:,} are made; take fewer")
+        raise PlanError(f"{name}={value}: at most {most:,} are possible")

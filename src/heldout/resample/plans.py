@@ -1,4 +1,4 @@
-"""K folds, leave-one-out, bootstrap: plans in which chance, or everybody's turn, decides."""
+"""K-fold cross-validation, leave-one-out and bootstrap."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
-from heldout.resample.sources import Made, Partition, Sides
+from heldout.resample.sources import Computed, Partition, Sides
 from heldout.resample.stratify import (
     Strata,
     Stratification,
@@ -37,27 +37,29 @@ __all__ = ["Bootstrap", "KFold", "LeaveOneOut"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KFold(Plan):
-    """Every unit is held out once: k folds, whose sizes differ by one at most.
+    """K-fold cross-validation: every unit is held out once.
+
+    Sizes of folds differ by at most one.
 
     Parameters
     ----------
     k
-        How many folds; 10 and 5 are usual.
+        The number of folds; 10 and 5 are usual.
     repeats
-        How often to divide anew.
+        How often to repeat the cross-validation with other folds.
     stratify
         ``"labels"`` (classes, given to `splits`), ``"relevance"`` (documents: each query's relevant
-        documents are spread over the folds; queries: bands of the number of relevant documents),
-        ``"length"``, the name of a field of the queries, or a value for each unit (by id, or in
-        their order). Numbers with decimals are cut into bands at their quartiles.
+        documents are spread over the folds; queries: quartiles of the number of relevant
+        documents), ``"length"``, the name of a field of the queries, or a value for each unit (by
+        id, or in their order). Numbers with decimals are divided at their quartiles.
     groups
         Units that stay together: a group for each unit (by id, in their order, or the name of a
         field of the queries), ``"duplicates"`` for units with the same text, or
-        ``"near-duplicates"`` for documents with almost the same text. Documents with the same text
-        stay together by default and beside any other groups; ``"none"`` puts every unit into a fold
-        for itself. Folds are as even as placing the largest groups first makes them.
+        ``"near-duplicates"`` for documents with nearly the same text. Documents with the same text
+        stay together by default and in addition to any other groups; ``"none"`` assigns every unit
+        separately. Folds are filled with the largest groups first, to make them even.
     seed
-        With the ids it decides everything; the order of the ids does not.
+        The random seed. Splits depend on seed and ids, not on the order of the ids.
 
     Examples
     --------
@@ -78,8 +80,8 @@ class KFold(Plan):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        check_count("k", self.k, 2, "with one fold nothing would be seen; 5 and 10 are usual")
-        check_count("repeats", self.repeats, 1, "1 divides once", MOST_REPEATS)
+        check_count("k", self.k, 2, "5 and 10 are usual")
+        check_count("repeats", self.repeats, 1, "1 means no repetition", MOST_REPEATS)
         check_seed(self.seed)
 
     def get_n_splits(
@@ -88,23 +90,22 @@ class KFold(Plan):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> int:
-        """How many splits there will be, for scikit-learn."""
+        """Return the number of splits, for scikit-learn."""
         del X, y, groups
         return self.k * self.repeats
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say which fold each unit is in."""
+        """Return the fold of each unit."""
         if self.k > len(units):
             raise PlanError(
-                f"{self.k} folds of {len(units)} {units.plural}: some would hold nothing out; take "
-                f"at most {len(units)} (LeaveOneOut() holds out each in turn)"
+                f"{self.k} folds but only {len(units)} {units.plural}: use at most {len(units)} "
+                "folds (LeaveOneOut() holds out each in turn)"
             )
         strata = stratification(self.stratify, units)
         grouped = units.together
         if strata is not None and self.k == len(units):
             raise PlanError(
-                "with one unit a fold no stratification is possible: take fewer folds, or leave "
-                "stratify out"
+                "folds of one unit cannot be stratified: use fewer folds, or no stratify"
             )
         if grouped is not None:
             _refuse_few_groups(grouped, self.k)
@@ -141,13 +142,13 @@ class KFold(Plan):
 def _refuse_few_groups(groups: Groups, parts: int) -> None:
     if (count := len(groups.names)) < parts:
         raise PlanError(
-            f"{count} groups for {parts} folds: a group cannot be cut; take at most {count} folds, "
+            f"{count} groups for {parts} folds: groups are not divided; use at most {count} folds, "
             "or smaller groups"
         )
 
 
 def _small_strata(strata: Stratification | None, parts: int, units: Units) -> list[Note]:
-    """Say which strata cannot be in every fold."""
+    """Return a note about strata that cannot be in every fold."""
     if not isinstance(strata, Strata) or strata.banded:
         return []
     sizes = strata.sizes()
@@ -156,27 +157,27 @@ def _small_strata(strata: Stratification | None, parts: int, units: Units) -> li
         return []
     named = named_few((f"{strata.names[at]!r}: {sizes[at]}" for at in small), len(small))
     message = (
-        f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}); theirs "
-        "went to different folds, and the other folds have none: take fewer folds, or join strata"
+        f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}), which "
+        "are missing in some folds: use fewer folds, or merge strata"
     )
     return [Note("small-strata", message, count=len(small))]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut(Plan):
-    """Each unit, or each group, is held out alone: for small data.
+    """Hold out each unit, or each group, alone: for small data.
 
-    **A trap**: on a balanced set of two classes, predicting the class that is more frequent in the
-    train side is wrong every time, because the held-out unit makes its own class the rarer one. The
-    error is then 100 %, while it is 50 % in truth. Stratified folds do not have this fault, but no
-    stratification is possible with one unit a fold.
+    **Caution**: with two balanced classes, predicting the majority class of the training side is
+    always wrong, because the held-out unit makes its own class the rarer one. The estimated error
+    is 100 %, the true error 50 %. Stratified folds do not have this problem, but folds of one unit
+    cannot be stratified.
 
     Parameters
     ----------
     groups
         Units that stay together, as for `KFold`; then each group is held out in turn.
     stratify
-        Refused: only here to say why.
+        Not supported: a fold of one unit cannot be stratified.
     """
 
     groups: Column | ArrayLike | None = None
@@ -185,12 +186,12 @@ class LeaveOneOut(Plan):
     def __post_init__(self) -> None:
         if self.stratify is not None and self.stratify is not False:
             raise PlanError(
-                "leave-one-out cannot be stratified: a fold of one unit has one class; take "
+                "leave-one-out cannot be stratified: a fold of one unit has one class; use "
                 "KFold(10, stratify=…)"
             )
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say which fold each unit is in."""
+        """Return the fold of each unit."""
         grouped = units.together
         if grouped is not None:
             _refuse_few_groups(grouped, 2)
@@ -203,21 +204,20 @@ class LeaveOneOut(Plan):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bootstrap(Plan):
-    """One side is drawn with replacement, as many as there are units; the other is never drawn.
+    """Draw one side with replacement; the units that are not drawn are the other side.
 
-    Units of a group are drawn together: as many groups are drawn as there are.
-
-    On average .368 of the units are never drawn. A replicate that has drawn every unit (1 in 2,756
-    for 10 units, and quickly fewer) would hold nothing out and is drawn again.
+    As many units are drawn as there are; units of a group are drawn together. On average .368 of
+    the units are not drawn. A replicate that draws every unit (1 in 2,756 for 10 units, fewer for
+    more) would leave the other side empty and is drawn again.
 
     Parameters
     ----------
     replicates
-        How many.
+        The number of bootstrap replicates.
     side
-        Which side is drawn: ``train`` (usual), or ``test``, and train is what was never drawn.
+        The side that is drawn: ``train`` (usual) or ``test``.
     seed
-        With the ids it decides everything; the order of the ids does not.
+        The random seed. Splits depend on seed and ids, not on the order of the ids.
     groups
         Units that stay together, as for `KFold`.
 
@@ -247,12 +247,12 @@ class Bootstrap(Plan):
         y: ArrayLike | None = None,
         groups: ArrayLike | None = None,
     ) -> int:
-        """How many splits there will be, for scikit-learn."""
+        """Return the number of splits, for scikit-learn."""
         del X, y, groups
         return self.replicates
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Say how to draw a replicate."""
+        """Return how replicates are drawn."""
         grouped = units.together
         if grouped is None:
             order = units.order(self.seed, "bootstrap")
@@ -268,7 +268,7 @@ class Bootstrap(Plan):
             rest = (drawn == 0).astype(np.int32)
             return Sides(drawn, rest) if self.side == "train" else Sides(rest, drawn)
 
-        return Made(self.replicates, make), []
+        return Computed(self.replicates, make), []
 
 
 def _multiplicities(units: Units, order: Ints, seed: int, number: int) -> Weights:

@@ -1,4 +1,4 @@
-"""Where the weights of splits come from: a table of folds, or a rule that makes them when asked."""
+"""The sides of splits: from a table of folds, or computed when needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.int32]
 
-__all__ = ["Made", "Partition", "Sides", "Source"]
+__all__ = ["Computed", "Partition", "Sides", "Source"]
 
 
 class Sides(NamedTuple):
@@ -26,7 +26,7 @@ class Sides(NamedTuple):
     Parameters
     ----------
     train, test
-        0, 1, or how often a unit is in it.
+        How often each unit is on the side.
     validation
         The same for a third side, if there is one.
     """
@@ -37,27 +37,27 @@ class Sides(NamedTuple):
 
 
 class Source(ABC):
-    """Gives the sides of each split."""
+    """Returns the sides of each split."""
 
     @abstractmethod
     def __len__(self) -> int: ...
 
     @abstractmethod
     def place(self, number: int) -> tuple[int, int]:
-        """Repeat and fold of a split."""
+        """Return repeat and fold of a split."""
 
     @abstractmethod
     def sides(self, number: int) -> Sides:
-        """The sides of a split."""
+        """Return the sides of a split."""
 
     def folds(self) -> Sequence[Weights] | None:
-        """For each repeat the fold of each unit (-1: none); None if units are not in one fold."""
+        """Return for each repeat the fold of each unit (-1: none); None if there are no folds."""
         return None
 
 
 @dataclass(frozen=True, slots=True)
 class Partition(Source):
-    """Every unit is in one test fold of each repeat, and in the train side of the others.
+    """Every unit is in one test fold of each repeat, and on the training side of the others.
 
     Parameters
     ----------
@@ -76,34 +76,34 @@ class Partition(Source):
         return self.begins[-1]
 
     def place(self, number: int) -> tuple[int, int]:
-        """Repeat and fold of a split."""
+        """Return repeat and fold of a split."""
         repeat = bisect_right(self.begins, number) - 1
         return repeat, number - self.begins[repeat]
 
     def sides(self, number: int) -> Sides:
-        """The sides of a split."""
+        """Return the sides of a split."""
         repeat, fold = self.place(number)
         table = self.tables[repeat]
         test = table == fold
         return Sides(((table >= 0) & ~test).astype(np.int32), test.astype(np.int32))
 
     def folds(self) -> Sequence[Weights]:
-        """For each repeat the fold of each unit."""
+        """Return for each repeat the fold of each unit."""
         return self.tables
 
 
 @dataclass(frozen=True, slots=True)
-class Made(Source):
-    """Splits that are made one by one when they are asked for, and held nowhere.
+class Computed(Source):
+    """Splits that are computed when they are needed, and not stored.
 
     Parameters
     ----------
     count
-        How many.
+        The number of splits.
     make
-        Gives the sides of split number 0, 1, …, always the same for the same number.
+        Returns the sides of split 0, 1, …, always the same for the same number.
     places
-        Repeat and fold of each; None: every split is a repeat of its own.
+        Repeat and fold of each split; None: every split is a repeat.
     """
 
     count: int
@@ -114,9 +114,9 @@ class Made(Source):
         return self.count
 
     def place(self, number: int) -> tuple[int, int]:
-        """Repeat and fold of a split."""
+        """Return repeat and fold of a split."""
         return (number, 0) if self.places is None else self.places[number]
 
     def sides(self, number: int) -> Sides:
-        """The sides of a split."""
+        """Return the sides of a split."""
         return self.make(number)

@@ -1,4 +1,4 @@
-"""Split: which units are seen and which are held out; Splits: all splits of a plan."""
+"""Split: the training and test units of one fold; Splits: all splits of a plan."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class SplitKey:
     Parameters
     ----------
     repeat, fold
-        Which; the replicate of a bootstrap is its repeat.
+        Their numbers; the replicate of a bootstrap is its repeat.
     inner
-        The number of an inner split, made of the train side of ``repeat`` and ``fold``.
+        The number of an inner split of the training side of ``repeat`` and ``fold``.
     other
-        The fold of the documents where queries and documents are both held out.
+        The fold of the documents, if queries and documents are both held out.
     run
-        Which run of a system that depends on chance, where the same split is used several times.
+        The number of the run, if a split is used for several runs of a random system.
 
     Examples
     --------
@@ -63,7 +63,7 @@ class SplitKey:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Split:
-    """Some units are seen (train), others are held out (test).
+    """The training units and the held-out (test) units of a split.
 
     Parameters
     ----------
@@ -72,12 +72,12 @@ class Split:
     units
         The units.
     train, test
-        For each unit 0, 1, or how often it is in it; a unit may be on neither side.
+        For each unit how often it is on the side; a unit may be on neither side.
     validation
-        The same for a third side, if the plan makes one.
+        The same for a third side, if the plan has one.
     documents
-        Where queries and documents are both held out: the split of the documents. The split itself
-        is then that of the queries.
+        The split of the documents, if queries and documents are both held out. The split itself is
+        then that of the queries.
     """
 
     key: SplitKey
@@ -94,7 +94,7 @@ class Split:
 
     def __repr__(self) -> str:
         both = f" × {self.documents!r}" if self.documents is not None else ""
-        sides = f"{self.n_train} {self.units.plural} seen, {self.n_test} held out"
+        sides = f"{self.n_train} training {self.units.plural}, {self.n_test} held out"
         return f"Split({self.key}, {sides}{both})"
 
     @property
@@ -109,21 +109,21 @@ class Split:
 
     @property
     def n_train(self) -> int:
-        """How many units are seen, each counted as often as it was drawn."""
+        """The number of training units, each counted as often as it was drawn."""
         return int(self.train.sum(dtype=np.int64))
 
     @property
     def n_test(self) -> int:
-        """How many units are held out, each counted as often as it was drawn."""
+        """The number of held-out units, each counted as often as it was drawn."""
         return int(self.test.sum(dtype=np.int64))
 
     def rows(self, side: str) -> Ints:
-        """The numbers of the units of a side, each as often as it is in it."""
+        """Return the numbers of the units of a side, repeated by their weights."""
         weights = self.weights(side)
         return np.repeat(np.arange(len(weights)), weights)
 
     def weights(self, side: str) -> Weights:
-        """The weights of ``train``, ``test`` or ``validation``."""
+        """Return the weights of ``train``, ``test`` or ``validation``."""
         known = {"train": self.train, "test": self.test, "validation": self.validation}
         found = known.get(side)
         if found is None:
@@ -132,7 +132,7 @@ class Split:
         return found
 
     def view(self, collection: Collection, side: str) -> View:
-        """One side as a part of the collection."""
+        """Return one side as a view of the collection."""
         weights = _in_collection(self, self.weights(side), collection)
         if self.documents is None:
             return View(collection, **{f"{self.unit}_weights": weights})
@@ -140,33 +140,33 @@ class Split:
         return View(collection, other, weights)
 
     def views(self, collection: Collection) -> tuple[View, View]:
-        """The two sides, seen and held out, as parts of the collection.
+        """Return training and test side as views of the collection.
 
-        By queries both have all documents; by documents both have all queries, and the judgements
-        follow the documents.
+        In splits of queries both have all documents; in splits of documents both have all queries,
+        with the judgements of their documents.
         """
         return self.view(collection, "train"), self.view(collection, "test")
 
     def inner(self, plan: Plan, unit: Unit | None = None) -> Splits:
-        """Split the train side again; a held-out unit is on no side of an inner split.
+        """Split the training side again; a held-out unit is on no side of an inner split.
 
         Parameters
         ----------
         plan
-            The inner plan. A unit that a bootstrap has drawn several times stays together.
+            The inner plan. Copies of a unit in a bootstrap sample stay together.
         unit
-            Where queries and documents are both held out: which of them to split, unless `plan` is
-            a `TwoWay` itself.
+            If queries and documents are both held out: which of them to split, unless `plan` is a
+            `TwoWay`.
         """
         if self.key.inner is not None:
-            raise PlanError(f"split {self.key} is an inner one: make inner splits of outer ones")
+            raise PlanError(f"split {self.key} is an inner split, which cannot be split again")
         return plan.inside(self, unit)
 
 
 def _in_collection(split: Split, weights: Weights, collection: Collection) -> Weights:
-    """Weights in the order of a collection."""
+    """Return weights in the order of a collection."""
     if split.unit == "instance":
-        raise PlanError("instances are rows of a table, not a part of a collection: use rows()")
+        raise PlanError("instances are rows of a table, not of a collection: use rows()")
     if split.units.collection is collection:
         return weights
     if split.unit == "query":
@@ -180,7 +180,7 @@ def _in_collection(split: Split, weights: Weights, collection: Collection) -> We
     if len(strangers):
         raise PlanError(
             f"{len(strangers)} {split.units.plural} of split {split.key} are not in the collection "
-            f"{collection.name!r}, the first is {split.ids[int(strangers[0])]!r}"
+            f"{collection.name!r} (the first is {split.ids[int(strangers[0])]!r})"
         )
     arranged = np.zeros(size, np.int32)
     known = places >= 0
@@ -189,7 +189,7 @@ def _in_collection(split: Split, weights: Weights, collection: Collection) -> We
 
 
 class Splits(Sequence[Split]):
-    """All splits of a plan; each is made when it is asked for.
+    """All splits of a plan; each is computed when it is needed.
 
     Attributes
     ----------
@@ -198,9 +198,9 @@ class Splits(Sequence[Split]):
     units
         What is divided.
     notes
-        What is to be said about them.
+        Warnings and remarks about them.
     source
-        Where the weights come from.
+        The source of the sides.
     """
 
     __slots__ = ("_fingerprint", "_outer", "notes", "plan", "source", "units")
@@ -232,7 +232,7 @@ class Splits(Sequence[Split]):
 
     @property
     def groups(self) -> Ints | None:
-        """The number of each unit's group, −1 for units that do not take part; None: no groups."""
+        """The number of the group of each unit, −1 for units without a side; None: no groups."""
         together = self.units.together
         if together is None or self.units.places is None:
             return None if together is None else together.codes
@@ -242,12 +242,12 @@ class Splits(Sequence[Split]):
 
     @property
     def seed(self) -> int | None:
-        """The seed of the plan; None for a plan without chance."""
+        """The seed of the plan; None for a plan that is not random."""
         return getattr(self.plan, "seed", None)
 
     @property
     def repeats(self) -> int:
-        """How many repeats there are."""
+        """The number of repeats."""
         return len({self.key(number).repeat for number in range(len(self))})
 
     def __len__(self) -> int:
@@ -258,12 +258,12 @@ class Splits(Sequence[Split]):
 
     def _repr_html_(self) -> str:
         """Show the sizes of the first splits in a notebook."""
-        from heldout.notebook import splits_html  # it draws with the report
+        from heldout.notebook import splits_html  # only in notebooks
 
         return splits_html(self)
 
     def key(self, number: int) -> SplitKey:
-        """The name of a split."""
+        """Return the name of a split."""
         repeat, fold = self.source.place(number)
         return SplitKey(repeat, fold) if self._outer is None else replace(self._outer, inner=number)
 
@@ -273,7 +273,7 @@ class Splits(Sequence[Split]):
     def __getitem__(self, number: slice) -> list[Split]: ...
     def __getitem__(self, number: int | slice) -> Split | list[Split]:
         if isinstance(number, slice):
-            return [self[at] for at in range(*number.indices(len(self)))]
+            return [self[place] for place in range(*number.indices(len(self)))]
         at = number + len(self) if number < 0 else number
         if not 0 <= at < len(self):
             raise IndexError(f"split {number} of {len(self)}")
@@ -287,26 +287,26 @@ class Splits(Sequence[Split]):
         )
 
     def _whole(self, weights: Weights) -> Weights:
-        """Weights for all units, with the multiplicities of an outer bootstrap."""
+        """Return weights for all units, with the multiplicities of an outer bootstrap."""
         counted = weights if self.units.weights is None else weights * self.units.weights
         return self.units.expand(counted, 0)
 
     def find(self, repeat: int, fold: int) -> Split:
-        """The split of a repeat and fold."""
+        """Return the split of a repeat and fold."""
         for number in range(len(self)):
             if self.source.place(number) == (repeat, fold):
                 return self[number]
-        raise PlanError(f"there is no split r{repeat}/f{fold} in {self!r}")
+        raise PlanError(f"no split r{repeat}/f{fold} in {self!r}")
 
     def folds(self, repeat: int = 0) -> Weights:
-        """The fold of each unit (-1: none), for plans that put each unit into one test fold."""
+        """Return the fold of each unit (-1: none), if every unit is in one test fold."""
         tables = self.source.folds()
         if tables is None:
             raise PlanError(
-                f"{self.plan} does not put every unit into one fold: look at the splits themselves"
+                f"{self.plan} does not assign every unit to one fold: use the splits instead"
             )
         if not 0 <= repeat < len(tables):
-            raise PlanError(f"there is no repeat {repeat}: {self.plan} has {len(tables)}")
+            raise PlanError(f"repeat={repeat}: {self.plan} has repeats 0 to {len(tables) - 1}")
         return self.units.expand(tables[repeat], -1)
 
     @property
@@ -316,13 +316,13 @@ class Splits(Sequence[Split]):
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 of ids and weights; the same for the same folds, whatever made them."""
+        """The SHA-256 of ids and weights, which is the same for the same folds."""
         if self._fingerprint is None:
             self._fingerprint = self._digest()
         return self._fingerprint
 
     def _digest(self) -> str:
-        # In an order of their own: a collection whose units stand otherwise has the same splits.
+        # In an order by hash, so that the order of the units does not matter.
         units = replace(self.units, places=None, weights=None, context="")
         order = units.order("fingerprint")
         digest = hashlib.sha256(self.unit.encode())
@@ -343,8 +343,8 @@ class Splits(Sequence[Split]):
         return digest.hexdigest()
 
     def describe(self, collection: Collection | None = None) -> Description:
-        """Sizes, overlaps and, for documents, what is left of each query's relevant documents."""
-        from heldout.resample.describe import describe_splits  # it reads splits
+        """Return statistics: sizes, overlaps, and the relevant documents of each query."""
+        from heldout.resample.describe import describe_splits  # circular import
 
         return describe_splits(self, collection or self.units.collection)
 

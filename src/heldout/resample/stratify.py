@@ -1,4 +1,4 @@
-"""What is to be alike on both sides: classes, covariates in bands, each query's relevance."""
+"""Stratification: by classes, by quartiles of numbers, or by relevance to each query."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 __all__ = ["Relevance", "Strata", "Stratification", "label_rows", "stratification"]
 
 BANDS: Final = 4
-"""Bands that numbers are cut into, at their quartiles."""
+"""The number of bands of numbers, divided at their quartiles."""
 
 CLASSES: Final = 10
-"""Different numbers that a field of the queries may hold and still be taken for classes."""
+"""The largest number of distinct numbers of a query field that are taken as classes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strata:
-    """One stratum a unit.
+    """One stratum per unit.
 
     Parameters
     ----------
     codes
         The number of the stratum of each unit.
     names
-        What the strata are called: classes in bytewise order, bands from low to high.
+        The names of the strata: sorted classes, or bands from low to high.
     banded
-        Whether they are bands of a number.
+        Whether they are bands of numbers.
     """
 
     codes: Ints
@@ -47,18 +47,18 @@ class Strata:
     banded: bool = False
 
     def sizes(self) -> Ints:
-        """Units a stratum."""
+        """Return the number of units in each stratum."""
         return np.bincount(self.codes, minlength=len(self.names))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """Which queries a document is relevant to.
+    """The queries that each document is relevant to.
 
     Parameters
     ----------
     documents, queries
-        A document, by place among those that take part, and a query.
+        Pairs of a document (its position among the units) and a query.
     names
         The ids of the queries.
     """
@@ -72,13 +72,13 @@ Stratification = Strata | Relevance
 
 
 def stratification(given: Any, units: Units) -> Stratification | None:
-    """Find out what `stratify` means for these units."""
+    """Return the strata that the parameter `stratify` of a plan means for these units."""
     if given is None or given is False:
         return None
     if given is True or (isinstance(given, str) and given == "labels"):
         if units.labels is None:
             raise PlanError(
-                "stratify='labels' needs the labels: splits(ids, labels=…), or y of split(X, y)"
+                "stratify='labels' needs labels: use splits(ids, labels=…) or split(X, y)"
             )
         return _of_values(units.column(units.labels, "labels"))
     if isinstance(given, str) and given in {"relevance", "length"}:
@@ -90,11 +90,11 @@ def stratification(given: Any, units: Units) -> Stratification | None:
 def _built_in(name: str, units: Units) -> Stratification:
     collection = units.collection
     if collection is None:
-        raise PlanError(f"stratify={name!r} needs a collection, and these are ids alone")
+        raise PlanError(f"stratify={name!r} needs a collection, not only ids")
     if name == "relevance" and units.unit == "document":
         return _relevance(collection, units)
     if name == "relevance":
-        counts = relevant_a_query(collection)
+        counts = relevant_per_query(collection)
         if not counts.any():
             raise PlanError("stratify='relevance': the collection has no relevant documents")
     elif units.unit == "query":
@@ -107,8 +107,8 @@ def _built_in(name: str, units: Units) -> Stratification:
     return _bands(present.astype(np.float64))
 
 
-def relevant_a_query(collection: Collection) -> Ints:
-    """How many documents are relevant to each query."""
+def relevant_per_query(collection: Collection) -> Ints:
+    """Return the number of relevant documents of each query."""
     rows = collection.judgements
     return np.bincount(rows.queries[rows.grades > 0], minlength=len(collection.queries))
 
@@ -128,7 +128,7 @@ def _relevance(collection: Collection, units: Units) -> Relevance:
 
 
 def _of_field(values: list[Any]) -> Strata:
-    """The values of a field of queries: numbers if all are and there are many."""
+    """Return strata by a field of queries: bands if it has many distinct numbers, else classes."""
     numbers = _numbers(values)
     if numbers is not None and len(set(numbers.tolist())) > CLASSES:
         return _bands(numbers)
@@ -136,7 +136,7 @@ def _of_field(values: list[Any]) -> Strata:
 
 
 def _of_values(values: list[Any]) -> Strata:
-    """Labels: numbers with decimals are cut into bands, all else is classes."""
+    """Return strata by labels: bands for numbers with decimals, else classes."""
     fractional = any(isinstance(one, float | np.floating) and one % 1 for one in values)
     numbers = _numbers(values) if fractional else None
     return _classes(values) if numbers is None else _bands(numbers)
@@ -156,7 +156,7 @@ def _classes(values: Sequence[Any]) -> Strata:
 
 
 def _bands(values: Floats) -> Strata:
-    """Cut numbers at their quartiles; equal numbers stay together."""
+    """Divide numbers at their quartiles; equal numbers stay together."""
     edges = np.unique(np.quantile(values, np.arange(1, BANDS) / BANDS, method="inverted_cdf"))
     band = np.searchsorted(edges, values, side="left")
     there, codes = np.unique(band, return_inverse=True)
@@ -170,7 +170,7 @@ def _band_name(values: Floats) -> str:
 
 
 def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> Labels:
-    """Strata or relevance as labels to be spread, of units or of groups of them."""
+    """Return strata or relevance as labels of units, or of groups of units."""
     if isinstance(found, Strata):
         units, labels = np.arange(len(found.codes)), found.codes
     else:
@@ -185,9 +185,9 @@ def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> L
 
 
 def shuffled(strata: Strata, word: np.uint64) -> Ints:
-    """The strata renumbered at random: which comes first decides who has the odd unit.
+    """Return the strata in random order, which decides the parts that get an extra unit.
 
-    Bands stay in their order, so that a band too small for all folds is made up by its neighbour.
+    Bands keep their order, so that a neighbour compensates for a band too small for all folds.
     """
     if strata.banded:
         return strata.codes

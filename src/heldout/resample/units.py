@@ -1,4 +1,4 @@
-"""Units: what is divided into seen and held out, and what is known about each."""
+"""Units: what a plan divides, with labels and groups."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["Column", "Unit", "Units", "units_of"]
 
 Unit = Literal["query", "document", "instance"]
 Column = Mapping[str, Any] | Sequence[Any] | str
-"""Something known about each unit: by id, in the order of the units, or the name of a field."""
+"""A value per unit: by id, in the order of the units, or the name of a field."""
 
 _OPTIONS = {
     "stratify": "expected 'labels', 'relevance', 'length', ",
@@ -47,25 +47,25 @@ class Units:
     Parameters
     ----------
     ids
-        All of them, in the order they came in.
+        The ids of all units, in the order of the input.
     unit
-        What they are.
+        The kind of unit.
     collection
-        Where they come from, if from a collection.
+        Their collection, if they have one.
     keys
-        64 bits of each id.
+        64 bits of a hash of each id.
     places
-        The places of those that take part (the train side of an outer split); None: all.
+        The positions of the active units (the training side of an outer split); None: all.
     weights
-        How often each of those counts.
+        How often each active unit counts.
     context
         The outer split they belong to: part of every seed.
     labels, groups
-        What was given beside the ids.
+        The labels and groups given with the ids.
     together
-        The groups of those that take part; None: every unit is a group of its own.
+        The groups of the active units; None: every unit is its own group.
     grouped
-        Whether `together` is known yet.
+        Whether `together` has been computed.
     """
 
     ids: Sequence[str]
@@ -89,22 +89,22 @@ class Units:
         return _PLURALS[self.unit]
 
     def present(self) -> Sequence[str]:
-        """The ids of those that take part."""
+        """Return the ids of the active units."""
         if self.places is None:
             return self.ids
         return [self.ids[place] for place in self.places.tolist()]
 
     def order(self, *seed: object) -> Ints:
-        """Those that take part, by place among them, in a random order."""
+        """Return the active units, by position among them, in a random order."""
         keys = self.keys if self.places is None else self.keys[self.places]
         return random_order(keys, self.present(), self.word(*seed))
 
     def word(self, *seed: object) -> np.uint64:
-        """64 bits out of a seed, the kind of unit and the outer split."""
+        """Return 64 bits of a hash of seed, kind of unit and outer split."""
         return seed_word(self.unit, self.context, *seed)
 
     def inside(self, train: Weights, context: str) -> Units:
-        """The units of a train side."""
+        """Return the units of a training side."""
         places = np.flatnonzero(train)
         among = train > 0 if self.places is None else train[self.places] > 0
         together = None if self.together is None else self.together.some(among)
@@ -112,7 +112,7 @@ class Units:
         return replace(self, places=places, weights=weights, context=context, together=together)
 
     def with_columns(self, labels: Any, groups: Any) -> Units:
-        """The same units with labels or groups beside them."""
+        """Return the same units with labels or groups."""
         if labels is None and groups is None:
             return self
         return replace(
@@ -122,7 +122,7 @@ class Units:
         )
 
     def expand(self, values: NDArray[np.int32], fill: int) -> Weights:
-        """A number for each unit, `fill` for those that do not take part."""
+        """Return a number for each unit; `fill` for units that are not active."""
         if self.places is None:
             return values
         whole = np.full(len(self.ids), fill, np.int32)
@@ -130,7 +130,7 @@ class Units:
         return whole
 
     def column(self, given: Any, what: str) -> list[Any]:
-        """What is known about each unit that takes part."""
+        """Return the value of each active unit."""
         if isinstance(given, str):
             return self._of_all(self._field(given, what), what)
         if isinstance(given, Mapping):
@@ -141,8 +141,8 @@ class Units:
         values = given.tolist() if hasattr(given, "tolist") else list(given)
         if len(values) != len(self.ids):
             raise PlanError(
-                f"{what}: {len(values)} values for {len(self.ids)} {self.plural}: give one for "
-                "each, in their order, or a mapping from ids"
+                f"{what}: {len(values)} values for {len(self.ids)} {self.plural}: give one per "
+                f"{self.unit} in their order, or a mapping from ids"
             )
         return values if self.places is None else [values[at] for at in self.places.tolist()]
 
@@ -152,8 +152,8 @@ class Units:
         missing = [one for one in ids if one not in known]
         if missing:
             raise PlanError(
-                f"{what}: nothing for {len(missing)} of {len(ids)} {self.plural} "
-                f"({named_few(missing, len(missing))}): give a value for each"
+                f"{what}: no value for {len(missing)} of {len(ids)} {self.plural} "
+                f"({named_few(missing, len(missing))}): give one for each"
             )
         return [known[one] for one in ids]
 
@@ -174,7 +174,7 @@ class Units:
 
 
 def units_of(given: Collection | Units | Iterable[Any] | int, unit: str) -> Units:
-    """Make units of a collection, of ids, or of a number of rows."""
+    """Make units from a collection, from ids, or from a number of rows."""
     if unit not in get_args(Unit):
         raise PlanError(f"unit={unit!r}: expected one of {', '.join(get_args(Unit))}")
     kind: Any = unit
@@ -182,11 +182,11 @@ def units_of(given: Collection | Units | Iterable[Any] | int, unit: str) -> Unit
         return given
     if isinstance(given, Collection):
         if unit == "instance":
-            raise PlanError("a collection has queries and documents: unit='query' or 'document'")
+            raise PlanError("unit='instance': a collection has units 'query' and 'document'")
         ids = given.queries.ids if unit == "query" else given.documents.ids
         return Units(ids, kind, given, id_keys(ids))
     if isinstance(given, str | bytes):
-        raise PlanError(f"units: {given!r} is one text; expected ids, or a collection")
+        raise PlanError(f"units: expected ids or a collection, got {given!r}")
     listed = map(str, range(given)) if isinstance(given, int) else map(as_id, given)
     ids = tuple(listed)
     _refuse_repeated(ids)
@@ -199,5 +199,5 @@ def _refuse_repeated(ids: tuple[str, ...]) -> None:
     seen: set[str] = set()
     for one in ids:
         if one in seen:
-            raise PlanError(f"the id {one!r} stands twice: every unit needs an id of its own")
+            raise PlanError(f"the id {one!r} appears twice: every unit needs a unique id")
         seen.add(one)

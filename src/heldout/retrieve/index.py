@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.documents import Documents, documents_of
 from heldout.data.origin import Origin
 from heldout.errors import InputError

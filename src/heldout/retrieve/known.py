@@ -91,7 +91,8 @@ class IndexedDocuments(Documents):
         self._read = read
         self._opened: Documents | None = None
         self._digest = index.documents_digest
-        self._hashes = index.text_hashes
+        if index.text_hashes is not None:
+            self._hashes = index.text_hashes
         self.ids = IndexIds(index)
         self.notes = () if index.origin is None else index.origin.notes
 

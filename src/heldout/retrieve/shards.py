@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.data.aside import make_aside
-from heldout.data.ranges import even_sizes, range_batches, range_digests
+from heldout.data.atomic import make_aside
+from heldout.data.documents import even_sizes, range_batches, range_digests
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import (

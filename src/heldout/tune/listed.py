@@ -42,7 +42,7 @@ class Listed:
             raise InputError("points: expected at least one, and the same parameters in all")
         names = self.rows[0]
         object.__setattr__(
-            self, "axes", tuple(given(one, _values(self.rows, one)) for one in names)
+            self, "axes", tuple(given(name, _values(self.rows, name)) for name in names)
         )
 
     def __len__(self) -> int:

@@ -47,7 +47,7 @@ class RunGroup:
 def run_groups(systems: Any) -> list[RunGroup]:
     """Return the runs of each system; see `heldout.tune.runs.tune_runs` for accepted forms."""
     several = isinstance(systems, Mapping) and not any(
-        isinstance(one, Run) or is_frame(one) for one in systems.values()
+        isinstance(value, Run) or is_frame(value) for value in systems.values()
     )
     named = systems if several else {"tuned": systems}
     if not named:

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.given import as_qrels
 from heldout.data.notes import count_of, named_few
+from heldout.data.run_inputs import as_qrels
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.evaluate import Missing, evaluate_runs
 from heldout.notes import Note, distinct
-from heldout.tune.rechoose import (
+from heldout.tune.choice_variance import (
     REPLICATES,
     Sides,
     TunedPoints,
@@ -29,8 +29,8 @@ from heldout.tune.tuned_folds import cross_validate
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from heldout.data.given import QrelsLike, RunLike
     from heldout.data.run import Qrels
+    from heldout.data.run_inputs import QrelsLike, RunLike
     from heldout.data.scores import ChoiceSpread
     from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RankingEvaluation
@@ -141,7 +141,7 @@ class TunedRuns:
         for one in self.systems:
             if one.name == name:
                 return one
-        names = ", ".join(one.name for one in self.systems)
+        names = ", ".join(system.name for system in self.systems)
         raise InputError(f"no system {name!r}; there are {names}")
 
     @property
@@ -188,19 +188,19 @@ def _choices(tuned: TunedRuns) -> dict[tuple[str, str], ChoiceSpread]:
         return {}
     counts = draw_counts(len(tuned.splits.ids), REPLICATES, tuned.splits.seed or 0)
     systems = {
-        one.name: TunedPoints(
-            one.values,
+        system.name: TunedPoints(
+            system.values,
             rechoose(
-                one.values,
+                system.values,
                 sides,
                 counts,
-                rule=one.folds.rule,
-                higher_is_better=one.folds.higher_is_better,
+                rule=system.folds.rule,
+                higher_is_better=system.folds.higher_is_better,
             )
-            if one.tuned
+            if system.tuned
             else None,
         )
-        for one in tuned.systems
+        for system in tuned.systems
     }
     return choice_spreads(systems, sides)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, TypeGuard, get_args
 
 import numpy as np
 
@@ -14,7 +14,19 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Axis", "Point", "Scale", "Space", "Value", "geometric", "given", "linear", "parse_axis"]
+
+__all__ = [
+    "Axis",
+    "Point",
+    "Scale",
+    "Space",
+    "Value",
+    "default_space",
+    "geometric",
+    "given",
+    "linear",
+    "parse_axis",
+]
 
 MOST: Final = 1e300
 """The largest float: Python integers can be larger."""
@@ -68,7 +80,7 @@ class Axis:
         """Whether all values are integers, so that only integers are sampled."""
         return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
 
-    def at_edge(self, value: Value) -> str:
+    def at_edge(self, value: object) -> str:
         """Return ``lowest`` or ``highest`` for a value at an end of the axis, else an empty string.
 
         Unordered values and axes with a single value have no ends.
@@ -81,7 +93,7 @@ class Axis:
         return "highest" if float(value) >= max(numbers) else ""
 
 
-def _is_number(value: Value) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -353,3 +365,27 @@ def _at(axis: Axis, share: float) -> Value:
 def _rounded(value: float, axis: Axis) -> int:
     low, high = _ends(axis)
     return int(min(max(round(value), low), high))
+
+
+def default_space(model: str) -> Space:
+    """Return the default grid of a model, wide enough that its edges are rarely chosen.
+
+    Examples
+    --------
+    >>> len(default_space("bm25"))
+    110
+    """
+    axes: tuple[Axis, ...]
+    if model.startswith("bm25"):
+        axes = (geometric("k1", 0.2, 5, 10), linear("b", 0, 1, 11))
+    elif model == "ql-jm":
+        axes = (linear("lambda", 0, 1, 11),)
+    elif model == "ql-dirichlet":
+        axes = (geometric("mu", 10, 10_000, 13),)
+    elif model == "ql-absolute":
+        axes = (linear("delta", 0.1, 1, 10),)
+    elif model in ("tf-idf", "pivoted"):
+        axes = (linear("s", 0, 1, 11),)
+    else:
+        raise InputError(f"no default grid for {model}: give a space, such as k1=0.5:3:6")
+    return Space(axes)

@@ -244,7 +244,7 @@ def _in_order(table: Floats, splits: Splits, units: Sequence[str] | None) -> Flo
             f"units: {len(strange)} ids are not in both the splits and the values "
             f"({named_few(strange, len(strange))})"
         )
-    return table[:, [places[one] for one in ids]]
+    return table[:, [places[unit_id] for unit_id in ids]]
 
 
 def _refuse_infinite(table: Floats, splits: Splits) -> None:

@@ -280,6 +280,7 @@ def test_tuning_by_hand():
     assert frame["whole"].to_list() == pytest.approx([0.6, 0.7, 0.8, 0.9])
     assert frame["times"].to_list() == [0, 1, 0, 2]
     assert frame["shipped"].to_list() == [False, False, False, True]
+    assert frame["held_out"].to_list() == [0.375] * 4
 
 
 def test_what_was_not_tuned_has_no_surface():

@@ -96,7 +96,7 @@ def test_a_folder_that_is_missing(tmp_path, capsys):
 
 
 def test_a_folder_without_results(tmp_path, capsys):
-    assert "has no manifest.json" in failed([tmp_path], capsys)
+    assert "no manifest.json" in failed([tmp_path], capsys)
 
 
 def test_a_file_instead_of_a_folder(tmp_path, capsys):
@@ -107,11 +107,11 @@ def test_a_file_instead_of_a_folder(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("file", "content", "said"),
     [
-        ("values.parquet", b"nothing", "not a Parquet table that can be read"),
+        ("values.parquet", b"nothing", "the Parquet file cannot be read"),
         ("lists.parquet", None, "lists.parquet: cannot be read"),
         ("manifest.json", b"{", "cannot be read"),
         ("manifest.json", b'{"format": 99}', "another version"),
-        ("manifest.json", b'{"format": 1}', "manifest.json: no task is named"),
+        ("manifest.json", b'{"format": 1}', "manifest.json: no task; was it edited"),
         ("summary.json", b'[{"name": "bm25"}]', "summary.json is not as an experiment writes it"),
         ("summary.json", b"[", "cannot be read"),
     ],

@@ -20,18 +20,15 @@ def numbers(page, column):
     return [float(one.replace("−", "-").split()[0]) for one in cells.all_inner_texts()]
 
 
-def test_opens_without_a_network_and_without_a_complaint(visit, page_file):
-    one = visit()
-    page = one.open(page_file)
-    one.charts()
-    figures = page.locator(".drawing").count()
+def test_opens_without_a_network_and_without_a_complaint(light):
+    figures = light.locator(".drawing").count()
     assert figures >= 10
-    assert page.locator(".drawing svg").count() == figures
+    assert light.locator(".drawing svg").count() == figures
 
 
-def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
+def test_a_broken_page_is_noticed(visit, table_file, tmp_path):
     """The other tests mean something: what must not happen is seen when it does."""
-    broken = page_file.read_text(encoding="utf-8").replace(
+    broken = table_file.read_text(encoding="utf-8").replace(
         "</main>", '<img src="https://example.org/x.png"><script>alert(2)</script></main>'
     )
     (tmp_path / "broken.html").write_text(broken, encoding="utf-8")
@@ -45,10 +42,8 @@ def test_a_broken_page_is_noticed(visit, page_file, tmp_path):
     assert not any(wrong.startswith("dialog") for wrong in one.wrong)
 
 
-def test_names_and_texts_are_text(visit, page_file):
-    one = visit()
-    page = one.open(page_file)
-    one.charts()
+def test_names_and_texts_are_text(light):
+    page = light
     assert page.locator("h1").inner_text() == SCRIPT + IMAGE
     assert page.locator("img").count() == 0
     assert page.locator("script:not([type])").count() == 2  # the runtime and the page's own
@@ -63,6 +58,8 @@ def test_names_and_texts_are_text(visit, page_file):
     mark.hover()
     page.locator("#vg-tooltip-element.visible").wait_for()
     assert page.locator("#vg-tooltip-element img").count() == 0
+    page.mouse.move(0, 0)
+    page.locator("#part-1-units").get_by_role("searchbox").fill("")
 
 
 def test_sorting(visit, table_file):
@@ -182,36 +179,28 @@ def test_skip_link_comes_first(visit, table_file):
     assert page.evaluate("document.activeElement.id") == "answer"
 
 
-def test_dark_mode(visit, page_file):
-    one = visit()
-    page = one.open(page_file)
-    one.charts()
-    button = page.get_by_role("button", name="Dark mode")
-    paper = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(paper) == "rgb(255, 255, 255)"
-    ink = page.locator("#part-1-forest .role-axis-label text").first
-    before = ink.get_attribute("fill")
-    button.click()
-    assert page.evaluate(paper) == "rgb(20, 23, 27)"
-    assert page.get_by_role("button", name="Light mode").is_visible()
-    one.charts("dark")
-    after = page.locator("#part-1-forest .role-axis-label text").first.get_attribute("fill")
-    assert before != after
-
-
-def test_the_system_decides_about_dark_mode(visit, page_file):
+def test_the_system_decides_about_dark_mode_until_somebody_does(visit, page_file):
     one = visit(color_scheme="dark")
     page = one.open(page_file)
     one.charts("dark")
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert serious_of(page) == []
+    paper = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(paper) == "rgb(20, 23, 27)"
+    ink = page.locator("#part-1-forest .role-axis-label text").first
+    before = ink.get_attribute("fill")
     page.get_by_role("button", name="Light mode").click()
-    assert page.get_by_role("button", name="Dark mode").is_visible()
+    assert page.evaluate(paper) == "rgb(255, 255, 255)"
+    one.charts("light")
+    after = page.locator("#part-1-forest .role-axis-label text").first.get_attribute("fill")
+    assert before != after
+    page.get_by_role("button", name="Dark mode").click()
+    assert page.evaluate(paper) == "rgb(20, 23, 27)"
+    assert page.get_by_role("button", name="Light mode").is_visible()
 
 
-def test_printing(visit, page_file):
-    one = visit()
-    page = one.open(page_file)
-    one.charts()
+def test_printing(light):
+    page = light
     printed = page.pdf(format="A4")
     assert printed.startswith(b"%PDF")
     page.emulate_media(media="print")
@@ -222,6 +211,7 @@ def test_printing(visit, page_file):
     assert not page.locator(".controls").first.is_visible()
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert page.locator("details[data-print][open]").count() == 0
+    page.emulate_media(media="screen")
 
 
 def test_without_scripts_answer_and_tables_are_there(visit, page_file, part):
@@ -234,17 +224,24 @@ def test_without_scripts_answer_and_tables_are_there(visit, page_file, part):
     assert not one.page.get_by_role("button", name="Dark mode").is_visible()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessible(visit, page_file, scheme):
+def test_accessible(light):
+    """On a dark ground: where the ground is chosen."""
+    assert serious_of(light) == []
+
+
+def serious_of(page):
+    """What is seriously wrong with the page, with all its details and with a query opened."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
-    one = visit(color_scheme=scheme)
-    page = one.open(page_file)
-    one.charts(scheme)
-    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
-    found = [*serious(axe.Axe().run(page))]
+    closed = "document.querySelectorAll('details:not([open])')"
+    page.evaluate(
+        f"window.folded = [...{closed}]; window.folded.forEach((x) => {{ x.open = true; }})"
+    )
+    found = serious(axe.Axe().run(page))
     page.locator("#part-1-units .open").first.click()
     found += serious(axe.Axe().run(page))
-    assert found == []
+    page.keyboard.press("Escape")
+    page.evaluate("window.folded.forEach((x) => { x.open = false; })")
+    return found
 
 
 def serious(report):
@@ -255,12 +252,16 @@ def serious(report):
     ]
 
 
-@pytest.mark.parametrize("width", [360, 1280])
-def test_nothing_is_wider_than_the_screen(visit, page_file, width):
-    one = visit(viewport={"width": width, "height": 800})
+def test_nothing_is_wider_than_the_screen(light):
+    assert light.viewport_size["width"] == 1280
+    assert light.evaluate("document.documentElement.scrollWidth") <= 1280
+
+
+def test_nothing_is_wider_than_a_phone(visit, page_file):
+    one = visit(viewport={"width": 360, "height": 800})
     page = one.open(page_file)
     one.charts()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
 def test_thousands_of_rows_leave_a_small_table(visit, part, tmp_path):

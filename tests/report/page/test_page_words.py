@@ -280,7 +280,7 @@ def test_bibliography_has_what_was_used(part):
 
 def test_very_many_pairs_are_decided_by_the_same_test(results, monkeypatch):
     slow = part_of_results(results)
-    monkeypatch.setattr("heldout.infer.advise.MANY_DIFFERENCES", 10)
+    monkeypatch.setattr("heldout.infer.default_analysis.MANY_DIFFERENCES", 10)
     part = part_of_results(results)
     assert any(one.code == "many-pairs" for one in part.checks)
     assert not any(one.code == "many-pairs" for one in slow.checks)

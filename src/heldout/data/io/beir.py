@@ -1,11 +1,11 @@
-"""A BEIR folder: corpus.jsonl, queries.jsonl, and judgements of each split in qrels/SPLIT.tsv."""
+"""BEIR folders: corpus.jsonl, queries.jsonl, and the judgements of splits in qrels/SPLIT.tsv."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heldout.data.io.meta import find_packed
+from heldout.data.io.meta import find_compressed
 from heldout.errors import InputError
 from heldout.notes import Note
 
@@ -41,22 +41,22 @@ class BeirFolder:
     others: tuple[str, ...]
 
     def notes(self) -> list[Note]:
-        """Which split was taken, where there is a choice."""
+        """Return a note about the chosen split, if there are several."""
         if not self.others:
             return []
-        message = f"the split is {self.split}; the others are {', '.join(self.others)}"
+        message = f"using the split {self.split} (also available: {', '.join(self.others)})"
         return [Note("split", message, "info", len(self.others))]
 
 
 def is_beir_folder(folder: Path) -> bool:
-    """Whether a folder is a BEIR folder."""
-    return find_packed(folder / "corpus.jsonl") is not None
+    """Return whether a folder is a BEIR folder."""
+    return find_compressed(folder / "corpus.jsonl") is not None
 
 
 def beir_folder(folder: Path, split: str | None) -> BeirFolder:
-    """Find the files of a BEIR folder; without a wish the split is ``test``, or the only one."""
-    corpus = find_packed(folder / "corpus.jsonl")
-    queries = find_packed(folder / "queries.jsonl")
+    """Find the files of a BEIR folder; the default split is ``test``, or the only one."""
+    corpus = find_compressed(folder / "corpus.jsonl")
+    queries = find_compressed(folder / "queries.jsonl")
     splits = {
         one.name.partition(".tsv")[0]: one
         for one in sorted((folder / "qrels").glob("*.tsv*"))
@@ -68,7 +68,7 @@ def beir_folder(folder: Path, split: str | None) -> BeirFolder:
     if chosen is not None and chosen not in splits:
         raise InputError(
             f"{folder / 'qrels'} has no split {chosen!r}; it has {', '.join(splits) or 'none'}: "
-            "choose one with --split"
+            "choose one of them (split=…)"
         )
     return BeirFolder(
         str(corpus),
@@ -80,11 +80,11 @@ def beir_folder(folder: Path, split: str | None) -> BeirFolder:
 
 
 def judged_only(queries: Queries, qrels: Qrels) -> tuple[Queries, list[Note]]:
-    """The queries of a split: those that are judged in it (one file holds those of all splits)."""
+    """Return the queries that are judged in a split; the file has the queries of all splits."""
     judged = set(qrels.queries)
     places = [place for place, one in enumerate(queries.ids) if one in judged]
     if len(places) == len(queries) or not places:
         return queries, []
     left = len(queries) - len(places)
-    message = f"queries that are not judged in this split, left out: {left}"
+    message = f"queries without judgements in this split, ignored: {left}"
     return queries.take(places), [Note("other-splits", message, "info", left)]

@@ -1,7 +1,7 @@
-"""A text file of any size as blocks of whole lines, unpacked on the way.
+"""Text files of any size as blocks of whole lines, decompressed while they are read.
 
-`heldout.data.io.source` holds what is packed in memory, which is right for runs and qrels.
-A corpus can be larger than memory, so here a packed file is a stream.
+`heldout.data.io.source` decompresses into memory, which is right for runs and qrels. A corpus can
+be larger than memory, so that compressed files are streams here.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.data.io.compression import BOM, open_stream, readable
+from heldout.data.io.decode import UTF16, looks_like_utf16
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ __all__ = [
 
 BLOCK: Final = 8 << 20
 LONGEST: Final = 1 << 26
-"""Bytes that a line, or a document of TREC, may have: nobody writes longer ones by hand."""
+"""The largest number of bytes of a line, or of a TREC document."""
 
 ErrorPolicy = Literal["strict", "replace"]
 
@@ -40,12 +41,12 @@ class Reading:
     Parameters
     ----------
     encoding
-        Their encoding, by a name that Python knows.
+        Their encoding, by its name in Python.
     errors
-        ``strict`` stops at the first byte that is wrong in that encoding, ``replace`` puts the
-        character � in its place and counts it.
+        ``strict`` stops at the first byte that is invalid in that encoding, ``replace`` replaces
+        such bytes by � and counts them.
     fields
-        The fields of a document that are read, in this order; None for the usual ones.
+        The fields of a document to read, in this order; None for the usual ones.
     """
 
     encoding: str = "utf-8"
@@ -60,24 +61,24 @@ class Reading:
             newline = "\n".encode(name)
         except (LookupError, TypeError, ValueError):
             raise InputError(
-                f"encoding {self.encoding!r} is not known; utf-8, latin-1 and cp1252 are"
+                f"encoding={self.encoding!r}: unknown encoding; try utf-8, latin-1 or cp1252"
             ) from None
         if newline != b"\n":
             raise InputError(
-                f"{self.encoding} cannot be read in lines of bytes: convert the files first, e.g. "
-                f"iconv -f {self.encoding} -t UTF-8"
+                f"encoding={self.encoding!r} is not supported: convert the files to UTF-8, for "
+                f"example with iconv -f {self.encoding} -t UTF-8"
             )
         # A byte order mark is skipped in any case.
         object.__setattr__(self, "encoding", "utf-8" if name == "utf-8-sig" else name)
 
     @property
     def is_utf8(self) -> bool:
-        """Whether bytes can be handed on as they are."""
+        """Whether the bytes need no conversion."""
         return self.encoding in {"utf-8", "ascii"}
 
 
 class Replaced:
-    """Counts what was replaced, and remembers where it was first."""
+    """Counts replaced characters, and remembers the first place."""
 
     __slots__ = ("count", "first")
 
@@ -86,7 +87,7 @@ class Replaced:
         self.first = ""
 
     def decode(self, raw: bytes, reading: Reading, where: Callable[[int], str]) -> str:
-        """Decode bytes; `where` tells the place (``file:line``) of a byte in them."""
+        """Decode bytes; `where` returns the place (``file:line``) of a byte in them."""
         try:
             return raw.decode(reading.encoding)
         except UnicodeDecodeError as error:
@@ -94,22 +95,23 @@ class Replaced:
                 raise FormatError(where(error.start), _complaint(error)) from None
             self._remember(where(error.start))
         text = raw.decode(reading.encoding, "replace")
-        # What was � in the file already is no loss of ours.
+        # A � that was in the file already was not replaced.
         self.count += text.count("\ufffd")
         if reading.is_utf8:
             self.count -= raw.count("\ufffd".encode())
         return text
 
     def encode(self, text: str, reading: Reading, where: Callable[[], str]) -> bytes:
-        """Encode a text from JSON, which may hold half of a surrogate pair."""
+        """Encode a text from JSON, which may have half of a surrogate pair."""
         try:
             return text.encode()
         except UnicodeEncodeError as error:
             if reading.errors == "strict":
                 raise FormatError(
                     where(),
-                    f"{text[error.start : error.end]!r} is half of a surrogate pair, which is no "
-                    "valid Unicode: mend it, or have it replaced (--errors replace)",
+                    f"{text[error.start : error.end]!r} is half of a surrogate pair, which is not "
+                    "valid Unicode: correct the file, or replace such characters "
+                    "(errors='replace')",
                 ) from None
             self._remember(where())
         halves = sum(0xD800 <= ord(character) < 0xE000 for character in text)
@@ -124,12 +126,12 @@ class Replaced:
 
 def _complaint(error: UnicodeDecodeError) -> str:
     found = error.object[error.start]
-    if error.start == 0 and error.object[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
-        return "this is UTF-16: convert it first, e.g. iconv -f UTF-16 -t UTF-8"
+    if error.start == 0 and looks_like_utf16(error.object):
+        return UTF16
     other = "latin-1" if error.encoding == "utf-8" else "utf-8"
     return (
-        f"the byte 0x{found:02x} is not {error.encoding.upper()}: name the encoding of the file "
-        f"(--encoding {other}), or have such bytes replaced (--errors replace)"
+        f"byte 0x{found:02x} is not valid {error.encoding.upper()}: name the encoding of the file "
+        f"(encoding='{other}'), or replace such bytes (errors='replace')"
     )
 
 
@@ -139,12 +141,11 @@ class Block(NamedTuple):
     Parameters
     ----------
     raw
-        Their bytes as they stand in the file, each line with its newline; the last line of a file
-        may have none.
+        Their bytes, each line with its newline; the last line of a file may have none.
     offset
-        Where they begin in the unpacked file.
+        Where they begin in the decompressed file.
     line
-        The number of the first, from 1.
+        The number of the first line, from 1.
     """
 
     raw: bytes
@@ -153,9 +154,9 @@ class Block(NamedTuple):
 
 
 def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Iterator[Block]:
-    """The lines of a file in blocks of about `size` bytes, from byte `begin` on.
+    """Yield the lines of a file in blocks of about `size` bytes, from byte `begin`.
 
-    A byte order mark at the very beginning belongs to no line.
+    A byte order mark at the beginning is skipped.
     """
     with readable(path), open_stream(path) as file:
         if begin:
@@ -171,7 +172,8 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
                 waiting += len(piece)
                 if waiting > LONGEST:
                     raise FormatError(
-                        f"{path}:{line}", f"a line of more than {LONGEST:,} bytes: no text has such"
+                        f"{path}:{line}",
+                        f"a line of more than {LONGEST:,} bytes: this is not a text file",
                     )
                 continue
             raw = b"".join([*pending, piece[:cut]]) if pending or cut < len(piece) else piece
@@ -185,7 +187,7 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
 
 
 def text_lines(path: str, reading: Reading, replaced: Replaced) -> Iterator[tuple[int, str]]:
-    """Number and text of each line, with its end."""
+    """Yield number and text of each line, including its line end."""
     for block in blocks(path):
         lines = block.raw.split(b"\n")
         last = len(lines) - 1

@@ -1,4 +1,4 @@
-"""The cells of a column as labels or as numbers: lists of what was read, or columns of Polars."""
+"""Cells of a column as labels or as numbers; columns are lists or Polars series."""
 
 from __future__ import annotations
 
@@ -36,22 +36,22 @@ __all__ = [
 ]
 
 BLANK_ENDS: Final = r"^[\s\x1c-\x1f]|[\s\x1c-\x1f]$"
-"""What `str.strip` takes away, as Polars' regular expressions know it."""
+"""White space that `str.strip` removes, as a regular expression of Polars."""
 
-# Python's float() also takes 1_000 and the digits of every script.
+# Python's float() also accepts 1_000 and the digits of every script.
 NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 
 
 class Labels(NamedTuple):
-    """Labels that come again and again.
+    """The labels of a column.
 
     Parameters
     ----------
     names
-        The different ones, in the order in which they come first.
+        The distinct labels, in the order of their first appearance.
     codes
-        The number of each cell's.
+        The number of the label of each cell.
     """
 
     names: list[str]
@@ -59,12 +59,12 @@ class Labels(NamedTuple):
 
 
 def cell_text(cell: Any) -> str:
-    """A cell as text without blanks around it; empty if there is nothing in it."""
+    """Return a cell as a string without surrounding white space; empty for a missing value."""
     return "" if cell is None else str(cell).strip()
 
 
 def label_cell(cell: Any, place: str, what: str) -> str:
-    """A class, an id or a name as text; refused if it is missing."""
+    """Return a class, an id or a name as a string; raise an error if it is missing."""
     label = _label(cell)
     if not label:
         raise FormatError(place, _label_problem(cell, what))
@@ -72,7 +72,7 @@ def label_cell(cell: Any, place: str, what: str) -> str:
 
 
 def _label(cell: Any) -> str:
-    """A cell as a label; empty if it is none."""
+    """Return a cell as a label; empty if it has none."""
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, float):
@@ -84,12 +84,12 @@ def _label(cell: Any) -> str:
 
 def _label_problem(cell: Any, what: str) -> str:
     if isinstance(cell, float):
-        return f"the {what} is {cell}, which is no name"
+        return f"the {what} is {cell}, expected a name"
     return f"the {what} is missing"
 
 
 def number_cell(cell: Any, place: str, what: str) -> float:
-    """A finite number; refused if it is missing or none."""
+    """Return a cell as a finite number; raise an error if it is not one."""
     number = _number(cell)
     if math.isnan(number):
         raise FormatError(place, f"{what}: {number_problem(cell)}")
@@ -97,22 +97,22 @@ def number_cell(cell: Any, place: str, what: str) -> float:
 
 
 def number_problem(cell: Any) -> str:
-    """Why a cell is no finite number."""
+    """Return why a cell is not a finite number."""
     text = cell_text(cell)
     if not text:
         return "the number is missing"
     reason = "is not a number"
     if DECIMAL_COMMA.fullmatch(text):
-        reason = "has a comma: write a decimal point, and no marks between thousands"
+        reason = "has a comma: use a decimal point, and no thousands separators"
     elif text.lower().lstrip("+-") in {"nan", "inf", "infinity"} or NUMBER.fullmatch(text):
         reason = "is not a finite number"
     elif text.lower() in {"na", "n/a", "null", "none", "-"}:
-        reason = "is not a number: leave the cell empty where there is none"
+        reason = "is not a number: leave cells without a value empty"
     return f"{cell!r} {reason}"
 
 
 def _number(cell: Any) -> float:
-    """A cell as a number; not a number if it is no finite one."""
+    """Return a cell as a number; NaN if it is not a finite number."""
     text = "" if isinstance(cell, bool) else cell_text(cell)
     if not NUMBER.fullmatch(text):
         return math.nan
@@ -125,21 +125,21 @@ def _is_text(cells: pl.Series) -> bool:
 
 
 def as_list(cells: Cells) -> list[Any]:
-    """The cells one by one."""
+    """Return the cells as a list."""
     return cells if isinstance(cells, list) else cells.to_list()
 
 
 def read_labels(cells: Cells, place: Place, what: str) -> list[str]:
-    """Every cell as a label.
+    """Return every cell as a label.
 
     Parameters
     ----------
     cells
-        Of a column.
+        The cells of a column.
     place
-        Where a cell stands, by its number.
+        Returns the place of a cell by its row.
     what
-        The column, as messages call it.
+        The name of the column in messages.
     """
     if isinstance(cells, list) or not _is_text(cells):
         found = [_label(cell) for cell in as_list(cells)]
@@ -155,7 +155,7 @@ def read_labels(cells: Cells, place: Place, what: str) -> list[str]:
 
 
 def code_labels(cells: Cells, place: Place, what: str) -> Labels:
-    """Every cell as the number of a label; arguments as for `read_labels`."""
+    """Return every cell as the number of a label; arguments as for `read_labels`."""
     if not isinstance(cells, list) and _is_text(cells):
         found = _text_codes(cells)
         if found is not None:
@@ -167,7 +167,7 @@ def code_labels(cells: Cells, place: Place, what: str) -> Labels:
 
 
 def _text_codes(cells: pl.Series) -> Labels | None:
-    """The same of texts; None if one is missing."""
+    """Return the labels of a column of strings; None if one is missing."""
     import polars as pl
 
     cells = cells.fill_null("")
@@ -181,14 +181,14 @@ def _text_codes(cells: pl.Series) -> Labels | None:
 
 
 def to_numbers(cells: Cells) -> Floats:
-    """Every cell as a number; not a number where there is no finite one."""
+    """Return every cell as a number; NaN for cells that are not finite numbers."""
     if isinstance(cells, list) or not (_is_text(cells) or cells.dtype.is_numeric()):
         return np.array([_number(cell) for cell in as_list(cells)], np.float64)
     import polars as pl
 
     found = cells.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
     odd = np.flatnonzero(~np.isfinite(found)).tolist()
-    if odd:  # blanks around it, or no number
+    if odd:  # surrounding white space, or not a number
         found = np.array(found)
         for at in odd:
             found[at] = _number(cells[at])
@@ -196,7 +196,7 @@ def to_numbers(cells: Cells) -> Floats:
 
 
 def read_numbers(cells: Cells, place: Place, what: str) -> Floats:
-    """Every cell as a finite number; arguments as for `read_labels`."""
+    """Return every cell as a finite number; arguments as for `read_labels`."""
     found = to_numbers(cells)
     wrong = np.isnan(found)
     if wrong.any():
@@ -206,12 +206,12 @@ def read_numbers(cells: Cells, place: Place, what: str) -> Floats:
 
 
 def any_filled(cells: Cells) -> bool:
-    """Whether there is anything in a column."""
-    return any(cell_text(cell) for cell in cells)  # most often the first one is filled
+    """Return whether a column has any value."""
+    return any(cell_text(cell) for cell in cells)  # usually the first cell has one
 
 
 def cell_types(cells: Cells) -> set[type]:
-    """The types of the cells."""
+    """Return the types of the cells."""
     if not isinstance(cells, list) and _is_text(cells) and not cells.null_count():
         return {str}
     return set(map(type, as_list(cells)))

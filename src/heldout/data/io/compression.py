@@ -1,17 +1,17 @@
-"""Files as bytes, unpacked where they are packed with gzip, xz, bzip2 or zstd.
+"""Files as bytes, decompressed if they are compressed with gzip, xz, bzip2 or zstd.
 
-A kilobyte can unpack to gigabytes. No text that means anything packs so well, so a stream that
-grows beyond all measure is refused; whoever means it can unpack the file first.
+A kilobyte can decompress to gigabytes. No meaningful text compresses so well, so that a stream that
+grows too large is refused; users who trust the file can decompress it first.
 """
 
 from __future__ import annotations
 
 import codecs
+import os
 import sys
 from contextlib import contextmanager
 from importlib import import_module
 from io import BufferedReader, BytesIO, RawIOBase
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError, MissingExtraError
@@ -21,33 +21,34 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BOM",
+    "EXTENSIONS",
     "LEAST_LIMIT",
-    "PACKERS",
     "RATIO",
-    "is_packed",
+    "compress",
+    "compression_of",
+    "decompress",
+    "is_compressed",
     "open_stream",
-    "pack",
-    "packing_of",
     "readable",
+    "refuse_directory",
     "sniff",
-    "unpack",
 ]
 
 RATIO: Final = 200
-"""How many times its size a file may unpack to: runs reach 20, made-up ones 70."""
+"""The largest compression ratio: runs reach 20, synthetic ones 70."""
 
 LEAST_LIMIT: Final = 1 << 22
-"""Bytes that may come out of any file, however small."""
+"""Bytes that any file may decompress to, however small it is."""
 
 BOM: Final = codecs.BOM_UTF8
 
 _BUFFER: Final = 1 << 17
-_UNPACKERS: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
-# A block of zstd holds up to 128 kB in as few as four bytes: more at a time could be gigabytes.
+_MODULES: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
+# A zstd block of four bytes can decompress to 128 kB: a larger piece could become gigabytes.
 _ZSTD_PIECE: Final = 1 << 11
 
-PACKERS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
-"""Endings of packed files, and the module that packs them."""
+EXTENSIONS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
+"""Extensions of compressed files, and the module that compresses them."""
 
 MAGIC: Final = {
     b"\x1f\x8b": "gzip",
@@ -55,104 +56,113 @@ MAGIC: Final = {
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
-"""First bytes of packed files, and what they are packed with."""
+"""First bytes of compressed files, and their compression."""
 
 
-def packing_of(start: bytes) -> str:
-    """How a file with these first bytes is packed; empty if it is not."""
+def compression_of(start: bytes) -> str:
+    """Return the compression of a file with these first bytes; empty if there is none."""
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), "")
 
 
 def open_stream(path: str) -> IO[bytes]:
-    """Open a file for reading, unpacked if its first bytes say that it is packed."""
-    packing = _packing(path)
+    """Open a file for reading, decompressed if its first bytes are those of a compressed file."""
+    compression = _compression(path)
     with readable(path):
-        file = Path(path).open("rb")  # noqa: SIM115 - closed by the caller
-        return open_packed(file, packing, Path(path).stat().st_size, path) if packing else file
+        file = open(path, "rb")  # noqa: PTH123, SIM115 - closed by the caller
+        return (
+            open_compressed(file, compression, os.fstat(file.fileno()).st_size, path)
+            if compression
+            else file
+        )
 
 
-def is_packed(path: str) -> bool:
-    """Whether a file is packed, told by its first bytes."""
-    return bool(_packing(path))
+def is_compressed(path: str) -> bool:
+    """Return whether a file is compressed, by its first bytes."""
+    return bool(_compression(path))
 
 
 def sniff(path: str, size: int = 1 << 16) -> bytes:
-    """The first bytes of a file, unpacked, without a byte order mark."""
+    """Return the first bytes of a file, decompressed, without a byte order mark."""
     with readable(path), open_stream(path) as file:
         return file.read(size).removeprefix(BOM)
 
 
-def _packing(path: str) -> str:
-    """The module that unpacks a file; empty when it is plain."""
+def _compression(path: str) -> str:
+    """Return the module that decompresses a file; empty if it is not compressed."""
     with readable(path):
-        if Path(path).is_dir():
-            raise InputError(f"{path} is a directory: give the path of a file in it")
-        with Path(path).open("rb") as file:
+        refuse_directory(path)
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib is slow to import
             magic = file.read(6)
-    return packing_of(magic)
+    return compression_of(magic)
+
+
+def refuse_directory(path: str) -> None:
+    """Raise an error for a directory in the place of a file."""
+    if os.path.isdir(path):  # noqa: PTH112 - pathlib is slow to import
+        raise InputError(f"{path} is a directory: give the path of a file in it")
 
 
 @contextmanager
 def readable(path: str) -> Iterator[None]:
-    """Turn what can go wrong with a file into one sentence."""
+    """Turn errors about a file into one line."""
     try:
         yield
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except PermissionError:
-        raise InputError(f"{path}: no permission to read it") from None
+        raise InputError(f"{path}: permission denied") from None
     except OSError as error:
         if error.errno is not None:
             raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
         raise _broken(path, error) from None
-    except ValueError as error:  # a path that no system can have
+    except ValueError as error:  # an invalid path
         raise InputError(f"{path!r}: cannot be read ({error})") from None
     except EOFError as error:
         raise _broken(path, error) from None
     except Exception as error:
-        # lzma, zlib and zstd have errors of their own; importing them only to name them is slow.
-        if type(error).__module__.split(".")[0] not in _UNPACKERS:
+        # lzma, zlib and zstd raise their own errors; importing them to name these is slow.
+        if type(error).__module__.split(".")[0] not in _MODULES:
             raise
         raise _broken(path, error) from None
 
 
 def _broken(path: str, error: Exception) -> InputError:
     return InputError(
-        f"{path} is compressed and broken or cut short ({error}): fetch or write it again"
+        f"{path}: the compressed file is damaged or truncated ({error}): download or write it again"
     )
 
 
-def open_packed(file: IO[bytes], packing: str, size: int, name: str) -> IO[bytes]:
-    """What comes out of a packed file, as a stream.
+def open_compressed(file: IO[bytes], compression: str, size: int, name: str) -> IO[bytes]:
+    """Return the decompressed content of a file as a stream.
 
     Parameters
     ----------
     file
-        The packed file, open at its beginning; it is closed with the stream.
+        The compressed file, open at its beginning; it is closed with the stream.
     packing
-        As `packing_of` tells it.
+        As returned by `compression_of`.
     size
-        The length of the packed file in bytes.
+        The length of the compressed file in bytes.
     name
-        What to call it in messages.
+        Its name in messages.
     """
-    return BufferedReader(_Bounded(_opened(file, packing), file, size, name), _BUFFER)
+    return BufferedReader(_Bounded(_opened(file, compression), file, size, name), _BUFFER)
 
 
-def unpack(content: bytes, packing: str, name: str) -> bytes:
-    """What a packed file holds, all at once."""
+def decompress(content: bytes, compression: str, name: str) -> bytes:
+    """Return the decompressed content of a file."""
     whole = BytesIO()
-    with open_packed(BytesIO(content), packing, len(content), name) as stream:
+    with open_compressed(BytesIO(content), compression, len(content), name) as stream:
         while piece := stream.read(1 << 20):
             whole.write(piece)
     return whole.getvalue()
 
 
-def pack(content: bytes, ending: str) -> bytes:
-    """Pack content as the ending of a file says."""
+def compress(content: bytes, ending: str) -> bytes:
+    """Compress content as the extension of a file says."""
     if ending != ".zst":
-        packed: bytes = import_module(PACKERS[ending]).compress(content)
-        return packed
+        compressed: bytes = import_module(EXTENSIONS[ending]).compress(content)
+        return compressed
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -162,9 +172,9 @@ def pack(content: bytes, ending: str) -> bytes:
     return zstandard.ZstdCompressor().compress(content)
 
 
-def _opened(file: IO[bytes], packing: str) -> Any:
-    if packing != "zstd":
-        return import_module(packing).open(file, "rb")
+def _opened(file: IO[bytes], compression: str) -> Any:
+    if compression != "zstd":
+        return import_module(compression).open(file, "rb")
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -173,7 +183,7 @@ def _opened(file: IO[bytes], packing: str) -> Any:
 
 
 class _Bounded(RawIOBase):
-    """A stream that refuses to give more than its packed file can mean."""
+    """A stream that raises an error if it grows too large for the size of its file."""
 
     def __init__(self, stream: Any, file: IO[bytes], size: int, name: str) -> None:
         super().__init__()
@@ -194,13 +204,13 @@ class _Bounded(RawIOBase):
         try:
             count: int = self._stream.readinto(buffer)
         except MemoryError:
-            raise InputError(f"{self._name}: there is not the memory to unpack it") from None
+            raise InputError(f"{self._name}: not enough memory to decompress it") from None
         self._given += count
         if self._given > max(LEAST_LIMIT, RATIO * self._size):
             raise InputError(
-                f"{self._name}: {self._size:,} packed bytes hold more than {self._given:,}, which "
-                f"is over {RATIO} times as much, and no text packs so well: if you trust it, "
-                "unpack it first"
+                f"{self._name}: implausible compressed file: {self._size:,} bytes decompress to "
+                f"more than {self._given:,}, over {RATIO} times as much; if you trust it, "
+                "decompress it first"
             )
         return count
 
@@ -208,7 +218,7 @@ class _Bounded(RawIOBase):
 class _ZstdStream(RawIOBase):
     """A zstd file as a stream.
 
-    The package's own readers take a file that is cut short for a whole one.
+    The readers of the package accept truncated files.
     """
 
     def __init__(self, file: IO[bytes]) -> None:
@@ -228,20 +238,20 @@ class _ZstdStream(RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         while not self._ready and (piece := self._file.read(_ZSTD_PIECE)):
-            self._ready = memoryview(self._unpacked(piece))
+            self._ready = memoryview(self._decompressed(piece))
         if not self._ready and self._inside:
-            raise EOFError("the end is missing")
+            raise EOFError("its end is missing")
         count = min(len(buffer), len(self._ready))
         buffer[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
 
-    def _unpacked(self, piece: bytes) -> bytes:
+    def _decompressed(self, piece: bytes) -> bytes:
         parts = []
         while piece:
             parts.append(self._frame.decompress(piece))
             self._inside = not self._frame.eof
             piece = b"" if self._inside else self._frame.unused_data
-            if not self._inside:  # files may be joined, each with frames of its own
+            if not self._inside:  # files may be concatenated, each with its frames
                 self._frame = self._new()
         return b"".join(parts)

@@ -1,16 +1,36 @@
-"""Bytes as text and as JSON; what is wrong with them is said here, with file and line."""
+"""Decode bytes as text and JSON, with errors that name file and line."""
 
 from __future__ import annotations
 
-import json
-from typing import TYPE_CHECKING, Any
+import codecs
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["decode_text", "json_object", "parse_json"]
+__all__ = ["UTF16", "decode_text", "json_object", "looks_like_utf16", "parse_json"]
+
+UTF16: Final = "this is UTF-16: convert it to UTF-8, for example with iconv -f UTF-16 -t UTF-8"
+
+
+def looks_like_utf16(start: bytes) -> bool:
+    """Return whether the first bytes of a file are those of a text in UTF-16.
+
+    Examples
+    --------
+    >>> looks_like_utf16("a 1".encode("utf-16")), looks_like_utf16("q1 Q0 d1".encode("utf-16-be"))
+    (True, True)
+    >>> looks_like_utf16(b"q1 Q0 d1")
+    False
+    """
+    if start[:2] in {codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE}:
+        return True
+    # Without a byte order mark, every second byte of a Latin text is 0.
+    pairs = start[: min(len(start) // 2 * 2, 64)]
+    zeros = (pairs[0::2].count(0), pairs[1::2].count(0))
+    return len(pairs) >= 4 and min(zeros) == 0 and max(zeros) * 4 > len(pairs)
 
 
 def decode_text(content: bytes, name: str, line: int = 1) -> str:
@@ -21,17 +41,21 @@ def decode_text(content: bytes, name: str, line: int = 1) -> str:
     content
         Whole lines.
     name
-        What to call the file in messages.
+        The name of the file in messages.
     line
         The number of the first line.
     """
     try:
         text = content.decode()
     except UnicodeDecodeError as error:
+        if line == 1 and looks_like_utf16(content):
+            raise FormatError(f"{name}:1", UTF16) from None
         line += content.count(b"\n", 0, error.start)
         reason = f"byte 0x{content[error.start]:02x} is not UTF-8: save the file as UTF-8"
         raise FormatError(f"{name}:{line}", reason) from None
     if "\0" in text:
+        if line == 1 and looks_like_utf16(content):
+            raise FormatError(f"{name}:1", UTF16)
         line += text.count("\n", 0, text.index("\0"))
         raise FormatError(f"{name}:{line}", "not a text file (byte 0x00)")
     return text
@@ -44,15 +68,17 @@ def parse_json(
     *,
     object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
 ) -> Any:
-    """The value of a JSON text whose first line has this number.
+    """Parse a JSON text.
 
     Parameters
     ----------
     text, name, line
-        The text, what to call its file in messages, and the number of its first line.
+        The text, the name of its file in messages, and the number of its first line.
     object_pairs_hook
-        What makes a value of the pairs of each object, as `json.loads` has it.
+        As for `json.loads`.
     """
+    import json
+
     try:
         return json.loads(text, object_pairs_hook=object_pairs_hook)
     except json.JSONDecodeError as error:
@@ -60,13 +86,13 @@ def parse_json(
         raise FormatError(place, f"not JSON ({error.msg}, column {error.colno})") from None
     except (RecursionError, ValueError):
         place = f"{name}:{line}"
-        raise FormatError(place, "JSON nested too deep, or a number too long") from None
+        raise FormatError(place, "JSON is nested too deeply, or a number is too long") from None
 
 
 def json_object(text: str, name: str, line: int) -> dict[str, Any]:
-    """The JSON object in a line."""
+    """Parse the JSON object in a line."""
     found = parse_json(text, name, line)
     if not isinstance(found, dict):
         place = f"{name}:{line}"
-        raise FormatError(place, f"a JSON object is expected, not {type(found).__name__}")
+        raise FormatError(place, f"expected a JSON object, found {type(found).__name__}")
     return found

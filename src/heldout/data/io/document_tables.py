@@ -1,4 +1,4 @@
-"""Documents as rows of a table: CSV and TSV, read row by row, and Parquet, read in slices."""
+"""Documents as rows of tables: CSV and TSV, read row by row, and Parquet, read in slices."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 
 
 def separator_of(head: str) -> str | None:
-    """The separator of a table, told by its first line: a tab, or a comma in a known header."""
+    """Return the separator of a table by its first line: a tab, or a comma in a known header."""
     first = next((line for line in head.splitlines() if line.strip()), "")
     if "\t" in first:
         return "\t"
@@ -38,10 +38,10 @@ def separator_of(head: str) -> str | None:
 def text_rows(
     path: str, separator: str, reading: Reading, replaced: Replaced, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Line number and cells by column name of each row of a CSV or TSV file.
+    """Yield line number and cells by column name of each row of a CSV or TSV file.
 
-    Without a header the columns are the id, a title if there are three, and the text; quotes are
-    then taken as they are (MS MARCO).
+    Without a header the columns are the id, a title if there are three columns, and the text;
+    quotation marks are then ordinary characters (MS MARCO).
     """
     lines = (line for _, line in text_lines(path, reading, replaced))
     first = next(lines, "")
@@ -71,15 +71,15 @@ class TextTable(RecordDocuments):
     def records(
         self,
         path: str,
-        begin: int,  # noqa: ARG002 - a cell may hold line ends: it is read from its beginning
+        begin: int,  # noqa: ARG002 - cells may have line ends: read from the beginning
         replaced: Replaced,
     ) -> Iterator[Record]:
-        """The documents of a file."""
+        """Yield the documents of a file."""
         separator = separator_of(sniff(path).decode(errors="replace")) or ","
         for line, row in text_rows(path, separator, self._reading, replaced, ID_NAMES):
             one, text = _document(row, self._reading, f"{path}:{line}")
             if "\0" in one:
-                raise FormatError(f"{path}:{line}", "the id holds a zero byte: remove it")
+                raise FormatError(f"{path}:{line}", "the id has a zero byte: remove it")
             yield Record(one.strip(), text.encode(), -1, line)
 
 
@@ -113,12 +113,12 @@ class ParquetDocuments(RecordDocuments):
         begin: int,
         replaced: Replaced,  # noqa: ARG002 - Parquet is UTF-8
     ) -> Iterator[Record]:
-        """The documents of a file, from row `begin` on."""
+        """Yield the documents of a file from row `begin`."""
         for number, row in parquet_rows(path, begin):
             one, text = _document(row, self._reading, f"{path}, row {number}")
             yield Record(one, text.encode(), number - 1, number)
 
     def place(self, number: int) -> str:
-        """File and row of a document."""
+        """Return file and row of a document."""
         path, record = self._nth(number)
         return f"{path}, row {record.line}"

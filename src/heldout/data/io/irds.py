@@ -20,7 +20,7 @@ __all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
 
 
 def load_irds(name: str) -> Any:
-    """The dataset of a name."""
+    """Load a dataset by its name."""
     try:
         package: Any = import_module("ir_datasets")
     except ImportError:
@@ -34,12 +34,12 @@ def load_irds(name: str) -> Any:
 
 
 def _available(name: str, error: Exception) -> InputError:
-    """Data of others, fetched from anywhere: what can go wrong there has no common type."""
+    """Return an error for a dataset; downloads and parsers raise many types."""
     return InputError(f"irds:{name} cannot be read ({type(error).__name__}: {error})")
 
 
 class IrdsDocuments(RecordDocuments):
-    """The documents of a dataset; `reading.fields` are attributes that its documents have."""
+    """The documents of a dataset; `reading.fields` are attributes of its documents."""
 
     __slots__ = ("_dataset", "_name")
 
@@ -51,7 +51,7 @@ class IrdsDocuments(RecordDocuments):
         super().__init__([f"irds:{name}"], reading)
 
     def stamps(self) -> Stamps:
-        """Nothing to watch: ir_datasets keeps the files."""
+        """Return nothing to check: ir_datasets manages the files."""
         return Stamps(())
 
     def records(
@@ -60,7 +60,7 @@ class IrdsDocuments(RecordDocuments):
         begin: int,  # noqa: ARG002 - single documents come from the store
         replaced: Replaced,
     ) -> Iterator[Record]:
-        """All documents."""
+        """Yield all documents."""
         try:
             for number, doc in enumerate(self._dataset.docs_iter(), 1):
                 where = f"{path}, document {number}"
@@ -72,7 +72,7 @@ class IrdsDocuments(RecordDocuments):
             raise _available(self._name, error) from error
 
     def text(self, number: int) -> str:
-        """The text of one document, by the store of ir_datasets."""
+        """Return the text of one document from the store of ir_datasets."""
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         try:
@@ -83,7 +83,7 @@ class IrdsDocuments(RecordDocuments):
             raise _available(self._name, error) from error
 
     def place(self, number: int) -> str:
-        """Name and number of a document."""
+        """Return name and number of a document."""
         return f"irds:{self._name}, document {number + 1}"
 
     def _text(self, doc: Any) -> str:
@@ -100,9 +100,11 @@ class IrdsDocuments(RecordDocuments):
 
 
 def irds_queries(name: str, dataset: Any, field: str) -> Queries:
-    """The queries of a dataset, with their fields."""
+    """Return the queries of a dataset, with their fields."""
     if not dataset.has_queries():
-        raise InputError(f"irds:{name} has no queries: name a part of it that has, or give a file")
+        raise InputError(
+            f"irds:{name} has no queries: name a subset that has, or give a file (queries=…)"
+        )
     try:
         found = list(dataset.queries_iter())
     except Exception as error:
@@ -119,7 +121,7 @@ def irds_queries(name: str, dataset: Any, field: str) -> Queries:
 
 
 def irds_qrels(name: str, dataset: Any) -> Qrels | None:
-    """The judgements of a dataset, if it has any."""
+    """Return the judgements of a dataset, if it has any."""
     if not dataset.has_qrels():
         return None
     try:

@@ -1,4 +1,4 @@
-"""Documents as JSON lines: an object a line, with an id, a text and perhaps a title."""
+"""Documents as JSON lines: one object per line, with an id, a text and optionally a title."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "js
 ID_NAMES = ("_id", "id", "doc_id", "docno", "docid", "document_id")
 TEXT_NAMES = ("text", "contents", "content", "body", "passage")
 _SCAN: Final = json.JSONDecoder().raw_decode
-"""What `json.loads` calls, without its looks at what stands before and behind."""
+"""What `json.loads` calls, without its checks of the text before and after."""
 _LARGE: Final = 64 << 20
 _NEWLINE: Final = 10
 _BLANKS: Final = " \t\n\r"
-"""What JSON calls blank; `str.strip` takes more for it."""
+"""White space in JSON; `str.strip` removes more."""
 
 
 class JsonLines(RecordDocuments):
@@ -38,7 +38,7 @@ class JsonLines(RecordDocuments):
     __slots__ = ()
 
     def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
-        """The documents of a file, from byte `begin` on."""
+        """Yield the documents of a file from byte `begin`."""
         for offset, line, raw in _lines(path, begin):
             yield self._record(path, offset, line, raw, replaced)
 
@@ -118,13 +118,13 @@ def _is_utf8(raw: bytes) -> bool:
 def json_objects(
     path: str, begin: int, reading: Reading, replaced: Replaced
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Offset, line number and content of each line that is not blank."""
+    """Yield offset, line number and content of each line that is not empty."""
     for offset, number, raw in _lines(path, begin):
         yield offset, number, _decoded(raw, path, number, reading, replaced)
 
 
 def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
-    """Offset, number and bytes of each line that is not blank."""
+    """Yield offset, number and bytes of each line that is not empty."""
     for block in blocks(path, begin):
         offset = block.offset
         for number, raw in enumerate(block.raw.split(b"\n"), block.line):
@@ -134,9 +134,9 @@ def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
-    """Id and text of a line as almost all are; None: it must be looked at closely.
+    """Return id and text of a usual line; None if the strict reader has to read it.
 
-    Quicker than the close look, which finds the same and can say what is wrong.
+    This is faster than the strict reader, which returns the same and reports errors.
     """
     try:
         line = raw.decode()
@@ -160,12 +160,12 @@ def _decoded(
 
 
 def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
-    """The first of some names that an object has."""
+    """Return the first of some names that an object has."""
     return next((name for name in names if name in found), None)
 
 
 def json_id(found: dict[str, Any], names: Sequence[str], where: str) -> str:
-    """The id of an object: a text or a whole number."""
+    """Return the id of an object: a string or an integer."""
     name = pick(found, names)
     if name is None:
         raise FormatError(
@@ -174,7 +174,7 @@ def json_id(found: dict[str, Any], names: Sequence[str], where: str) -> str:
     value = found[name]
     if isinstance(value, str):
         if "\0" in value:
-            raise FormatError(where, "the id holds a zero byte: remove it")
+            raise FormatError(where, "the id has a zero byte: remove it")
         if not value.isascii() and any(0xD800 <= ord(character) < 0xE000 for character in value):
             raise FormatError(where, f"the id {value!r} is not valid Unicode")
         return value
@@ -198,7 +198,7 @@ def _fields(found: dict[str, Any], wanted: tuple[str, ...] | None, where: str) -
 
 
 def json_text(value: Any, name: str, where: str) -> str:
-    """A text; null is an empty one, and the texts of a list are joined by newlines."""
+    """Return a text; null is empty, and the texts of a list are joined by newlines."""
     if isinstance(value, str):
         return value
     if value is None:

@@ -1,7 +1,7 @@
-"""The line corpus of MeTA: one document a line, its id the number of the line from 0.
+"""The line corpus of MeTA: one document per line, whose id is the line number from 0.
 
-Nothing is done line by line where that can be avoided: the newlines of a block are found and taken
-out at once, so that a corpus streams as fast as memory allows.
+Whole blocks are processed instead of lines: the newlines of a block are found and removed at once,
+so that a corpus streams as fast as memory allows.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, stretches
 from heldout.data.io.blocks import Replaced, blocks
-from heldout.data.io.compression import is_packed, readable
+from heldout.data.io.compression import is_compressed, readable
 from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.data.origin import Origin
 from heldout.errors import InputError
@@ -37,8 +37,8 @@ class LineDocuments(Documents):
     Parameters
     ----------
     path
-        The file, plain or packed. Its last line may lack a newline; empty lines are empty
-        documents; a carriage return before a newline is part of the line's end.
+        The file, compressed or not. Its last line may lack a newline; empty lines are empty
+        documents; a carriage return before a newline is part of the line end.
     reading
         Its encoding.
     """
@@ -56,10 +56,10 @@ class LineDocuments(Documents):
             survey.add(batch)
             starts.append(block.offset + _line_starts(block.raw))
         if not survey.count:
-            raise InputError(f"{path} is empty: expected one document a line")
+            raise InputError(f"{path} is empty: expected one document per line")
         end = block.offset + len(block.raw) + (not block.raw.endswith(b"\n"))
-        # Where the text can be taken from the file as it is, it is read from kept offsets.
-        direct = reading.is_utf8 and not replaced.count and not is_packed(path)
+        # Text that needs no conversion is read directly at the offsets of its lines.
+        direct = reading.is_utf8 and not replaced.count and not is_compressed(path)
         self._starts: Ints | None = np.concatenate([*starts, [end]]) if direct else None
         self._lengths = survey.lengths()
         self._digest = survey.digest.hexdigest()
@@ -75,7 +75,7 @@ class LineDocuments(Documents):
         return Origin.of(type(self).__name__, [self._path], self._reading, self.notes)
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """All documents, in batches of about `size` bytes of text at most."""
+        """Yield all documents, in batches of about `size` bytes of text at most."""
         self._stamps.check()
         if self._starts is not None:
             yield from self._direct(self._starts, size)
@@ -98,11 +98,11 @@ class LineDocuments(Documents):
                 offsets = np.concatenate(([0], np.cumsum(self._lengths[begin:end])))
                 text = np.frombuffer(_without_line_ends(raw), np.uint8)
                 if len(text) != offsets[-1]:
-                    raise InputError(f"{self._path} was changed while it was read: read it again")
+                    raise InputError(f"{self._path} changed while it was read: read it again")
                 yield TextBatch(begin, self.ids[begin:end], text, offsets)
 
     def text(self, number: int) -> str:
-        """The text of one document."""
+        """Return the text of one document."""
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         if self._starts is None:
@@ -114,10 +114,10 @@ class LineDocuments(Documents):
             with readable(self._path), Path(self._path).open("rb") as file:
                 file.seek(int(self._starts[number]))
                 return file.read(int(self._lengths[number])).decode()
-        raise InputError(f"{self._path} was changed after it had been opened: read it again")
+        raise InputError(f"{self._path} changed after it was opened: read it again")
 
     def _batch(self, block: Block, first: int, replaced: Replaced) -> TextBatch:
-        """The lines of a block without their ends, checked or brought to UTF-8."""
+        """Return the lines of a block without line ends, checked or converted to UTF-8."""
         raw = block.raw
         if not (self._reading.is_utf8 and _is_valid(raw, self._reading.encoding)):
             raw = self._decoded(block, replaced)
@@ -125,9 +125,9 @@ class LineDocuments(Documents):
         ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == _NEWLINE)
         if not raw.endswith(b"\n"):
             ends = np.append(ends, len(raw))
-        # Each line end before a document has shortened the text by one byte, or by two.
+        # Each line end before a document shortens the text by one or two bytes.
         gone = np.arange(len(ends))
-        if b"\r" in raw:  # looking for one byte is far quicker than for two
+        if b"\r" in raw:  # searching for one byte is much faster than for two
             data = np.frombuffer(raw, np.uint8)
             inside = np.minimum(ends, len(raw) - 1)
             returns = (data[inside] == _NEWLINE) & (ends > 0) & (data[ends - 1] == _RETURN)
@@ -137,7 +137,7 @@ class LineDocuments(Documents):
         return TextBatch(first, ids, text, offsets)
 
     def _decoded(self, block: Block, replaced: Replaced) -> bytes:
-        """Bring the lines to UTF-8, one by one, so that each keeps its number."""
+        """Convert the lines to UTF-8 one by one, so that each keeps its number."""
         lines = []
         for place, line in enumerate(block.raw.split(b"\n")):
             where = f"{self._path}:{block.line + place}"
@@ -166,7 +166,7 @@ def _line_starts(raw: bytes) -> Ints:
 
 
 def _read_all(file: object, size: int) -> bytes:
-    """Read `size` bytes from an unbuffered file, which may give fewer at a time."""
+    """Read `size` bytes from an unbuffered file, which may return fewer at a time."""
     parts = []
     while size and (part := file.read(size)):  # type: ignore[attr-defined]
         parts.append(part)

@@ -1,9 +1,9 @@
-"""A line corpus as MeTA keeps it: where its files are, told by its config or by their names.
+"""The files of a MeTA line corpus, found by its config or by their names.
 
-Paths in a config are relative to the folder MeTA was started in, which nobody remembers. They are
-tried from the folder of the config and from the one above it, with and without ``prefix`` and
-``dataset``. A file is taken only if it lies below the folder of the config: a config from elsewhere
-cannot make heldout read other files of yours. (Give such files with ``queries=`` and ``qrels=``.)
+Paths in a config are relative to the folder in which MeTA was started, which is unknown. They are
+tried from the folder of the config and from its parent, with and without ``prefix`` and
+``dataset``. A file is used only if it is below the folder of the config, so that a downloaded
+config cannot make heldout read other files. (Give such files with ``queries=`` and ``qrels=``.)
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.data.io.compression import PACKERS, readable
+from heldout.data.io.compression import EXTENSIONS, readable
 from heldout.data.io.toml import parse_toml
 from heldout.data.paths import names_file
 from heldout.errors import InputError
 
 __all__ = [
     "LineCorpus",
-    "find_packed",
+    "find_compressed",
     "is_meta_folder",
     "line_files",
     "meta_config",
     "meta_folder",
 ]
 
-_PACKED = ("", *PACKERS)
+_SUFFIXES = ("", *EXTENSIONS)
 _KINDS = ("line-corpus", "gz-corpus")
 
 
@@ -54,53 +54,53 @@ class LineCorpus:
     first_query: int = 1
 
 
-def find_packed(path: Path) -> Path | None:
-    """A file, or the same packed."""
-    found = (path.with_name(path.name + ending) for ending in _PACKED)
+def find_compressed(path: Path) -> Path | None:
+    """Return the path of a file, or of its compressed form; None if neither exists."""
+    found = (path.with_name(path.name + ending) for ending in _SUFFIXES)
     return next((one for one in found if names_file(one)), None)
 
 
 def is_meta_folder(folder: Path) -> bool:
-    """Whether a folder holds a line corpus."""
+    """Return whether a folder has a line corpus."""
     return bool(_configs(folder) or _corpora(folder))
 
 
 def _configs(folder: Path) -> list[Path]:
-    """The tomls of a folder that name a corpus."""
+    """Return the TOML files of a folder that name a corpus."""
     return [one for one in sorted(folder.glob("*.toml")) if "dataset" in _quietly(one)]
 
 
 def _quietly(path: Path) -> dict[str, Any]:
     try:
         return _toml(path)
-    except InputError:  # some other file
+    except InputError:  # another file
         return {}
 
 
 def _corpora(folder: Path) -> list[Path]:
-    return [one for ending in _PACKED for one in sorted(folder.glob(f"*.dat{ending}"))]
+    return [one for ending in _SUFFIXES for one in sorted(folder.glob(f"*.dat{ending}"))]
 
 
 def meta_folder(folder: Path) -> LineCorpus:
-    """The line corpus in a folder: by its config, or else by the names of files."""
+    """Return the line corpus in a folder, found by its config or by the names of files."""
     configs = _configs(folder)
     if len(configs) > 1:
         names = ", ".join(one.name for one in configs)
-        raise InputError(f"{folder} has several configs: give the path of one of them ({names})")
+        raise InputError(f"{folder} has several configs ({names}): give the path of one of them")
     if configs:
         return meta_config(configs[0])
     corpora = [one for one in _corpora(folder) if not one.name.startswith("metadata.")]
     if len(corpora) != 1:
         names = ", ".join(one.name for one in corpora) or "none"
-        raise InputError(f"{folder}: expected one file that ends in .dat, found {names}")
+        raise InputError(f"{folder}: expected one .dat file, found {names}")
     return line_files(corpora[0])
 
 
 def line_files(documents: Path) -> LineCorpus:
-    """A line corpus by the names of its files: NAME.dat, NAME-queries.txt, NAME-qrels.txt."""
+    """Return a line corpus by file names: NAME.dat, NAME-queries.txt, NAME-qrels.txt."""
     name = documents.name.partition(".dat")[0]
-    queries = find_packed(documents.with_name(f"{name}-queries.txt"))
-    qrels = find_packed(documents.with_name(f"{name}-qrels.txt"))
+    queries = find_compressed(documents.with_name(f"{name}-queries.txt"))
+    qrels = find_compressed(documents.with_name(f"{name}-qrels.txt"))
     return LineCorpus(name, str(documents), _text(queries), _text(qrels))
 
 
@@ -109,11 +109,11 @@ def _text(path: Path | None) -> str | None:
 
 
 def meta_config(path: Path) -> LineCorpus:
-    """The line corpus that a config names."""
+    """Return the line corpus that a config names."""
     config = _toml(path)
     dataset = config.get("dataset")
     if not isinstance(dataset, str) or not dataset:
-        raise InputError(f"{path}: the config names no dataset")
+        raise InputError(f"{path}: the config has no dataset")
     _check_kind(path, config, dataset)
     documents = _find(path, config, f"{dataset}.dat", "documents")
     runner = config.get("query-runner", {})
@@ -125,7 +125,7 @@ def meta_config(path: Path) -> LineCorpus:
     queries = runner.get("query-path")
     first = runner.get("query-id-start", 1)
     if not isinstance(first, int) or isinstance(first, bool):
-        raise InputError(f"{path}: query-id-start is {first!r}, expected a whole number")
+        raise InputError(f"{path}: query-id-start is {first!r}, expected an integer")
     by_name = line_files(documents)
     return LineCorpus(
         dataset,
@@ -143,7 +143,7 @@ def _toml(path: Path) -> dict[str, Any]:
 
 
 def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
-    """Refuse a corpus that is not made of lines."""
+    """Raise an error for a corpus that is not a line corpus."""
     corpus = config.get("corpus", "line.toml")
     if not isinstance(corpus, str):
         raise InputError(f"{path}: corpus is {corpus!r}, expected the name of a file")
@@ -151,7 +151,8 @@ def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
     kind = "line-corpus" if found is None else _toml(found).get("type", "line-corpus")
     if kind not in _KINDS:
         raise InputError(
-            f"{found}: {dataset} is a {kind}; expected {' or '.join(_KINDS)}: one document a line"
+            f"{found}: {dataset} is a {kind}, expected {' or '.join(_KINDS)}, which have one "
+            "document per line"
         )
 
 
@@ -160,29 +161,29 @@ def _find(path: Path, config: dict[str, Any], name: object, what: str) -> Path:
         raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
     tried = list(_candidates(path, config, name))
     for one in tried:
-        found = find_packed(one)
+        found = find_compressed(one)
         if found is not None:
             return found
     if not tried:
         raise InputError(
-            f"{path}: the {what} {name!r} lie outside the folder of the config, and are not read "
-            "from there: give their path yourself"
+            f"{path}: the {what} {name!r} are outside the folder of the config and are not read, "
+            "for safety: give their path yourself"
         )
     raise InputError(
-        f"{path} names {what} that are not there: {name}; tried {', '.join(map(str, tried))}"
+        f"{path}: the {what} {name!r} do not exist; tried {', '.join(map(str, tried))}"
     )
 
 
 def _candidates(path: Path, config: dict[str, Any], name: str) -> list[Path]:
-    """Where a file of the config may be: inside the folder of the config only."""
+    """Return the possible paths of a file of the config, inside the folder of the config."""
     home = path.parent
     prefix, dataset = str(config.get("prefix", "")), str(config["dataset"])
     spellings = [
-        os.path.join(base, *parts, name)  # noqa: PTH118 - strings, so that .. can be taken out
+        os.path.join(base, *parts, name)  # noqa: PTH118 - strings, so that .. can be removed
         for base in (str(home), str(home / ".."))
         for parts in ((prefix, dataset), (dataset,), (prefix,), ())
     ]
-    # By name only: a link that you have put into the folder may lead where you like.
+    # By name only: links that the user has put into the folder may lead anywhere.
     root = os.path.abspath(home)  # noqa: PTH100 - resolve would follow links
     inside = []
     for one in spellings:

@@ -1,7 +1,7 @@
-"""Parquet files, read by Polars; what is wrong with them is said in one sentence.
+"""Parquet files, read by Polars, with errors in one line.
 
-A file of a few bytes can promise billions of rows, or one long text a million times over. What
-comes out must be in proportion to what went in, as for packed files.
+A small file can claim billions of rows, or repeat one long text a million times. Therefore the size
+of the content is limited by the size of the file, as for compressed files.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.io.compression import LEAST_LIMIT, RATIO, is_packed
+from heldout.data.io.compression import LEAST_LIMIT, RATIO, is_compressed
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
     Parameters
     ----------
     name
-        What to call it in messages.
+        Its name in messages.
     """
     import polars as pl  # slow to import
 
     if not (content.startswith(_MAGIC) and content.endswith(_MAGIC)):
-        raise InputError(f"{name}: not a Parquet table that can be read (it was cut off)")
+        raise InputError(f"{name}: the Parquet file cannot be read (it is truncated)")
     with parquet_errors(name):
         rows = pl.scan_parquet(BytesIO(content)).select(pl.len()).collect().item()
         _refuse_many_rows(rows, len(content), name)
@@ -47,11 +47,13 @@ def read_parquet(content: bytes, name: str) -> pl.DataFrame:
 
 
 def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number, from 1, and cells of each row; all cells as texts."""
-    import polars as pl  # slow to import, and text files do without
+    """Yield number (from 1) and cells of each row; all cells are strings."""
+    import polars as pl  # slow to import, not needed for text files
 
-    if is_packed(path):
-        raise InputError(f"{path}: a packed Parquet file cannot be read in slices: unpack it first")
+    if is_compressed(path):
+        raise InputError(
+            f"{path}: compressed Parquet files are not supported here: decompress it first"
+        )
     size = Path(path).stat().st_size
     with parquet_errors(path):
         frame = pl.scan_parquet(path)
@@ -68,38 +70,35 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
 
 @contextmanager
 def parquet_errors(name: str) -> Iterator[None]:
-    """Turn what Polars says of a table into one sentence."""
+    """Turn errors of Polars into one line."""
     import polars as pl
 
     try:
         yield
     except (pl.exceptions.PolarsError, OSError, ValueError, OverflowError, MemoryError) as error:
         reason = (str(error).splitlines() or [""])[0]
-        raise InputError(f"{name}: not a Parquet table that can be read ({reason})") from None
+        raise InputError(f"{name}: the Parquet file cannot be read ({reason})") from None
     except pl.exceptions.PanicException:
-        # What Polars did not foresee; it is no Exception, and nothing was left half done.
+        # An internal error of Polars, which is not an Exception; nothing is left half done.
         raise InputError(
-            f"{name}: not a Parquet table that can be read (it is damaged): write it again"
+            f"{name}: the Parquet file cannot be read (it is damaged): write it again"
         ) from None
 
 
 def _refuse_many_rows(rows: int, size: int, name: str) -> None:
-    """Refuse a table that has more rows than its bytes can mean."""
+    """Raise an error if there are implausibly many rows for the size of the file."""
     if rows > max(LEAST_LIMIT, RATIO * size):
-        raise InputError(
-            f"{name}: {size:,} bytes that hold {rows:,} rows, which no table has that means "
-            "anything"
-        )
+        raise InputError(f"{name}: implausible Parquet file: {rows:,} rows in {size:,} bytes")
 
 
 def _refuse_long_texts(frame: pl.DataFrame, size: int, name: str) -> None:
-    """Refuse texts that take more room one by one than the file can mean."""
+    """Raise an error if texts are implausibly long for the size of the file."""
     import polars as pl
 
     texts = [one for one in frame.get_columns() if one.dtype in (pl.String, pl.Categorical)]
     total = sum(int(one.cast(pl.String).str.len_bytes().sum() or 0) for one in texts)
     if total > max(LEAST_LIMIT, RATIO * size):
         raise InputError(
-            f"{name}: {size:,} bytes that hold texts of {total:,}, which is over {RATIO} times as "
-            "much"
+            f"{name}: implausible Parquet file: {total:,} bytes of text in {size:,} bytes, over "
+            f"{RATIO} times as much"
         )

@@ -1,4 +1,4 @@
-"""Queries in files: TREC topics, JSON lines, tables, or one query a line."""
+"""Queries in files: TREC topics, JSON lines, tables, or one query per line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["read_queries"]
 
 MOST_EMPTY = 100_000
-"""Lines without a query that a file may have; each would be a query of its own."""
+"""The largest number of empty lines in a file; each is a query without text."""
 
 QUERY_IDS = ("_id", "query_id", "qid", "query-id", "id", "topic", "number", "num")
 _TEXTS = ("title", "query", *TEXT_NAMES, "question")
@@ -33,19 +33,18 @@ _OTHERS = {"desc": "description", "narr": "narrative"}
 def read_queries(
     path: str, reading: Reading, *, field: str = "title", first_line: int | None = None
 ) -> tuple[Queries, list[Note]]:
-    """Read queries, and say what was replaced in them.
+    """Read queries, with notes about replaced bytes.
 
     Parameters
     ----------
     path
-        TREC topics, JSON lines, CSV, TSV, Parquet, or one query a line.
+        TREC topics, JSON lines, CSV, TSV, Parquet, or one query per line.
     reading
         The encoding.
     field
-        The field that is searched for; several are joined by ``+``.
+        The field to search for, or several joined by ``+``.
     first_line
-        The id of the query in the first line of a file that has no ids; None when there must be
-        ids.
+        The id of the query in the first line of a file without ids; None if the file must have ids.
     """
     replaced = Replaced()
     queries = _assemble(path, _rows(path, reading, replaced, first_line))
@@ -72,8 +71,8 @@ def _rows(
         return _table_rows(path, text_rows(path, separator, reading, replaced, QUERY_IDS))
     if first_line is None:
         raise InputError(
-            f"{path}: no queries with ids; expected TREC topics, JSON lines with _id and text, a "
-            "table with a header, or lines of id, tab, text"
+            f"{path}: the queries have no ids; expected TREC topics, JSON lines with _id and text, "
+            "a table with a header, or lines with id, tab and text"
         )
     return _line_rows(path, reading, replaced, first_line)
 
@@ -85,7 +84,7 @@ def _line_rows(path: str, reading: Reading, replaced: Replaced, first: int) -> I
         if empty > MOST_EMPTY:
             raise FormatError(
                 f"{path}:{number}",
-                f"more than {MOST_EMPTY:,} lines are empty: these are no queries",
+                f"more than {MOST_EMPTY:,} empty lines: this is not a file of queries",
             )
         yield QueryRow(number, str(first + number - 1), {"title": line.rstrip("\r\n")})
 
@@ -112,7 +111,7 @@ def _table_rows(path: str, rows: Iterable[tuple[int, dict[str, str]]]) -> Iterat
 
 
 def _named(texts: dict[str, str], where: str) -> dict[str, str]:
-    """The fields of a query by our names; the text that is searched for is the title."""
+    """Return the fields of a query by standard names; the text to search for is the title."""
     main = next((name for name in _TEXTS if name in texts), None)
     if main is None:
         raise FormatError(
@@ -132,15 +131,15 @@ def _assemble(path: str, rows: Iterable[QueryRow]) -> Queries:
         if row.id in lines:
             raise FormatError(
                 f"{path}:{row.line}",
-                f"the query id {row.id!r} stands there again (first in line {lines[row.id]}): "
-                "keep one of them",
+                f"the query id {row.id!r} appears twice (first in line {lines[row.id]}): keep one "
+                "of them",
             )
         if not row.id:
-            raise FormatError(f"{path}:{row.line}", "the id of the query is empty")
+            raise FormatError(f"{path}:{row.line}", "the query has an empty id")
         lines[row.id] = row.line
         contents.append(row.fields)
     if not lines:
-        raise InputError(f"{path}: no queries in it")
+        raise InputError(f"{path}: no queries found")
     names = dict.fromkeys(name for fields in contents for name in fields)
     columns = {name: tuple(fields.get(name, "") for fields in contents) for name in names}
     title = columns.get("title", tuple("" for _ in contents))

@@ -1,4 +1,4 @@
-"""Documents that come one by one, as records with an id: JSON lines, TREC, tables."""
+"""Documents that are read as records with an id: JSON lines, TREC, tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch
 from heldout.data.io.blocks import Reading, Replaced
-from heldout.data.io.compression import is_packed
+from heldout.data.io.compression import is_compressed
 from heldout.data.io.survey import Stamps, Survey, replaced_note
 from heldout.data.origin import Origin
 from heldout.errors import FormatError, InputError
@@ -27,7 +27,7 @@ _NEVER: Final = -1
 
 
 class Record(NamedTuple):
-    """One document as it comes out of a file.
+    """One document of a file.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Record(NamedTuple):
     text
         Its text, valid UTF-8.
     offset
-        Where it begins in the file, so that it can be read again alone; -1 if that is not possible.
+        Where it begins in the file, so that it can be read alone; -1 if that is not possible.
     line
         The number of the line, or row, where it begins.
     """
@@ -69,21 +69,21 @@ class RecordDocuments(Documents):
         for batch, starts in self._stream(BATCH, replaced):
             if "" in batch.ids:
                 place = self.place(survey.count + list(batch.ids).index(""))
-                raise FormatError(place, "the id of the document is empty")
+                raise FormatError(place, "the document has an empty id")
             survey.add(batch)
             ids.add(batch.ids)
             offsets.append(starts)
         if not survey.count:
-            raise InputError(f"{', '.join(self._files)}: no documents in it")
+            raise InputError(f"{', '.join(self._files)}: no documents found")
         if reading.fields is not None and survey.empty == survey.count:
             wanted = ", ".join(reading.fields)
-            raise InputError(f"{self._files[0]}: no document has a text in the fields {wanted}")
-        self.ids = packed = ids.packed()
-        twice = packed.first_duplicate()
+            raise InputError(f"{self._files[0]}: no document has text in the fields {wanted}")
+        self.ids = compact = ids.collected()
+        twice = compact.first_duplicate()
         if twice is not None:
             raise FormatError(
                 self.place(twice[1]),
-                f"the document id {packed[twice[1]]!r} stands there again (first at "
+                f"the document id {compact[twice[1]]!r} appears twice (first at "
                 f"{self.place(twice[0])}): keep one of them",
             )
         self._offsets: Ints = np.concatenate(offsets)
@@ -99,32 +99,32 @@ class RecordDocuments(Documents):
         return Origin.of(type(self).__name__, self._files, self._reading, self.notes)
 
     def stamps(self) -> Stamps:
-        """What tells whether the files have changed."""
+        """Return the sizes and times of the files, by which changes are noticed."""
         return Stamps(self._files)
 
     @abstractmethod
     def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
-        """The documents of a file, from byte `begin` on (always 0, or an offset of a record)."""
+        """Yield the documents of a file from byte `begin`, which is 0 or the offset of a record."""
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """All documents, in batches of about `size` bytes of text at most."""
+        """Yield all documents, in batches of about `size` bytes of text at most."""
         self._stamps.check()
         for batch, _ in self._stream(size, Replaced()):
             yield batch
 
     def text(self, number: int) -> str:
-        """The text of one document."""
+        """Return the text of one document."""
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         self._stamps.check()
         offset = int(self._offsets[number])
         path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
-        if offset == _NEVER or is_packed(path):
+        if offset == _NEVER or is_compressed(path):
             return self._nth(number)[1].text.decode()
         return next(self.records(path, offset, Replaced())).text.decode()
 
     def place(self, number: int) -> str:
-        """``file:line`` of a document; found by reading, for messages."""
+        """Return ``file:line`` of a document, found by reading the file again; for messages."""
         path, record = self._nth(number)
         return f"{path}:{record.line}"
 
@@ -134,11 +134,11 @@ class RecordDocuments(Documents):
         )
         found = next(islice(everything, number, None), None)
         if found is None:
-            raise InputError(f"{self._files[-1]} was changed while it was read: read it again")
+            raise InputError(f"{self._files[-1]} changed while it was read: read it again")
         return found
 
     def _stream(self, size: int, replaced: Replaced) -> Iterator[tuple[TextBatch, Ints]]:
-        """Batches, and the offsets of their records in the files."""
+        """Yield batches, and the offsets of their records in the files."""
         gathered: list[Record] = []
         held = count = 0
         firsts = []
@@ -165,7 +165,7 @@ def _gather(records: list[Record], first: int) -> tuple[TextBatch, Ints]:
 
 
 def joined_text(parts: Sequence[str]) -> str:
-    r"""The fields of a document as one text: those that are not empty, a newline between them.
+    r"""Return the fields of a document that are not empty as lines of one text.
 
     Examples
     --------

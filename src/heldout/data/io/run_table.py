@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.columns import ID_COLUMNS, pick_names
+from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_grades
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
-from heldout.data.io.delimited import BadRow, refuse_repeated
-from heldout.data.io.json_lists import Columns, parse_lists
+from heldout.data.io.delimited import BadRow, refuse_or_report, refuse_repeated
+from heldout.data.io.run_json import Columns, line_of, parse_lists
 from heldout.data.io.table import read_table
+from heldout.data.io.trec import run_as_qrels
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from heldout.data.io.source import Source
     from heldout.data.io.table import Table
     from heldout.data.run import Qrels, Run
+    from heldout.data.words import Floats
 
 __all__ = ["read_run_table", "write_run_table"]
 
@@ -38,67 +40,103 @@ def read_run_table(
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Columns:
-    """Read query, document and number from a table or a JSON object.
+    """Read the columns query, document and number from a table, JSON lines or a JSON object.
 
     Parameters
     ----------
     kind
         ``csv``, ``tsv``, ``json`` or ``parquet``.
     known
-        What the three columns are called.
+        The names that each of the three columns may have.
     skip_bad_lines, report
-        As `heldout.read_run` takes them.
+        As for `heldout.read_run`.
     """
-    if kind == "json":
-        return parse_lists(source.whole(b'"'), source.name)
+    is_grade = "grade" in known
+    if kind == "json" and not _is_json_lines(source, known):
+        columns = parse_lists(source.whole(b'"'), source.name)
+        if is_grade:
+            _check_json_grades(columns, source)
+        return columns
     bad: list[BadRow] = []
     table = read_table(source, _SEPARATORS.get(kind, ""), bad)
     names = [name.lower() for name in table.names]
     refuse_repeated(names, table.header)
     picked = pick_names(names, known, source.name)
     cells = {role: table.cells(names.index(name)) for role, name in picked.items()}
-    queries, docs, values = _checked(table, cells, bad)
-    if bad:
-        _treat(sorted(bad, key=lambda row: row.number), skip_bad_lines, report)
-    return queries, docs, values
+    columns = _checked(table, cells, bad, is_grade=is_grade)
+    rows = iter(sorted(bad, key=lambda row: row.number))
+    refuse_or_report(rows, len(bad), skip=skip_bad_lines, report=report)
+    return columns
 
 
-def _checked(table: Table, cells: dict[str, Cells], bad: list[BadRow]) -> Columns:
-    """The three columns; rows that lack something go to `bad`."""
+def _is_json_lines(source: Source, known: dict[str, tuple[str, ...]]) -> bool:
+    """Return whether the first line is an object with a query and a document of its own."""
+    first = next((line for line in source.head().splitlines() if line.strip()), b"")
+    try:
+        row = json.loads(first)
+    except ValueError:
+        return False
+    if not isinstance(row, dict) or any(isinstance(value, dict) for value in row.values()):
+        return False
+    names = {str(name).lower() for name in row}
+    return all(names.intersection(known[role]) for role in ("query", "doc"))
+
+
+def _refuse_run(values: Floats, name: str) -> None:
+    """Refuse a run in the place of judgements: most of its numbers have decimals."""
+    fractions = np.count_nonzero(values % 1)
+    if fractions > max(1, len(values) // 2):
+        raise run_as_qrels(name)
+
+
+def _check_json_grades(columns: Columns, source: Source) -> None:
+    queries, docs, grades = columns
+    values = np.array(grades, np.float64)
+    _refuse_run(values, source.name)
+    wrong = np.flatnonzero(wrong_grades(values))
+    if len(wrong):
+        row = int(wrong[0])
+        line = line_of(source.whole(b'"'), queries[row], docs[row])
+        raise FormatError(
+            f"{source.name}:{line}",
+            f"query {queries[row]!r}, document {docs[row]!r}: grade {grades[row]} "
+            f"{grade_problem(values[row])}",
+        )
+
+
+def _checked(
+    table: Table, cells: dict[str, Cells], bad: list[BadRow], *, is_grade: bool
+) -> Columns:
+    """Return the three columns; rows with a missing or wrong cell are added to `bad`."""
     query, doc, number = cells
     queries, docs, values = _ids(cells[query]), _ids(cells[doc]), to_numbers(cells[number])
-    if all(queries) and all(docs) and not np.isnan(values).any():
+    wrong = np.isnan(values)
+    if is_grade:
+        _refuse_run(values[~wrong], table.source)
+        wrong = wrong_grades(values)
+    if all(queries) and all(docs) and not wrong.any():
         return queries, docs, values.tolist()
     kept: Columns = ([], [], [])
-    for at, value in enumerate(values.tolist()):
+    for row, value in enumerate(values.tolist()):
         reason = ""
-        if not queries[at] or not docs[at]:
-            reason = f"no {doc if queries[at] else query}"
+        if not queries[row] or not docs[row]:
+            reason = f"no {doc if queries[row] else query}"
         elif math.isnan(value):
-            cell = cells[number][at]
+            cell = cells[number][row]
             reason = number_problem(cell) if cell_text(cell) else f"no {number}"
+        elif wrong[row]:
+            reason = f"grade {value:g} {grade_problem(value)}"
         if reason:
-            bad.append(BadRow(table.places.number(at), FormatError(table.places[at], reason)))
+            bad.append(BadRow(table.places.number(row), FormatError(table.places[row], reason)))
         else:
-            for column, one in zip(kept, (queries[at], docs[at], value), strict=True):
-                column.append(one)
+            for column, cell in zip(kept, (queries[row], docs[row], value), strict=True):
+                column.append(cell)
     return kept
 
 
 def _ids(cells: Cells) -> list[str]:
-    """Ids as they are written; empty where one is missing."""
+    """Return ids as they are written; empty where one is missing."""
     return ["" if cell is None or cell != cell else str(cell) for cell in as_list(cells)]  # noqa: PLR0124 - NaN
-
-
-def _treat(bad: list[BadRow], skip: bool, report: Callable[[str], None] | None) -> None:
-    """Refuse the first bad row, or tell of all that are left out."""
-    if not skip:
-        first = bad[0].error
-        more = f" (and {len(bad) - 1} more)" if bad[1:] else ""
-        raise FormatError(first.where, first.what + more)
-    if report is not None:
-        for row in bad:
-            report(f"{row.error}; left out")
 
 
 def write_run_table(what: Run | Qrels, path: Path, ending: str) -> None:

@@ -1,8 +1,8 @@
-"""Lines of fields separated by white space, found in bulk.
+"""Split lines into fields separated by white space, many lines at once.
 
-In a piece whose lines all have the same number of fields with a single separator between them, the
-fields are where the separators are; any other piece (tabs and spaces mixed, CRLF, comments, blank
-or broken lines) takes a slower way with the same result.
+If all lines of a piece have the same number of fields with single separators, the positions of the
+separators are those of the fields. Any other piece (tabs and spaces mixed, CRLF, comments, empty or
+wrong lines) is split by a slower function with the same result.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.data.io.decode import UTF16, looks_like_utf16
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Fields(NamedTuple):
     Parameters
     ----------
     starts, ends
-        One row a field and one column a line: positions in the piece.
+        One row per field and one column per line: positions in the piece.
     bad
         The lines with too few or too many fields.
     """
@@ -57,9 +58,9 @@ def split_fields(
     Parameters
     ----------
     columns
-        The least and the greatest number of fields that a good line has.
+        The lowest and highest number of fields of a good line.
     expected
-        What a line should look like, for the message about a bad one.
+        The expected form of a line, for messages about bad ones.
     """
     if not piece.size:
         none = np.empty((len(wanted), 0), np.int64)
@@ -76,9 +77,11 @@ def split_fields(
 
 
 def _check_text(source: Source, piece: Piece, places: Ints, marks: Bytes) -> None:
-    """Refuse control characters, which no text has, and anything that is not UTF-8."""
+    """Raise an error for control characters and for anything that is not UTF-8."""
     control = (marks < _SPACE) & (marks - np.uint8(_TAB) > _RETURN - _TAB)
     if control.any():
+        if looks_like_utf16(source.head(64)):
+            raise FormatError(f"{source.name}:1", UTF16)
         at = int(places[np.argmax(control)])
         raise FormatError(
             source.place(piece.offset + at),
@@ -127,7 +130,7 @@ def _split_ragged(
     columns: tuple[int, int],
     expected: str,
 ) -> Fields:
-    """Split any lines; blank lines and comments are left out, others must fit `columns`."""
+    """Split any lines; empty lines and comments are skipped, others must fit `columns`."""
     text = piece.data[: piece.size]
     edges = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     if not blank[0]:

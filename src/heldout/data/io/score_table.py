@@ -46,10 +46,10 @@ VALUE_NAMES: Final = ("value", "score", "measure_value")
 MEASURE_NAMES: Final = ("measure", "metric")
 
 SUMMARY: Final = "all"
-"""What trec_eval and heldout write in place of a query beside the mean over queries."""
+"""The query id that trec_eval and heldout write for the mean over queries."""
 
 FEWEST_IDS: Final = 3
-"""Fewer integers can all differ by chance: successes and failures on two units do."""
+"""Fewer integers may all differ by chance, such as success and failure on two units."""
 
 INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 
@@ -61,7 +61,7 @@ Key = TypeVar("Key")
 
 
 class ScoreTable(NamedTuple):
-    """A table whose columns are understood.
+    """A table of scores and the roles of its columns.
 
     Parameters
     ----------
@@ -70,14 +70,14 @@ class ScoreTable(NamedTuple):
     unit
         The column of unit ids.
     columns
-        The columns of scores by their name: of a system in a wide table, of a measure in a stacked
-        one; the name is empty if the table does not say what its scores are.
+        The columns of scores by name: of a system in a wide table, of a measure in a stacked one;
+        the name is empty if the table does not name the measure.
     system
         The column of systems; None for a wide table.
     measure
         The column that names the measure of each row, if there is one.
     systems
-        The systems that are wanted; empty for all.
+        The systems to use; empty for all.
     """
 
     table: Table
@@ -89,20 +89,20 @@ class ScoreTable(NamedTuple):
 
     @property
     def measures(self) -> list[str]:
-        """The measures that the table names; none if it does not say what its scores are."""
+        """The measures named in the table; empty if it names none."""
         if self.measure is not None:
             cells = map(cell_text, as_list(self.table.cells(self.measure)))
             return list(dict.fromkeys(filter(None, cells)))
         return [] if self.system is None else list(filter(None, self.columns))
 
     def pairs(self, measure: str | None = None) -> tuple[str | None, Pairs]:
-        """The scores in one measure, and its name.
+        """Return the scores in one measure, and its name.
 
         Parameters
         ----------
         measure
-            Which; may be left out if the table has one only. A table that names no measure has its
-            scores called so.
+            The measure to use; may be None if the table has only one. In a table that names no
+            measure it is the name of the scores.
         """
         known = self.measures
         name = _one_measure(known, measure, self.table.source) if known else measure
@@ -112,7 +112,7 @@ class ScoreTable(NamedTuple):
             found, units = self._stacked(self.system, name or "")
         if not units:
             raise InputError(
-                f"{self.table.source}: no scores of units, only their mean ({SUMMARY})"
+                f"{self.table.source}: only means (unit {SUMMARY}), no scores of single units"
             )
         return name, (found, units)
 
@@ -162,7 +162,7 @@ class ScoreTable(NamedTuple):
     def _scores(
         self, column: int, rows: Mapping[Key, int], where: str = ""
     ) -> Iterator[tuple[Key, float]]:
-        """The scores in some rows of a column by their keys; an empty cell holds none."""
+        """Yield the scores in some rows of a column by their keys; empty cells are skipped."""
         cells = self.table.cells(column)
         numbers = to_numbers(cells).tolist()
         for key, at in rows.items():
@@ -186,21 +186,21 @@ def read_score_table(
 def understand(
     table: Table, *, systems: Sequence[str] | None = None, units: str | None = None
 ) -> ScoreTable:
-    """Find out which column is what.
+    """Find the roles of the columns of a table.
 
     Parameters
     ----------
     systems
-        The systems, where they are named: columns of a wide table, values in a stacked one.
+        The systems to use: columns of a wide table, values in a stacked one (default: all).
     units
-        The column of unit ids, where it is named.
+        The column of unit ids (default: one with a usual name).
     """
     table.refuse_empty("scores")
     unit = unit_column(table.names, table.source, units)
     if unit is None:
         raise InputError(
-            f"{table.source}: no column of unit ids (found {_few(table.names)}): add one named "
-            f"unit, or {', '.join(UNIT_NAMES[1:])}"
+            f"{table.source}: no column of unit ids (found {_few(table.names)}): name it unit (or "
+            f"{', '.join(UNIT_NAMES[1:])})"
         )
     system, value = find_column(table.names, SYSTEM_NAMES), find_column(table.names, VALUE_NAMES)
     if system is None or (value is None and not _is_stacked(table, unit, system)):
@@ -212,14 +212,14 @@ def understand(
     columns = {name.strip(): at for at, name in enumerate(table.names) if at not in {unit, system}}
     if not columns:
         raise InputError(
-            f"{table.source}: a column {table.names[system]}, but none of their scores: name that "
-            f"{', '.join(VALUE_NAMES)}, or by the measure"
+            f"{table.source}: there is a column {table.names[system]}, but no column of scores: "
+            f"name it {', '.join(VALUE_NAMES)}, or by the measure"
         )
     return ScoreTable(table, unit, columns, system, None, wanted)
 
 
 def unit_column(names: Sequence[str], source: str, given: str | None = None) -> int | None:
-    """The number of the column of unit ids, by the name given or by one that is usual."""
+    """Return the number of the column of unit ids, by the given or by a usual name."""
     if given is None:
         return find_column(names, UNIT_NAMES)
     if given not in names:
@@ -228,7 +228,7 @@ def unit_column(names: Sequence[str], source: str, given: str | None = None) -> 
 
 
 def _is_stacked(table: Table, unit: int, system: int) -> bool:
-    """Whether a column named like that of systems is one, and not a system of that name."""
+    """Return whether a column has the names of systems, and not the scores of a system."""
     if any(map(_is_text, as_list(table.cells(system)))):
         return True
     units = list(map(cell_text, as_list(table.cells(unit))))
@@ -236,12 +236,12 @@ def _is_stacked(table: Table, unit: int, system: int) -> bool:
 
 
 def _is_text(cell: Any) -> bool:
-    """Whether a cell holds the name of a system rather than a score or nothing."""
+    """Return whether a cell has a name, and not a number or nothing."""
     return isinstance(cell, str) and bool(cell.strip()) and not re.match(r"\s*[+-]?\.?[0-9]", cell)
 
 
 def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dict[str, int]:
-    """The columns of the systems: those that are named, or all, if none of them looks like ids."""
+    """Return the columns of the given systems, or of all; raise an error for ids among them."""
     names = [name.strip() for name in table.names]
     if systems is not None:
         _refuse_unknown(systems, names, table.source)
@@ -252,8 +252,8 @@ def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dic
         if at != unit and not _is_text_of_units(name, as_list(table.cells(at)))
     }
     if not found:
-        raise InputError(f"{table.source}: no column of a system beside {table.names[unit]}")
-    say = "name the systems (systems=, on the command line --system), or remove it"
+        raise InputError(f"{table.source}: no columns of scores, only {table.names[unit]}")
+    say = "name the systems (systems=…), or remove it"
     for name, at in found.items():
         if name.lower() in UNIT_NAMES:
             raise InputError(
@@ -261,19 +261,19 @@ def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dic
             )
         if look_like_ids(as_list(table.cells(at))):
             raise InputError(
-                f"{table.source}: column {name} has a different integer in every row, which looks "
-                f"like ids and not like scores: {say}"
+                f"{table.source}: column {name} has a different integer in every row and looks "
+                f"like ids, not scores: {say}"
             )
     return found
 
 
 def _is_text_of_units(name: str, cells: Sequence[Any]) -> bool:
-    """Whether a column has the words of the units: a column query beside one of query ids."""
+    """Return whether a column has the texts of units, such as queries beside query ids."""
     return name.lower() in UNIT_NAMES and all(_is_text(cell) for cell in cells)
 
 
 def look_like_ids(cells: Sequence[Any]) -> bool:
-    """Whether all cells are integers, and all different."""
+    """Return whether all cells are integers, and all different."""
     if len(cells) < FEWEST_IDS:
         return False
     texts = [cell_text(cell) for cell in cells]
@@ -302,13 +302,13 @@ def _refuse_unknown(systems: Sequence[str], there: Sequence[str], source: str) -
 
 
 def _one_measure(known: Sequence[str], wanted: str | None, source: str) -> str:
-    """The measure that is meant, as the table spells it."""
+    """Return the measure to use, as the table spells it."""
     if wanted is None:
         if len(known) == 1:
             return known[0]
         raise InputError(
             f"{source} has scores in {count_of(len(known), 'measure')} ({', '.join(known)}): "
-            "name one (measure=, on the command line -m)"
+            "choose one (measure=…)"
         )
     same = [name for name in known if name == wanted]
     alike = same or [name for name in known if name.lower() == wanted.lower()]

@@ -1,7 +1,7 @@
-"""Get the bytes of a file, whatever it is packed in, or say plainly why not.
+"""Input files as bytes, decompressed, in pieces of whole lines.
 
-A text is read in pieces of a megabyte that begin and end with a line, so that several
-threads can work on it and memory does not grow with the file.
+Pieces of a megabyte begin and end with a line, so that several threads can work on a text and
+memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -11,12 +11,17 @@ import sys
 import threading
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.io.compression import BOM, packing_of, readable, unpack
+from heldout.data.io.compression import (
+    BOM,
+    compression_of,
+    decompress,
+    readable,
+    refuse_directory,
+)
 from heldout.data.words import PADDING, Bytes
 from heldout.errors import FormatError, InputError
 
@@ -25,7 +30,7 @@ __all__ = ["LONGEST", "STDIN", "Piece", "Source", "open_source"]
 STDIN: Final = "-"
 PIECE: Final = 1 << 20
 LONGEST: Final = 1 << 24
-"""Bytes that a line may have: of a row or a cell, no sense can be made of more."""
+"""The largest number of bytes of a line."""
 _SLACK: Final = 1 << 12
 _NEWLINE: Final = 10
 _MAGIC: Final = 6
@@ -39,11 +44,11 @@ class Piece(NamedTuple):
     Parameters
     ----------
     data
-        The lines, each ended by a newline, and `PADDING` bytes behind them.
+        The lines, each with its newline, followed by `PADDING` bytes.
     size
         Length without the padding.
     offset
-        Where they stand in the text.
+        Where they begin in the text.
     """
 
     data: Bytes
@@ -53,20 +58,20 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One input: a plain file, read where and when it is needed, or unpacked content.
+    """One input: a plain file, read when needed, or decompressed content.
 
     Parameters
     ----------
     name
-        What to call it in messages: the path as the user gave it, or ``<stdin>``.
+        Its name in messages: the path as the user gave it, or ``<stdin>``.
     size
         Length of the text in bytes.
     path
-        The plain file; None when the text is in `content`.
+        The plain file; None if the text is in `content`.
     content
-        Text that came out of a pipe or of a compressed file.
+        Text from a pipe or from a compressed file.
     begin
-        Where the text begins: behind a byte order mark, if there is one.
+        Where the text begins: after a byte order mark, if there is one.
     """
 
     name: str
@@ -76,7 +81,7 @@ class Source:
     begin: int = 0
 
     def read(self, begin: int, end: int) -> bytes:
-        """The bytes from `begin` to `end`."""
+        """Return the bytes from `begin` to `end`."""
         if self.path is None:
             return self.content[begin:end]
         with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
@@ -88,11 +93,11 @@ class Source:
             return b"".join(parts)
 
     def head(self, length: int = 1 << 16) -> bytes:
-        """The first bytes of the text."""
+        """Return the first bytes of the text."""
         return self.read(self.begin, min(self.size, length))
 
     def pieces(self) -> list[tuple[int, int]]:
-        """Places to cut the text at; a piece owns the lines that begin between two of them."""
+        """Return the spans of the pieces; a piece has the lines that begin inside its span."""
         _keep_freed_memory()
         cuts = [*range(self.begin, self.size, PIECE), self.size]
         return list(pairwise(cuts))
@@ -100,10 +105,10 @@ class Source:
     def piece(self, span: tuple[int, int]) -> Piece:
         """Read the lines that begin inside `span`.
 
-        The memory belongs to the calling thread and is used again for its next piece.
+        The memory belongs to the calling thread and is reused for its next piece.
         """
         begin, end = span
-        back = int(begin > self.begin)  # one byte more tells whether a line begins here
+        back = int(begin > self.begin)  # the byte before tells whether a line begins here
         stop = min(end + _SLACK, self.size)
         data = _buffer(back + stop - begin + PADDING)
         self._read_into(data, begin - back, stop)
@@ -134,10 +139,10 @@ class Source:
             while filled < size and (count := file.readinto(view[filled:size])):
                 filled += count
         if filled < size:
-            raise InputError(f"{self.name} became shorter while it was read")
+            raise InputError(f"{self.name} became shorter while it was read: read it again")
 
     def _long_line(self, data: Bytes, used: int, begin: int) -> tuple[Bytes, int]:
-        """Bring the end of a line that goes on beyond the slack."""
+        """Read the rest of a line that is longer than the slack."""
         rest = []
         first = begin
         while begin < self.size:
@@ -157,10 +162,10 @@ class Source:
         return larger, used + len(tail)
 
     def whole(self, mark: bytes = b"\n") -> bytes:
-        """All of the text; one in which `mark` does not come for too long is refused unread.
+        """Return the whole text; raise an error if `mark` is missing for too many bytes.
 
-        Readers of small tables hold a file several times over. A stretch of that length without a
-        line end (or, in JSON, a quotation mark) is no table, and would be held all the same.
+        Readers of tables hold a file several times in memory. A file without line ends (or, in
+        JSON, without quotation marks) is not a table, and is refused before it is read.
         """
         last = self.begin
         for begin, end in self.pieces() if self.size > LONGEST else []:
@@ -179,25 +184,27 @@ class Source:
         return self.read(self.begin, self.size)
 
     def line_at(self, offset: int) -> int:
-        """The number, from 1, of the line that holds byte `offset`."""
+        """Return the number (from 1) of the line with byte `offset`."""
         return 1 + self.lines_between(0, offset)
 
     def lines_between(self, begin: int, end: int) -> int:
-        """How many lines end between two places."""
+        """Return the number of line ends between two offsets."""
         steps = range(begin, end, PIECE)
         return sum(self.read(at, min(at + PIECE, end)).count(b"\n") for at in steps)
 
     def place(self, offset: int) -> str:
-        """``file:line`` of byte `offset`."""
+        """Return ``file:line`` of byte `offset`."""
         return f"{self.name}:{self.line_at(offset)}"
 
 
 def _too_long(place: str) -> FormatError:
-    return FormatError(place, f"a line of more than {LONGEST:,} bytes: no such file has one")
+    return FormatError(
+        place, f"a line of more than {LONGEST:,} bytes: this is not a text file of this format"
+    )
 
 
 def _buffer(size: int) -> Bytes:
-    """Memory of this thread, used again and again so that it stays in the cache."""
+    """Return memory of this thread, reused so that it stays in the processor cache."""
     held: Bytes | None = getattr(_local, "buffer", None)
     if held is None or len(held) < size:
         held = np.empty(max(size, PIECE + _SLACK + PADDING + 1), np.uint8)
@@ -206,17 +213,17 @@ def _buffer(size: int) -> Bytes:
 
 
 def _keep_freed_memory() -> None:
-    """Stop the allocator from giving the memory of one piece back before the next needs it.
+    """Keep the allocator from returning the memory of a piece before the next one needs it.
 
-    The C library of Linux returns freed memory to the system beyond a threshold that it raises to
-    the largest block it has seen freed (up to 32 MB). One such block, never touched, is enough:
-    without it each piece pays again for its pages, which is half of the time to read a run.
+    The C library of Linux returns freed memory to the system above a threshold, which it raises to
+    the largest block that was freed (up to 32 MB). Freeing one such block, never touched, is
+    enough; without it, new memory pages for each piece are half of the time to read a run.
     """
     np.empty(31 << 20, np.uint8)
 
 
 def _newline(data: Bytes, begin: int, end: int) -> int:
-    """The first line end between two places, or -1."""
+    """Return the position of the first line end between two positions, or -1."""
     for at in range(begin, end, _SLACK):
         found = np.flatnonzero(data[at : min(at + _SLACK, end)] == _NEWLINE)
         if len(found):
@@ -225,30 +232,29 @@ def _newline(data: Bytes, begin: int, end: int) -> int:
 
 
 def open_source(path: str | os.PathLike[str]) -> Source:
-    """Open a file, or standard input for ``-``; gzip, xz, bzip2 and zstd are unpacked.
+    """Open a file, or standard input for ``-``; gzip, xz, bzip2 and zstd are decompressed.
 
-    The packing is told by the first bytes, not by the name, so that a pipe works too.
+    The compression is found by the first bytes, not by the name, so that pipes work, too.
     """
     name = os.fspath(path)
     if name == STDIN:
-        return _unpack("<stdin>", sys.stdin.buffer.read())
+        return _decompressed("<stdin>", sys.stdin.buffer.read())
     with readable(name):
-        if Path(name).is_dir():
-            raise InputError(f"{name} is a directory: give the path of a file in it")
+        refuse_directory(name)
         with open(name, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             size = os.fstat(file.fileno()).st_size
             magic = file.read(_MAGIC)
-            if not packing_of(magic) and size >= len(magic) > 0:
+            if not compression_of(magic) and size >= len(magic) > 0:
                 return Source(name, size, name, begin=len(BOM) if magic.startswith(BOM) else 0)
-            # Packed, or no plain file (a pipe has no size): take it all.
-            return _unpack(name, magic + file.read())
+            # Compressed, or not a plain file (a pipe has no size): read all of it.
+            return _decompressed(name, magic + file.read())
 
 
-def _unpack(name: str, content: bytes) -> Source:
-    packing = packing_of(content[:_MAGIC])
-    if packing:
+def _decompressed(name: str, content: bytes) -> Source:
+    compression = compression_of(content[:_MAGIC])
+    if compression:
         with readable(name):
-            content = unpack(content, packing, name)
+            content = decompress(content, compression, name)
     if not content:
         raise InputError(f"{name} is empty")
     begin = len(BOM) if content.startswith(BOM) else 0

@@ -1,4 +1,4 @@
-"""The first look at documents in files: ids, lengths, content hash, oddities, in one pass."""
+"""The first pass over documents in files: lengths, content hash, empty documents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Stamps", "Survey", "replaced_note"]
 
 
 class Survey:
-    """What is learnt of documents while they stream by for the first time."""
+    """Statistics of documents, collected while they are read for the first time."""
 
     def __init__(self) -> None:
         self.digest = TextDigest()
@@ -33,7 +33,7 @@ class Survey:
         self._first_empty: list[int] = []
 
     def add(self, batch: TextBatch) -> None:
-        """Take the next batch."""
+        """Add the next batch."""
         self.digest.add(batch)
         self._lengths.append(np.diff(batch.offsets))
         empty = empty_documents(batch)
@@ -42,11 +42,11 @@ class Survey:
         self.count += len(batch)
 
     def lengths(self) -> Ints:
-        """The length of each document in bytes."""
+        """Return the length of each document in bytes."""
         return np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
 
     def notes(self, place: Callable[[int], str], files: Sequence[str]) -> list[Note]:
-        """Empty documents, the first of them by their places in the files."""
+        """Return a note about empty documents, with the places of the first ones."""
         if not self.empty:
             return []
         places = [place_among(place(number), files) for number in self._first_empty[:5]]
@@ -54,17 +54,17 @@ class Survey:
 
 
 def replaced_note(replaced: Replaced, encoding: str, files: Sequence[str]) -> list[Note]:
-    """A note about bytes of some files that were wrong in their encoding."""
+    """Return a note about bytes that are invalid in the encoding of the files."""
     if not replaced.count:
         return []
     first = place_among(replaced.first, files)
-    message = f"places that are not {encoding}, replaced by \ufffd: {replaced.count}"
-    text = f"{message} (the first in {first})"
+    message = f"bytes that are not valid {encoding}, replaced by \ufffd: {replaced.count}"
+    text = f"{message} (first in {first})"
     return [Note("replaced", text, count=replaced.count)]
 
 
 class Stamps:
-    """Size and time of files, so that a file that changes after the first look is noticed."""
+    """Sizes and times of files, by which later changes are noticed."""
 
     __slots__ = ("_stamps", "files")
 
@@ -73,10 +73,10 @@ class Stamps:
         self._stamps = tuple(map(_stamp, self.files))
 
     def check(self) -> None:
-        """Refuse files that have changed."""
+        """Raise an error if a file has changed."""
         for path, stamp in zip(self.files, self._stamps, strict=True):
             if _stamp(path) != stamp:
-                raise InputError(f"{path} was changed after it had been opened: read it again")
+                raise InputError(f"{path} changed after it was opened: read it again")
 
 
 def _stamp(path: str) -> tuple[int, int]:

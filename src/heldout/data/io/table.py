@@ -1,60 +1,122 @@
 """Tables of any format (CSV, TSV, semicolons, JSON lines, Parquet), column by column.
 
-This is the one reader of tables: of runs, judgements, scores, predictions and instances. What a
-column means is the business of those.
+This is the reader of all tables: runs, judgements, scores, predictions and instances. Their modules
+interpret the columns.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
+
+import numpy as np
 
 from heldout.data.io.decode import decode_text, json_object
 from heldout.data.io.delimited import read_delimited, refuse_repeated
+from heldout.data.io.delimited_fast import read_regular
 from heldout.data.io.parquet import parquet_errors, read_parquet
-from heldout.data.io.regular_text import read_regular
-from heldout.data.places import Places
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     import polars as pl
 
     from heldout.data.io.cells import Cells
     from heldout.data.io.delimited import BadRow
     from heldout.data.io.source import Source
+    from heldout.data.words import Ints
 
-__all__ = ["Table", "find_column", "read_names", "read_table", "table_of"]
+__all__ = ["Places", "Table", "find_column", "read_names", "read_table", "table_of"]
 
 LARGE: Final = 1 << 20
-"""Bytes from which on a text is worth the import of Polars."""
+"""Size in bytes of texts for which importing Polars pays off."""
 
 HEAD: Final = 1 << 16
-"""Bytes in which the header of a text must end, where it is read alone."""
+"""Bytes that include the header of a text, if only the header is read."""
 
 NESTED: Final = {"scores": "score_", "probabilities": "prob_"}
-"""Objects in JSON lines that hold a number for each class, and what their columns are called."""
+"""Objects in JSON lines with one number per class, and the prefix of their columns."""
+
+
+class Places(Sequence[str]):
+    """The places of rows as ``file:line``, formatted when they are needed.
+
+    Parameters
+    ----------
+    source
+        The file.
+    count
+        The number of rows.
+    lines
+        The line of each row of the file; empty for a file without lines.
+    rows
+        The selected rows of the file (default: all).
+
+    Examples
+    --------
+    >>> places = Places("a.csv", 2, [3, 5])
+    >>> places[1], Places("a.parquet", 2)[1], list(places.select([1]))
+    ('a.csv:5', 'a.parquet, row 2', ['a.csv:5'])
+    """
+
+    __slots__ = ("_count", "_lines", "_rows", "_source")
+
+    def __init__(
+        self, source: str, count: int, lines: Sequence[int] = (), rows: Ints | None = None
+    ) -> None:
+        self._source = source
+        self._count = count
+        self._lines = lines
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Places: ...
+
+    def __getitem__(self, at: int | slice) -> str | Places:
+        if isinstance(at, slice):
+            return self.select(np.arange(*at.indices(self._count)))
+        number = self.number(at)
+        return f"{self._source}:{number}" if self._lines else f"{self._source}, row {number}"
+
+    def number(self, at: int) -> int:
+        """Return the line of a row, or its number from 1 in a file without lines."""
+        place = range(self._count)[at]  # negative numbers count from the end
+        row = place if self._rows is None else int(self._rows[place])
+        return self._lines[row] if self._lines else row + 1
+
+    def select(self, at: Sequence[int] | Ints) -> Places:
+        """Return the places of some rows."""
+        chosen = np.asarray(at, np.int64)
+        rows = chosen if self._rows is None else self._rows[chosen]
+        return Places(self._source, len(chosen), self._lines, rows)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
-    """Columns with names, and rows that know where they stand.
+    """Named columns, and the places of the rows.
 
     Parameters
     ----------
     source
         The file.
     names
-        The columns, without blanks around their names.
+        The names of the columns, without surrounding white space.
     cells
-        Gives the cells of a column, by its number: texts, or what JSON or Parquet hold.
+        Returns the cells of a column by its number: strings, or values of JSON or Parquet.
     places
-        Where each row stands.
+        The place of each row.
     header
-        Where the names stand.
+        The place of the names.
     is_text
-        Whether all cells are texts.
+        Whether all cells are strings.
     """
 
     source: str
@@ -68,27 +130,27 @@ class Table:
         return len(self.places)
 
     def refuse_empty(self, what: str) -> None:
-        """Refuse a table that has nothing but its header."""
+        """Raise an error for a table without rows."""
         if not len(self):
-            raise InputError(f"{self.source}: a header, but no {what} below it")
+            raise InputError(f"{self.source}: no {what} below the header")
 
 
 def find_column(names: Sequence[str], known: Sequence[str]) -> int | None:
-    """The number of the first column that goes by one of these names."""
+    """Return the number of the first column that has one of these names."""
     spelled = [name.strip().lower() for name in names]
     return next((spelled.index(one) for one in known if one in spelled), None)
 
 
 def read_table(source: Source, separator: str = "", bad: list[BadRow] | None = None) -> Table:
-    """Read a table, told by its content and not by its name.
+    """Read a table; its format is found by its content, not by its name.
 
     Parameters
     ----------
     separator
-        The mark between the cells of a text; told by its first lines if it is not given.
+        The character between the cells of a text (default: found in the first lines).
     bad
-        Takes up what is wrong with rows of a text that have too few or too many cells; without it
-        the first is refused.
+        Collects rows of a text with too few or too many cells; if it is None, the first one raises
+        an error.
     """
     if source.head(4) == b"PAR1":
         return _of_parquet(source.read(0, source.size), source.name)
@@ -98,7 +160,7 @@ def read_table(source: Source, separator: str = "", bad: list[BadRow] | None = N
 
 
 def read_names(source: Source) -> list[str]:
-    """The names of the columns; of a text the header alone is read, for runs are large."""
+    """Return the names of the columns; only the header of a text is read."""
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
         return read_table(source).names
@@ -109,7 +171,7 @@ def read_names(source: Source) -> list[str]:
 
 
 def table_of(source: str, columns: dict[str, list[Any]]) -> Table:
-    """A table of columns of equal length that stand in no file."""
+    """Return a table of columns of equal length that are not from a file."""
     cells = list(columns.values())
     places = Places(source, len(cells[0]) if cells else 0)
     return Table(source, list(columns), cells.__getitem__, places, source)
@@ -132,7 +194,7 @@ def _of_text(content: bytes, name: str, separator: str, bad: list[BadRow] | None
 
 
 def _of_json_lines(content: bytes, name: str) -> Table:
-    """One object a line; names that a line lacks are empty cells there."""
+    """Read one object per line; missing names are empty cells."""
     objects: list[dict[str, Any]] = []
     lines: list[int] = []
     for number, raw in enumerate(content.split(b"\n"), 1):
@@ -148,13 +210,13 @@ def _of_json_lines(content: bytes, name: str) -> Table:
 
 
 def _flat_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
-    """A line of JSON as cells by column; scores of classes become a column each."""
+    """Return a JSON line as cells by column; each class in nested scores is a column."""
     flat: dict[str, Any] = {}
     for key, value in json_object(decode_text(raw, name, line), name, line).items():
         if key in NESTED and isinstance(value, dict):
             flat.update({f"{NESTED[key]}{label}": one for label, one in value.items()})
         elif isinstance(value, dict | list):
-            reason = f"{key!r} holds {type(value).__name__}, expected one value"
+            reason = f"{key!r} is a {type(value).__name__}, expected one value"
             raise FormatError(f"{name}:{line}", reason)
         else:
             flat[key] = value
@@ -181,10 +243,10 @@ def _of_parquet(content: bytes, name: str) -> Table:
             return column
         if column.dtype.is_nested():
             raise InputError(
-                f"{name}: not a Parquet table that can be read (column {column.name} holds "
-                f"{column.dtype}, expected one value)"
+                f"{name}: the Parquet file cannot be read (column {column.name} has type "
+                f"{column.dtype}, expected single values)"
             )
-        with parquet_errors(name):  # bytes that are no text, dates beyond those of Python
+        with parquet_errors(name):  # bytes that are not text, dates beyond those of Python
             if column.dtype == pl.Binary:
                 return column.cast(pl.String)
             found: list[object] = column.to_list()
@@ -194,7 +256,7 @@ def _of_parquet(content: bytes, name: str) -> Table:
 
 
 def _of_classes(frame: pl.DataFrame) -> list[pl.Series]:
-    """A column a class from structs; those of an experiment say row by row what they hold."""
+    """Return one column per class from structs; in those of experiments each row has its kind."""
     import polars as pl
 
     found = []

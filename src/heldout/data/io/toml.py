@@ -1,4 +1,4 @@
-"""TOML files, with a line in every complaint."""
+"""TOML files, with errors that name the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from heldout.errors import FormatError
 
 __all__ = ["parse_toml", "toml_text"]
 
-# Texts and comments, in which brackets mean nothing, then the brackets themselves.
+# Strings and comments, in which brackets have no meaning, then the brackets.
 _TOKEN: Final = re.compile(
     r'"""(?:\\.|(?!""").)*(?:""")?'
     r"|'''(?:(?!''').)*(?:''')?"
@@ -30,21 +30,21 @@ _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\
 
 
 class _Opened(NamedTuple):
-    """A bracket that is not closed."""
+    """An open bracket."""
 
     bracket: str
     line: int
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
-    """The values of a TOML file, and its text.
+    """Parse a TOML file; return its values and its text.
 
     Parameters
     ----------
     content
         The bytes of the file.
     name
-        What to call it in messages.
+        Its name in messages.
     """
     text = decode_text(content.removeprefix(BOM), name)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -55,7 +55,7 @@ def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
 
 
 def toml_text(values: dict[str, Any]) -> str:
-    r"""Write values as TOML: numbers, texts, lists and tables; None is left out.
+    r"""Return values as TOML: numbers, strings, lists and tables; None is skipped.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def _value(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str | os.PathLike):
-        # The escapes of JSON are those of TOML, but for one character.
+        # The escapes of JSON and TOML differ in one character.
         return json.dumps(os.fspath(value), ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, int | float) and type(value) in {int, float}:
         return repr(value)
@@ -112,12 +112,12 @@ def _complaint(reason: str, text: str, name: str) -> FormatError:
     where = "the end of the file" if at_end else f"line {line}, column {place[2]}"
     return FormatError(
         f"{name}:{opened.line}",
-        f"not valid TOML: the {kind} that begins here is not closed, or lacks a comma, at {where}",
+        f"not valid TOML: the {kind} that begins here is not closed or lacks a comma at {where}",
     )
 
 
 def _innermost(text: str) -> _Opened | None:
-    """The last bracket that was opened and not closed; none if all are closed."""
+    """Return the last bracket that is not closed; None if all are closed."""
     stack: list[_Opened] = []
     line, at = 1, 0
     for token in _TOKEN.finditer(text):

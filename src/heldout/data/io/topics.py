@@ -31,7 +31,7 @@ _NAMES = {
 
 
 class QueryRow(NamedTuple):
-    """A query as it comes out of a file: its line, its id and its texts by field."""
+    """A query of a file: its line, its id and its texts by field."""
 
     line: int
     id: str
@@ -39,20 +39,20 @@ class QueryRow(NamedTuple):
 
 
 def is_topics(head: str) -> bool:
-    """Whether a text begins as topics do."""
+    """Return whether a text begins like TREC topics."""
     found = _OPENING.search(head)
     return found is not None and head.lstrip().startswith("<")
 
 
 def topics(text: str, path: str) -> Iterator[QueryRow]:
-    """The topics in a text."""
+    """Yield the topics in a text."""
     line, at = 1, 0
     while found := _OPENING.search(text, at):
         line += text.count("\n", at, found.start())
         at = found.start()
         end = _ENDS[found["tag"].lower()].search(text, found.end())
         if end is None or _OPENING.search(text, found.end(), end.start()):
-            raise FormatError(f"{path}:{line}", "the topic that begins here has no end")
+            raise FormatError(f"{path}:{line}", "the topic that begins here is not closed")
         fields = _fields(without_comments(text[found.end() : end.start()]))
         attribute = _NUMBER.search(found["attributes"] or "")
         one = attribute[1].strip() if attribute else fields.pop("num", "")
@@ -64,7 +64,7 @@ def topics(text: str, path: str) -> Iterator[QueryRow]:
 
 
 def _fields(body: str) -> dict[str, str]:
-    """The text behind each opening tag, up to the next tag."""
+    """Return the text after each opening tag, up to the next tag."""
     marks = list(_FIELD.finditer(body))
     if not marks:
         return {}

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.columns import GREATEST_GRADE, Stretches
+from heldout.data.columns import Stretches, grade_problem, wrong_grades
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
+from heldout.data.io.delimited import BadRow
 from heldout.data.io.scan import BadLine, split_fields
 from heldout.data.io.source import LONGEST
 from heldout.data.parallel import stream_threads
@@ -31,8 +32,8 @@ QRELS_LINE: Final = {
 _MANY = 1 << 30
 _SHORTEST_LINE = 6
 _HEAD = 1 << 16
-# What C's strtod takes: decimal or hexadecimal, no thousands marks, no words. Digits before and
-# behind the point cannot be taken for each other: else a long number takes the square of its time.
+# What C's strtod accepts: decimal or hexadecimal, no thousands separators, no words. Digits before
+# and after the point match in one way only: otherwise long numbers would take quadratic time.
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GRADE = re.compile(rb"[+-]?\d+(\.0*)?")
 _BLANK = re.compile(r"[\x00-\x20]")
@@ -40,7 +41,7 @@ _HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?")
 
 
 class Rows(NamedTuple):
-    """The good lines of a file as columns, and the bad ones."""
+    """The good lines of a file as columns, and the bad lines."""
 
     queries: Stretches
     docs: IdColumn
@@ -49,7 +50,7 @@ class Rows(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """What one piece of the file holds."""
+    """The content of one piece of the file."""
 
     starts: list[int]
     names: list[str]
@@ -59,7 +60,7 @@ class _Part(NamedTuple):
 
 
 class _Growing:
-    """A column filled from the front, in memory that is taken up only as it is filled."""
+    """Columns that grow, in memory that the system assigns only when it is filled."""
 
     __slots__ = ("_capacity", "_values", "_words", "long", "size")
 
@@ -71,7 +72,7 @@ class _Growing:
         self.size = 0
 
     def add(self, part: _Part) -> None:
-        """Put a piece behind those that are here."""
+        """Append the rows of a piece."""
         begin, self.size = self.size, self.size + len(part.values)
         self._values[begin : self.size] = part.values
         words = [doc for doc in part.docs if not isinstance(doc, str)]
@@ -90,18 +91,18 @@ class _Growing:
         return ShortIds(tuple(word[:size] for word in self._words))
 
     def docs(self) -> IdColumn:
-        """The documents."""
+        """Return the documents."""
         if self.long is not None or not self._words:
             return id_column(self.long or [])
         return self._short(self.size)
 
     def values(self) -> Floats:
-        """The numbers."""
+        """Return the numbers."""
         return self._values[: self.size]
 
 
 def read_run_rows(source: Source) -> Rows:
-    """Read the lines of a run; the rank column is not used, columns behind the tag neither."""
+    """Read the lines of a run; ranks and columns after the tag are not used."""
     return _read(source, (0, 2, 4), (6, _MANY), RUN_LINE, "score")
 
 
@@ -114,7 +115,7 @@ def read_qrels_rows(source: Source) -> Rows:
 
 
 def run_tag(source: Source) -> str:
-    """The tag in the last line with six fields, which trec_eval takes as the run's name."""
+    """Return the tag in the last line with six fields, as trec_eval does."""
     tail = source.read(max(source.begin, source.size - 65536), source.size)
     lines = (line.split() for line in reversed(tail.split(b"\n")))
     whole = (line for line in lines if len(line) > 5 and not line[0].startswith(b"#"))
@@ -122,12 +123,12 @@ def run_tag(source: Source) -> str:
 
 
 def _first_fields(source: Source) -> list[bytes]:
-    """The fields of the first line that is neither blank nor a comment."""
+    """Return the fields of the first line that is neither empty nor a comment."""
     size = _HEAD
     while True:
         head = source.head(size)
         lines = head.split(b"\n")
-        if len(head) == size < LONGEST:  # the last line may go on
+        if len(head) == size < LONGEST:  # the last line may be incomplete
             lines.pop()
         for line in lines:
             if line.strip() and not line.lstrip().startswith(b"#"):
@@ -138,15 +139,15 @@ def _first_fields(source: Source) -> list[bytes]:
 
 
 def looks_like_run(source: Source) -> bool:
-    """Whether the first line is one of a run: six fields or more, with a rank and a score."""
+    """Return whether the first line is that of a run: six fields, with rank and score."""
     fields = _first_fields(source)
     return len(fields) > 5 and fields[3].isdigit() and np.isfinite(_number(fields[4]))
 
 
 def looks_like_qrels(source: Source) -> bool:
-    """Whether the first line is one of judgements: four fields, of which the last is a grade.
+    """Return whether the first line is a judgement: four fields, the last of which is a grade.
 
-    A line of a run that was cut off has four fields, too, but ``Q0`` for the second.
+    A truncated line of a run may have four fields, too, but the second is ``Q0``.
     """
     fields = _first_fields(source)
     return len(fields) == 4 and fields[1] != b"Q0" and _GRADE.fullmatch(fields[3]) is not None
@@ -188,7 +189,7 @@ def _read(
 
 
 def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int], list[str]]:
-    """Where the query changes, and to what."""
+    """Return the rows where the query changes, and the new queries."""
     if not len(starts):
         return [], []
     firsts = _changes(piece, starts, ends)
@@ -197,12 +198,12 @@ def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int],
 
 
 def _changes(piece: Piece, starts: Ints, ends: Ints) -> Ints:
-    """The rows whose first field is another one than that of the row before."""
+    """Return the rows whose first field differs from that of the row before."""
     changes = np.zeros(len(starts), np.bool_)
     changes[0] = True
     lengths = ends - starts
     changes[1:] = lengths[1:] != lengths[:-1]
-    # As words, all rows would take as much room as the longest.
+    # Long fields are compared separately: as words, all rows would need the memory of the longest.
     for word in field_words(piece.data, starts, np.minimum(lengths, SHORT)):
         changes[1:] |= word[1:] != word[:-1]
     for row in np.flatnonzero(~changes & (lengths > SHORT)).tolist():
@@ -220,14 +221,14 @@ def _documents(piece: Piece, starts: Ints, ends: Ints) -> list[Words] | list[str
 
 
 def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats, list[BadLine]]:
-    """Numbers as trec_eval reads them; what is no finite number is NaN and a bad line."""
+    """Parse numbers as trec_eval does; others are NaN and reported as bad lines."""
     values, hard = parse_decimals(piece.data, starts, ends)
     for row in np.flatnonzero(hard).tolist():
         raw = piece.data[starts[row] : ends[row]].tobytes()
         values[row] = np.nan if what == "grade" and not _GRADE.fullmatch(raw) else _number(raw)
     wrong = ~np.isfinite(values) if hard.any() else np.zeros(len(values), np.bool_)
     if what == "grade":
-        wrong |= (values != np.rint(values)) | (np.abs(values) > GREATEST_GRADE)
+        wrong |= wrong_grades(values)
     bad = []
     for row in np.flatnonzero(wrong).tolist():
         raw = piece.data[starts[row] : ends[row]].tobytes()
@@ -240,7 +241,7 @@ def _complaint(raw: bytes, what: str) -> str:
     shown = raw[:40].decode(errors="replace")
     value = _number(raw)
     if np.isfinite(value):
-        return f"{what} {shown!r} is not a whole number, or too great"
+        return f"{what} {shown!r} {grade_problem(value)}"
     named = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
     return f"{what} {shown!r} is not a {'finite ' if named or not np.isnan(value) else ''}number"
 
@@ -256,25 +257,42 @@ def _number(raw: bytes) -> float:
     return float("nan")
 
 
-def refuse_bad(source: Source, bad: list[BadLine]) -> None:
-    """Raise an error that names the bad lines, if there are any."""
-    if not bad:
-        return
-    more = ""
-    if len(bad) > 1:
-        lines = ", ".join(str(source.line_at(line.offset)) for line in bad[1:10])
-        more = f" (and {len(bad) - 1} more bad lines: {lines}{', …' if len(bad) > 10 else ''})"
-    raise FormatError(source.place(bad[0].offset), bad[0].reason + more)
+def bad_rows(source: Source, bad: list[BadLine]) -> Iterator[BadRow]:
+    """Yield the bad lines with their numbers.
+
+    Lines are counted from one bad line to the next: counting each from the top would be quadratic.
+    """
+    offset, number = 0, 1
+    for line in bad:
+        number += source.lines_between(offset, line.offset)
+        offset = line.offset
+        yield BadRow(number, FormatError(f"{source.name}:{number}", line.reason))
+
+
+def run_as_qrels(name: str) -> InputError:
+    """Return the error for a run that was given in the place of judgements."""
+    return InputError(
+        f"{name} looks like a run, not judgements: are the arguments swapped? Judgements come "
+        "first, then runs"
+    )
+
+
+def qrels_as_run(name: str) -> InputError:
+    """Return the error for judgements that were given in the place of a run."""
+    return InputError(
+        f"{name} looks like judgements, not a run: are the arguments swapped? Judgements come "
+        "first, then runs"
+    )
 
 
 def refuse_empty(source: Source, rows: Rows, expected: str) -> None:
-    """Raise an error when no line could be used."""
+    """Raise an error if there are no good lines."""
     if not len(rows.values):
         raise InputError(f"{source.name} has no rows: expected lines of {expected}")
 
 
 def lines_with(source: Source, query: str, doc: str) -> list[int]:
-    """The numbers of the lines that hold a query and a document; for a message, so plain."""
+    """Return the numbers of the lines with a query and a document; slow, for messages."""
     lines = source.read(source.begin, source.size).split(b"\n")
     wanted, document = query.encode(), doc.encode()
     found = []
@@ -289,13 +307,13 @@ def _refuse_unwritable(ids: Iterable[str], what: str) -> None:
     for one in ids:
         if not one or _BLANK.search(one) or (what == "query" and one.startswith("#")):
             raise InputError(
-                f"{what} id {one!r} cannot stand in a TREC file, where blanks separate and "
-                "# begins a comment: write .csv, .json or .parquet instead"
+                f"{what} id {one!r} is not allowed in a TREC file, where white space separates "
+                "fields and # begins a comment: write .csv, .json or .parquet instead"
             )
 
 
 def run_lines(run: Run) -> Iterator[str]:
-    """The lines of a run file, scores printed so that they read back to the same number."""
+    """Yield the lines of a run file; scores have all digits needed to read them back exactly."""
     docs, scores = run.docs.tolist(), run.scores.tolist()
     _refuse_unwritable(run.queries, "query")
     _refuse_unwritable(docs, "document")
@@ -307,7 +325,7 @@ def run_lines(run: Run) -> Iterator[str]:
 
 
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
-    """The lines of a qrels file."""
+    """Yield the lines of a qrels file."""
     docs, grades = qrels.docs.tolist(), qrels.grades.tolist()
     _refuse_unwritable(qrels.queries, "query")
     _refuse_unwritable(docs, "document")

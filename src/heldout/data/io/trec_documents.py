@@ -1,4 +1,4 @@
-"""Documents of TREC: ``<DOC>`` elements in SGML or XML, many in a file, many files in a folder."""
+"""TREC documents: ``<DOC>`` elements in SGML or XML files."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class TrecDocuments(RecordDocuments):
     """The ``<DOC>`` elements of files.
 
     The id is the text of ``<DOCNO>``, or else the attribute ``id`` of ``<DOC>``. The text is all
-    else, or the text inside the elements that `fields` names; tags and comments are taken out and
-    entities resolved. Stretches of text between tags are joined by newlines.
+    other text, or the text inside the elements in `fields`; tags and comments are removed and
+    entities resolved. Parts between tags are joined by newlines.
     """
 
     __slots__ = ()
 
     def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
-        """The documents of a file, from byte `begin` on."""
+        """Yield the documents of a file from byte `begin`."""
         for raw, offset, line in _elements(path, begin):
             where = _Where(path, line, raw)
             body = replaced.decode(raw, self._reading, where)
@@ -47,7 +47,7 @@ class TrecDocuments(RecordDocuments):
 
 
 class _Where:
-    """The place of a byte in an element, told only when it is asked for."""
+    """Computes the place of a byte in an element when it is needed."""
 
     def __init__(self, path: str, line: int, raw: bytes) -> None:
         self._path, self._line, self._raw = path, line, raw
@@ -61,7 +61,7 @@ class _Where:
 
 
 def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
-    """Each ``<DOC>`` element with its offset in the file and its line."""
+    """Yield each ``<DOC>`` element with its offset in the file and its line."""
     held, offset, line = b"", begin, 1
     for block in blocks(path, begin):
         if not held:
@@ -78,13 +78,13 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
             if inner is not None:
                 raise FormatError(
                     f"{path}:{line}",
-                    "another <DOC> begins before the end of this one: </DOC> is missing",
+                    "</DOC> is missing: another <DOC> begins before the end of this one",
                 )
             yield held[at : closed.end()], offset + at, line
             line += held.count(b"\n", at, closed.end())
             at = closed.end()
         else:
-            # A tag may be cut at the end of a block, but never a line.
+            # A tag may be split between blocks, but never a line.
             line += held.count(b"\n", at)
             at = len(held)
         held, offset = held[at:], offset + at
@@ -108,12 +108,12 @@ def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
             raise FormatError(where, "the document has no <DOCNO>")
         one = resolve_entities(named[1])
     if "\0" in one:
-        raise FormatError(where, "the id holds a zero byte: remove it")
+        raise FormatError(where, "the id has a zero byte: remove it")
     return one, body
 
 
 def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
-    r"""The text of a piece of markup.
+    r"""Return the text of markup.
 
     Examples
     --------
@@ -132,20 +132,20 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
 
 
 def without_comments(body: str) -> str:
-    """A piece of markup without its comments; one that does not end is none."""
+    """Return markup without its comments; a comment that is not closed is text."""
     return _closed(_COMMENT, "-->", lambda _: "", body) if "<!--" in body else body
 
 
 def _closed(
     pattern: re.Pattern[str], end: str, instead: Callable[[re.Match[str]], str], body: str
 ) -> str:
-    """Replace what has an end; behind the last end none is looked for, again and again."""
+    """Replace closed matches; nothing is searched after the last end, to avoid quadratic time."""
     head, last, tail = body.rpartition(end)
     return pattern.sub(instead, head + last) + tail if last else body
 
 
 def _elements_of(name: str, body: str) -> Iterator[str]:
-    """What stands inside the elements of a name."""
+    """Yield the content of the elements with a name."""
     tag = re.escape(name)
     begin = re.compile(rf"<{tag}(?:\s[^<>]*)?>", re.IGNORECASE)
     end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
@@ -156,5 +156,5 @@ def _elements_of(name: str, body: str) -> Iterator[str]:
 
 
 def resolve_entities(text: str) -> str:
-    """Put characters in the place of entities; those that are not known stay."""
+    """Replace entities by characters; unknown ones are kept."""
     return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text

@@ -1,4 +1,4 @@
-"""Scores on documents that were never seen: estimates, intervals, differences."""
+"""Scores on new documents: estimates, intervals, differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["cross_validate_documents"]
 
 
 def __getattr__(name: str) -> Any:
-    # Loaded when it is used: modules of this folder are for other systems, too.
+    # Loaded when used: other modules of this folder are needed without it.
     if name != "cross_validate_documents":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from heldout.experiment.documents import cross_validate

@@ -1,4 +1,4 @@
-"""The values that a model is tuned over, ranked on any side of the documents."""
+"""Candidates: the parameter settings of a model, ranked on any side of the documents."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ __all__ = ["Candidates"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Values of one model, over one index and one set of queries.
+    """Parameter settings of one model, with one index and one set of queries.
 
     Parameters
     ----------
     index, vocabulary, table
         The documents, the terms of the queries, the judgements.
     models
-        The values, the simpler first.
+        The model at each setting, the simplest first.
     priors
-        Documents × values: added to the score of each document; None: nothing.
+        Documents × settings: added to the score of each document; None: nothing.
     depth
         Ranks beyond it count as not retrieved.
     """
@@ -62,7 +62,7 @@ class Candidates:
         priors: Floats | None = None,
         depth: int = 1000,
     ) -> Candidates:
-        """Look the queries of a collection up in its index."""
+        """Look up the queries of a collection in its index."""
         vocabulary = Vocabulary.of(index.encode(collection.queries.texts))
         deepest = max(min(depth, index.n_documents), 1)  # lists are never longer
         return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, deepest)
@@ -79,7 +79,7 @@ class Candidates:
         judged: bool = True,
         depth: int | None = None,
     ) -> Ranking:
-        """Rank a side under some values (None: all), each for all documents (see `rank_chosen`).
+        """Rank a side under some settings (None: all); for a setting per fold see `rank_chosen`.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class Candidates:
         judged: bool = True,
         depth: int | None = None,
     ) -> Ranking:
-        """Rank a side, the documents of each train side under the value chosen for it."""
+        """Rank a side; the documents of each fold are scored under the setting chosen for it."""
         priors = None
         if self.priors is not None:
             own = np.asarray(chosen)[np.maximum(side.statistics, 0)]
@@ -130,13 +130,13 @@ class Candidates:
     def evaluate(
         self, side: Side, measures: Sequence[RankingMeasure], numbers: Sequence[int] | None = None
     ) -> Floats:
-        """Measures × values × queries on a side that has one list a query; NaN: undefined."""
+        """Return measures × settings × queries on a side with a list per query; NaN: undefined."""
         found = self.rank(side, numbers, depth=needed_depth(measures, self.depth))
         return self.table.evaluate(
             found.ranks, self.counted(side), found.retrieved[:, 0], measures, self.depth
         )
 
     def counted(self, side: Side) -> Flags:
-        """Which judgements are about documents that the side ranks."""
+        """Return which judgements are of documents that the side ranks."""
         counted: Flags = side.statistics[self.table.documents] >= 0
         return counted

@@ -1,4 +1,4 @@
-"""Built-in models under document folds: tuned on train sides, measured on what they never saw."""
+"""Built-in models under document folds: tuned on training sides, evaluated on the held-out ones."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.choose_in_folds import Choices, choose_values
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
 from heldout.experiment.documents.make_estimates import estimate_of
-from heldout.experiment.documents.methods import check_method, fold_values, per_fold, pool
+from heldout.experiment.documents.methods import check_method, fold_values, per_fold
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread
-from heldout.retrieve.sides import held_out_side, seen_side
+from heldout.retrieve.sides import seen_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,55 +31,37 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.retrieve.models import Model
     from heldout.retrieve.shards import AnyIndex
-    from heldout.retrieve.sides import Side
     from heldout.tune.choice import Rule
 
     Floats = NDArray[np.float64]
     Groups = NDArray[np.int64]
     Numbers = NDArray[np.int32]
 
-__all__ = ["Choices", "DocumentEstimate", "choose_values", "cross_validate_documents", "train_side"]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Choices:
-    """Values chosen on train sides.
-
-    Parameters
-    ----------
-    chosen
-        The number of the value of each fold.
-    surface
-        Folds × values: mean of the tuning measure on each train side.
-    final, final_surface
-        The value chosen on all documents, and the means that it was chosen by.
-    """
-
-    chosen: tuple[int, ...]
-    surface: Floats
-    final: int
-    final_surface: Floats
+__all__ = [
+    "DocumentEstimate",
+    "cross_validate_documents",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DocumentEstimate:
-    """What document folds say of one system.
+    """The result of document folds for one system.
 
     Parameters
     ----------
     choices
-        The values that were chosen.
+        The chosen parameters.
     measures, values, train_values
-        Measures × queries by the method, and on the documents that the final value was chosen
+        Measures × queries by the method, and on the documents that the final setting was chosen
         on; NaN: the query has no relevant document.
     estimates
-        One a measure.
+        One per measure.
     fold_scores
-        Folds: mean of the tuning measure on the documents of each fold by themselves.
+        For each fold the mean of the tuning measure on its documents alone.
     documents, scores
         Queries × k: the top of the pooled ranking.
     spreads
-        Variances of each measure's mean.
+        The variances of the mean of each measure.
     """
 
     choices: Choices
@@ -92,105 +76,13 @@ class DocumentEstimate:
 
     @property
     def chosen(self) -> tuple[int, ...]:
-        """The number of the value of each fold."""
+        """The number of the setting of each fold."""
         return self.choices.chosen
 
     @property
     def final(self) -> int:
-        """The number of the value to ship: chosen on everything."""
+        """The number of the setting chosen on all documents."""
         return self.choices.final
-
-
-def _inner_side(
-    candidates: Candidates,
-    seen: NDArray[np.bool_],
-    inner: int,
-    seed: int,
-    groups: Groups | None = None,
-) -> Side:
-    """The documents of a train side, each held out once by an inner division."""
-    numbers = np.flatnonzero(seen)
-    by_id = numbers[np.argsort(np.asarray(candidates.index.id_order)[numbers])]
-    codes = np.full(len(seen), -1, np.int32)
-    codes[np.random.default_rng([seed, 0x696E]).permutation(by_id)] = np.arange(len(by_id)) % inner
-    if groups is not None:  # all documents of a group go with one of them
-        fold_of = np.zeros(int(groups.max()) + 1, np.int32)
-        fold_of[groups[numbers]] = codes[numbers]
-        codes[numbers] = fold_of[groups[numbers]]
-    return held_out_side(candidates.index, candidates.vocabulary, codes, inner, pooled=True)
-
-
-def train_side(
-    candidates: Candidates,
-    seen: NDArray[np.bool_],
-    inner: int | None,
-    seed: int,
-    groups: Groups | None = None,
-) -> Side:
-    """The documents that values are chosen on.
-
-    Parameters
-    ----------
-    seen
-        Which documents.
-    inner
-        None: they are ranked with statistics of their own; a number: by an inner division into that
-        many folds, every document held out once.
-    groups
-        The group of each document: groups are not cut by inner folds. None: there are none.
-    """
-    if inner is None:
-        return seen_side(candidates.index, candidates.vocabulary, seen)
-    return _inner_side(candidates, seen, inner, seed, groups)
-
-
-def choose_values(
-    candidates: Candidates,
-    folds: Numbers,
-    number: int,
-    tune_for: RankingMeasure,
-    *,
-    inner: int | None = None,
-    rule: Rule = "best",
-    seed: int = 0,
-    groups: Groups | None = None,
-) -> Choices:
-    """Choose a value on each train side, and one on everything.
-
-    Parameters
-    ----------
-    folds, number
-        The fold of each document (−1: not in the sample), and how many folds there are.
-    inner
-        None: by the ranking of the train documents themselves; a number: by an inner division into
-        so many folds, every train document held out once.
-    groups
-        The group of each document: groups are not cut by inner folds. None: there are none.
-    """
-    from heldout.tune.choice import choose
-
-    sample = folds >= 0
-    if len(candidates) == 1:
-        flat = np.full((number, 1), np.nan)
-        return Choices((0,) * number, flat, 0, flat[0])
-    chosen, surface = [], []
-    for fold in [*range(number), None]:
-        seen = sample & (folds != fold) if fold is not None else sample
-        side = train_side(
-            candidates, seen, inner, seed + (fold if fold is not None else number), groups
-        )
-        values = candidates.evaluate(side, [tune_for])[0]
-        if not np.isfinite(values).any():
-            raise InputError("no query has a relevant document on a train side: use fewer folds")
-        choice = choose(
-            values,
-            None,
-            rule=rule,
-            higher_is_better=tune_for.higher_is_better is not False,
-        )
-        chosen.append(int(choice.number))
-        surface.append(np.asarray(choice.means, np.float64))
-    return Choices(tuple(chosen[:-1]), np.stack(surface[:-1]), chosen[-1], surface[-1])
 
 
 def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
@@ -218,28 +110,28 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     Parameters
     ----------
     models
-        The values to choose from, the simpler first.
+        The model at each setting, the simplest first.
     folds
         The fold of each document, from 0; −1: not in the sample.
     tune_for, inner, rule
-        How values are chosen; see `choose_values`.
+        How parameters are chosen; see `choose_values`.
     measures
-        What is measured.
+        The measures to compute.
     method
         See `heldout.experiment.documents.methods`.
     estimand
-        What the interval is for.
+        What the interval applies to.
     target_size
-        The number of documents to speak of; by default that of the sample.
+        The collection size that the estimate is for; by default that of the sample.
     depth
         Ranks beyond it count as not retrieved.
     k
-        How many documents of each ranking to keep.
+        Number of documents of each ranking to keep.
     replicates
-        How many replicates the interval has.
+        Number of jackknife replicates for the interval.
     groups
-        The group of each document (`heldout.Splits.groups`): documents that belong together are
-        left out together, and are in one inner fold. None: there are none.
+        The group of each document (`heldout.Splits.groups`): documents of a group are left out
+        together, and are in one inner fold. None: no groups.
     """
     check_method(method)
     check_measures([tune_for, *measures])
@@ -248,11 +140,11 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         raise InputError(f"{count_of(number, 'document fold')}: at least 2 are needed")
     target = size if target_size is None else target_size
     if target < 1:
-        raise InputError(f"the target size is {target}: give at least 1")
+        raise InputError(f"target_size={target}: expected a positive integer")
     if not 1 / FARTHEST <= target / max(size, 1) <= FARTHEST:
         raise InputError(
-            f"the target size is {target:,}, the sample has {size:,} documents: scores cannot be "
-            f"carried over to sets that are more than {FARTHEST} times larger or smaller"
+            f"target_size={target:,}: the sample has {size:,} documents, and scores cannot be "
+            f"extrapolated to sets more than {FARTHEST} times larger or smaller"
         )
     resized = abs(target / size - 1) > SAME_SIZE
     if resized and method == "pooled":

@@ -1,13 +1,13 @@
 """Differences between systems on new documents, with the same queries.
 
-Both systems are evaluated without the same documents, so that what makes a replicate easy for both
-of them cancels.
+In each jackknife replicate the same documents are left out for both systems, so that effects common
+to both cancel.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import SystemDifference
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["document_differences"]
@@ -25,8 +26,8 @@ __all__ = ["document_differences"]
 
 def document_differences(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
-) -> list[list[dict[str, Any]]]:
-    """For each system its differences to those before it, with intervals, in each measure."""
+) -> list[list[SystemDifference]]:
+    """Return, for each system, its differences to earlier ones, with intervals, per measure."""
     return [
         [
             found
@@ -40,8 +41,8 @@ def document_differences(
 
 def _difference(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome], number: int, other: int, row: int
-) -> dict[str, Any] | None:
-    """Over repeats: the mean, and an interval as wide as theirs on average."""
+) -> SystemDifference | None:
+    """Average over repeats: the differences, and the half-widths of their intervals."""
     pairs = [
         (mine[row], its[row])
         for mine, its in zip(outcomes[number].estimates, outcomes[other].estimates, strict=False)
@@ -63,7 +64,7 @@ def _difference(
 
 
 def comparable(mine: Estimate, its: Estimate) -> bool:
-    """Whether both have the same replicates, for targets of one size."""
+    """Return whether both estimates have the same replicates and the same target size."""
     same = (
         len(mine.halves) == len(its.halves) > 0
         and len(mine.target_halves) == len(its.target_halves) > 0

@@ -1,4 +1,4 @@
-"""Estimates of the score on documents that were never seen."""
+"""Estimates of the score on new documents."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 """What an estimate is of, in words."""
 
 _METHOD: Final = "estimator"
-"""What files call the method."""
+"""The name of the method in files."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """One number for what was never seen, and how far it may be off.
+    """An estimate with its interval.
 
     Parameters
     ----------
     measure, method
-        What was measured, and how.
+        The measure, and the estimation method.
     value, low, high
         The estimate and its interval.
     estimand
         What it is an estimate of, in words.
     n_queries, left_out
-        Queries that count, and those that have no relevant document in the sample.
+        Number of queries used, and of those without a relevant document in the sample.
     optimism
-        The score on the documents that the values were chosen on, minus `value`, at equal size.
+        The training score minus `value`, for the same number of documents.
     target_size
-        The number of documents that it speaks of.
+        The collection size that the estimate is for.
     halves, target_halves
         See `heldout.experiment.documents.uncertainty.Spread`.
     train
-        The score on as many documents that the values were chosen on, where it has one of its own.
+        The training score for the same number of documents, if it was computed separately.
     """
 
     measure: str
@@ -67,8 +67,8 @@ class Estimate:
     target_halves: tuple[float, ...] = ()
     train: float | None = None
 
-    def plain(self) -> dict[str, Any]:
-        """The fields by name, as they stand in files."""
+    def plain(self) -> dict[str, object]:
+        """Return the fields by name, as in files."""
         found = {_METHOD if name == "method" else name: one for name, one in asdict(self).items()}
         if self.train is None:
             del found["train"]
@@ -76,11 +76,11 @@ class Estimate:
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Estimate:
-        """The estimate that `plain` has described."""
+        """Return the estimate from the values of `plain`."""
         return cls(**{"method" if name == _METHOD else name: one for name, one in plain.items()})
 
 
 def mean_of(values: Floats) -> float:
-    """The mean of what is defined; NaN if nothing is."""
+    """Return the mean of the defined values; NaN if there are none."""
     kept = values[np.isfinite(values)]
     return float(kept.mean()) if len(kept) else float("nan")

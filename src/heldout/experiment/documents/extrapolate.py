@@ -1,21 +1,21 @@
-"""From a sample of documents to a set of another size, with the scores expected there.
+"""Extrapolation: from a sample of documents to the scores expected on a set of another size.
 
-A measure such as nDCG@10 depends on how many documents are ranked: among five times as many there
-are more relevant documents, and more others that stand before them. Two things are therefore
-carried over, each by an empirical Bayes estimate that has no shape built into it (a nonparametric
+A measure such as nDCG@10 depends on the number of ranked documents: among five times as many there
+are more relevant documents, and more non-relevant ones before them. Two quantities are
+extrapolated, each by an empirical Bayes estimate without a parametric form (a nonparametric
 maximum-likelihood mixture; Laird 1978):
 
-- how many relevant documents a query has in the target, from how many it has in the sample. Sample
-  and target are thought of as one set that was divided at random, so the number in the sample is
-  binomial given the number in both;
-- how many documents that are not relevant stand before a relevant one. Their number in the sample
-  is Poisson, with a rate that varies from document to document and with the grade.
+- the number of relevant documents of a query in the target, given that in the sample. Sample and
+  target are modelled as one set that was divided at random, so the number in the sample is binomial
+  given the number in both;
+- the number of non-relevant documents before a relevant one. It is Poisson in the sample, with a
+  rate that varies from document to document and with the grade.
 
-Targets are then drawn: numbers of relevant documents, and for each of them a relevant document of
-the sample that lends its grade and its rate: one of the same query with a probability equal to the
-correlation of relevant documents within queries, else one of any query, every query counting once.
-A query without a relevant document in the sample borrows all. Ranks follow, and from ranks any
-measure.
+Targets are then drawn: the number of relevant documents, and for each of them a relevant document
+of the sample that lends its grade and its rate. With a probability equal to the correlation of
+relevant documents within queries it is one of the same query, otherwise one of any query (each
+query with equal probability). A query without a relevant document in the sample borrows all of
+them. Ranks follow from the rates, and any measure from the ranks.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ if TYPE_CHECKING:
 __all__ = ["FARTHEST", "Target", "check_extrapolation", "extrapolate", "model_variance"]
 
 FARTHEST: Final = 100
-"""Sets so many times larger or smaller are beyond what a sample can say."""
+"""Sets larger or smaller by more than this factor are refused."""
 _STEPS: Final = 200
 _FEW: Final = 30
-"""Relevant documents of a grade below which its rates are estimated from all grades."""
+"""With fewer relevant documents of a grade, its rates are estimated from all grades."""
 _RATES: Final = 80
 _LEAST: Final = 1e-3
 _WIDTH: Final = 0.5
 _CELLS: Final = 1 << 22
-"""Chances that are looked up together."""
+"""Probabilities that are looked up together."""
 _MODEL_ERROR: Final = 0.02
 """Standard deviation of the bias between collections, at five times the size."""
 _NEEDS_NON_RELEVANT: Final = frozenset(
@@ -61,16 +61,16 @@ _NEEDS_NON_RELEVANT: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Target:
-    """What is expected of a set of another size.
+    """The expected scores on a set of another size.
 
     Parameters
     ----------
     values
         Measures × queries: expected value where the query has a relevant document in the target.
     chance
-        The chance that it has one.
+        The probability that it has one.
     means
-        Per measure, the mean over the queries that have one.
+        For each measure, the mean over the queries that have one.
     """
 
     values: Floats
@@ -79,11 +79,11 @@ class Target:
 
 
 _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
-"""Their value depends on the first relevant document of a query, of which a few say little."""
+"""Their value depends on the first relevant document alone, of which a sample says little."""
 
 
 def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
-    """Refuse measures that cannot be carried over."""
+    """Refuse measures that cannot be extrapolated."""
     for measure in measures:
         if measure.family in _FIRST_ALONE:
             raise MeasureError(
@@ -93,7 +93,7 @@ def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
             )
         if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
             raise MeasureError(
-                f"{measure} cannot be carried over to a set of another size, because it looks at "
+                f"{measure} cannot be estimated for a set of another size, because it uses "
                 "documents judged not relevant: leave out the target size, or choose a measure "
                 "such as nDCG@10, AP, P@10 or R@100"
             )
@@ -102,7 +102,7 @@ def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
 def mixture(
     likelihood: Floats, weights: Floats, steps: int = _STEPS, smoothing: Floats | None = None
 ) -> Floats:
-    """Posterior (observations × support) under the mixing weights of greatest likelihood (EM).
+    """Return the posterior (observations × support) for the maximum-likelihood mixing weights (EM).
 
     With a `smoothing` matrix the weights are smoothed after every step (Silverman et al. 1990).
     """
@@ -118,7 +118,7 @@ def mixture(
 
 
 def _scaled(logs: Floats) -> Floats:
-    """Likelihoods from logarithms; a factor of a row does not matter to the mixture."""
+    """Return likelihoods from logarithms; a factor per row does not change the mixture."""
     likelihood: Floats = np.exp(logs - logs.max(axis=1, keepdims=True)) + 1e-300
     return likelihood
 
@@ -143,9 +143,9 @@ class _Relevant:
 
     query: Ints
     grade: Ints
-    before: Ints  # documents that are not relevant and stand before; −1: it was not retrieved
-    first: Ints  # of each query the place of its first relevant document
-    count: Ints  # of each query how many it has
+    before: Ints  # non-relevant documents before it; −1: not retrieved
+    first: Ints  # for each query the place of its first relevant document
+    count: Ints  # for each query the number of relevant documents
 
 
 def _relevant(sample: Rows, n_queries: int) -> _Relevant:
@@ -162,7 +162,7 @@ def _relevant(sample: Rows, n_queries: int) -> _Relevant:
 
 
 def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
-    """For each relevant document what its rate may be; a row of zeros: it is never retrieved."""
+    """Return the posterior of the rate of each relevant document; zeros: it is never retrieved."""
     found = sample.before >= 0
     result = np.zeros((len(sample.query), len(rates)))
     smoothing = _smoothing(rates)
@@ -179,7 +179,7 @@ def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
 
 
 def _smoothing(rates: Floats) -> Floats:
-    """Normal weights of neighbours on the scale of logarithms."""
+    """Return normal weights of neighbours on the log scale."""
     apart = np.log(rates)[:, None] - np.log(rates)
     near = np.exp(-((apart / _WIDTH) ** 2) / 2)
     weights: Floats = near / near.sum(axis=1, keepdims=True)
@@ -187,7 +187,7 @@ def _smoothing(rates: Floats) -> Floats:
 
 
 def _alikeness(sample: _Relevant) -> float:
-    """How much relevant documents of one query are alike: the intraclass correlation of gains."""
+    """Return the intraclass correlation of gains: how similar relevant documents of a query are."""
     gain = sample.grade / np.log2(np.maximum(sample.before, 0) + 2.0)
     gain = np.where(sample.before >= 0, gain, 0.0)
     several = sample.count[sample.query] >= 2
@@ -201,7 +201,7 @@ def _alikeness(sample: _Relevant) -> float:
 
 
 def _draw_rows(chances: Floats, generator: np.random.Generator) -> Ints:
-    """One column for each row of cumulative chances."""
+    """Draw one column for each row of cumulative probabilities."""
     draw = generator.random(len(chances))[:, None]
     places: Ints = np.minimum((draw > chances).sum(axis=1), chances.shape[1] - 1)
     return places
@@ -220,25 +220,25 @@ def extrapolate(
     steps: int = _STEPS,
     answered: NDArray[np.bool_] | None = None,
 ) -> Target:
-    """What a target would show that has `ratio` times as many documents as the sample.
+    """Return the expected scores on a target with `ratio` times as many documents as the sample.
 
     Parameters
     ----------
     rows
         The judged documents of the sample with their ranks.
     n_queries
-        How many queries there are, with and without relevant documents in the sample.
+        Number of queries, with and without relevant documents in the sample.
     n_documents
         The size of the sample.
     depth
         Ranks of the target beyond it count as not retrieved.
     draws
-        How many targets are drawn.
+        Number of targets to draw.
     steps
-        How many steps the mixtures are improved by.
+        Number of EM steps.
     answered
         Which queries have a relevant document somewhere in the collection (None: all). The others
-        were not judged, and are left out.
+        are left out, because they were not judged.
     """
     check_extrapolation(measures)
     sample = _relevant(rows, n_queries)
@@ -251,10 +251,11 @@ def extrapolate(
         answered = np.ones(n_queries, np.bool_)
     number_chances, totals, lenders = _number_chances(sample, answered, ratio, steps)
     alike = _alikeness(sample)
-    # The more is known of a query, the more it is believed, as the best linear prediction does.
+    # Shrinkage: the more relevant documents a query has, the more it lends to itself (as in the
+    # best linear prediction).
     own_share = sample.count * alike / np.maximum(1 + (sample.count - 1) * alike, 1e-12)
     parts = []
-    # Several targets are drawn together, as many as fit: their queries have numbers of their own.
+    # Several targets are drawn together, as many as fit; their queries are numbered separately.
     together = max(_CELLS // (n_queries * len(totals)), 1)
     for begin in range(0, draws, together):
         times = min(together, draws - begin)
@@ -284,18 +285,18 @@ def extrapolate(
 
 
 def model_variance(ratio: float) -> float:
-    """Variance of the model's own error, at a target of `ratio` times the size of the sample."""
+    """Return the variance of the model error for a target of `ratio` times the sample size."""
     return (_MODEL_ERROR * math.log(ratio) / math.log(5)) ** 2
 
 
 def _standing(
     query: Ints, lender: Ints, rate: Floats, generator: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
-    """Draw how many others stand before each relevant document, by query and rate.
+    """Draw the number of non-relevant documents before each relevant one, by query and rate.
 
-    What stands before one stands also before all that come later in its query: the numbers of
-    others between neighbours are Poisson. Drawn one by one, the best of many relevant documents
-    would stand too high.
+    A document before one relevant document is also before all later ones of the query, so the
+    numbers between neighbours are Poisson. If they were drawn independently, the best of many
+    relevant documents would be ranked too high.
     """
     order = np.lexsort((rate, query))
     query, lender, rate = query[order], lender[order], rate[order]
@@ -312,19 +313,19 @@ def _standing(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lenders:
-    """Relevant documents of the sample by how many their query has there.
+    """Relevant documents of the sample, grouped by the number that their query has there.
 
-    Given the number of relevant documents of a query in all, every relevant document had the same
-    chance of being in the sample, so all count alike.
+    Given the total number of relevant documents of a query, each of them had the same probability
+    of being in the sample, so all have equal weight.
     """
 
     order: Ints  # the documents, group by group
     first: Ints
     size: Ints
-    chances: Floats  # totals × groups, cumulative
+    chances: Floats  # totals × groups, cumulative probabilities
 
     def draw(self, totals: Ints, generator: np.random.Generator) -> Ints:
-        """A document for each place in the list of totals."""
+        """Draw a document for each place in the list of totals."""
         group = _draw_rows(self.chances[totals], generator)
         at = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
         lenders: Ints = self.order[self.first[group] + at]
@@ -334,14 +335,14 @@ class _Lenders:
 def _number_chances(
     sample: _Relevant, answered: NDArray[np.bool_], ratio: float, steps: int
 ) -> tuple[Floats, Ints, _Lenders]:
-    """For each query the cumulative chances of its number of relevant documents in all."""
+    """Return cumulative probabilities of the total number of relevant documents of each query."""
     totals = np.arange(int(sample.count.max() * (1 + ratio) * 1.5) + 11)
     seen, place = np.unique(sample.count, return_inverse=True)
     weights = np.bincount(place[answered], minlength=len(seen)).astype(np.float64)
     posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights, steps)
     group = place[sample.query]
     size = np.bincount(group, minlength=len(seen))
-    # A total that no query with a relevant document can have borrows from all.
+    # A total that is impossible for queries with a relevant document borrows from all of them.
     shares = (posterior * size[:, None]).T + 1e-12 * size
     cumulative = np.cumsum(shares, axis=1) / shares.sum(axis=1, keepdims=True)
     lenders = _Lenders(np.argsort(group, kind="stable"), np.cumsum(size) - size, size, cumulative)
@@ -356,7 +357,7 @@ def _target_values(
     measures: Sequence[RankingMeasure],
     depth: int | None,
 ) -> Floats:
-    """Measure one target: ranks follow from who stands before whom."""
+    """Evaluate one target: ranks follow from the order of the documents."""
     last = np.iinfo(np.int64).max
     order = np.lexsort((np.where(before >= 0, before, last), query))
     query, grade, before = query[order], grade[order], before[order]

@@ -1,4 +1,4 @@
-"""Estimates where documents are held out, from the values and the ranked lists of the queries."""
+"""Estimates when documents are held out, from the values and the ranked lists of the queries."""
 
 from __future__ import annotations
 
@@ -35,20 +35,20 @@ def document_estimates(
     *,
     share: int = 1,
 ) -> tuple[Estimate, ...]:
-    """An estimate for each measure.
+    """Return an estimate for each measure.
 
     Parameters
     ----------
     lists
         Queries × places: the ranked documents.
     ranked
-        Which documents were ranked: those are drawn anew for the interval.
+        Which documents were ranked; the interval comes from leaving out some of them.
     values
         Measures × queries; NaN: left out.
     training
-        The same on what the parameters were chosen on, as many documents as were ranked.
+        The same on training documents, as many as were ranked.
     share
-        How many such estimates are averaged: each draws its share of the replicates.
+        Number of such estimates that are averaged; each one gets its share of the replicates.
     """
     sample = np.flatnonzero(ranked).astype(np.int32)
     estimand: Estimand = "both" if settings.by == "both" else "documents"
@@ -95,12 +95,12 @@ def estimate_of(
     target_size: int,
     level: float,
 ) -> Estimate:
-    """The estimate of one measure, with its interval.
+    """Return the estimate of one measure, with its interval.
 
     Parameters
     ----------
     values
-        Of each query; NaN: left out.
+        One per query; NaN: left out.
     value
         The estimate; by default the mean of the values.
     method, estimand, optimism, target_size

@@ -1,4 +1,4 @@
-"""Measures from ranks of judged documents: no ranked list is ever written down."""
+"""Compute measures from the ranks of judged documents, without storing ranked lists."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RankTable:
     queries, documents, grades
         Of each judgement.
     n_queries
-        How many queries the collection has.
+        Number of queries of the collection.
     """
 
     queries: Ints
@@ -54,7 +54,7 @@ class RankTable:
 
     @classmethod
     def of(cls, collection: Collection) -> RankTable:
-        """The judgements of a collection."""
+        """Return the judgements of a collection."""
         rows = collection.judgements
         order = np.argsort(rows.queries, kind="stable")
         return cls(
@@ -68,21 +68,21 @@ class RankTable:
         return len(self.queries)
 
     def asked(self) -> JudgedDocuments:
-        """The documents whose ranks are needed."""
+        """Return the documents whose ranks are needed."""
         offsets = np.searchsorted(self.queries, np.arange(self.n_queries + 1))
         return JudgedDocuments(offsets.astype(np.int64), self.documents)
 
     def relevant(self, counted: Flags) -> Ints:
-        """How many relevant documents each query has among the judgements that count."""
+        """Return the number of relevant documents per query among the judgements that count."""
         keep = counted & (self.grades > 0)
         return np.bincount(self.queries[keep], minlength=self.n_queries)
 
     def answered(self) -> Flags:
-        """Which queries have a relevant document somewhere in the collection."""
+        """Return which queries have a relevant document somewhere in the collection."""
         return self.relevant(np.ones(len(self), np.bool_)) > 0
 
     def rows(self, ranks: NDArray[np.integer], counted: Flags) -> Rows:
-        """The judgements that count, with the ranks of their documents."""
+        """Return the judgements that count, with the ranks of their documents."""
         return Rows(self.queries[counted], self.grades[counted], ranks[counted])
 
     def evaluate(
@@ -93,16 +93,16 @@ class RankTable:
         measures: Sequence[RankingMeasure],
         depth: int | None = None,
     ) -> Floats:
-        """Values of measures (measures × values × queries); NaN: no relevant document counts.
+        """Return measures × settings × queries; NaN: no relevant document counts.
 
         Parameters
         ----------
         ranks
-            Judgements × values: rank of the judged document under each value, 0: not retrieved.
+            Judgements × settings: rank of the judged document under each setting, 0: not retrieved.
         counted
             Which judgements count: those of the documents that are ranked.
         retrieved
-            How many documents each query has.
+            Number of retrieved documents per query.
         depth
             Ranks beyond it count as not retrieved.
         """
@@ -126,7 +126,7 @@ class Rows:
     Parameters
     ----------
     query
-        The list that each document belongs to, rising.
+        The list of each document, ascending.
     grade, rank
         Its grade, and its rank in the list (0: not retrieved).
     """
@@ -141,7 +141,7 @@ def check_measures(measures: Sequence[RankingMeasure]) -> None:
     for measure in measures:
         if measure.family == EXTERNAL or measure.options.get("ties") == "average":
             raise MeasureError(
-                f"{measure} needs whole ranked lists, which are not written down here: search with "
+                f"{measure} needs whole ranked lists, which are not stored here: search with "
                 "heldout search and evaluate the run with heldout eval, or choose another measure"
             )
 
@@ -167,7 +167,7 @@ def needed_depth(measures: Sequence[RankingMeasure], depth: int) -> int:
 
 
 def relevant_from(measure: RankingMeasure) -> int:
-    """The least grade that counts as relevant."""
+    """Return the smallest grade that counts as relevant."""
     given = measure.options.get("rel")
     # None: graded gains, every grade above 0 counts.
     return 1 if given is None else int(given)  # type: ignore[arg-type]
@@ -176,7 +176,7 @@ def relevant_from(measure: RankingMeasure) -> int:
 def measure_rows(
     rows: Rows, retrieved: Ints, measures: Sequence[RankingMeasure], depth: int | None = None
 ) -> Floats:
-    """Values of measures (measures × lists); NaN where a list has no relevant document."""
+    """Return measures × lists; NaN if a list has no relevant document."""
     lists = len(retrieved)
     if not len(rows.query):
         return np.full((len(measures), lists), np.nan)

@@ -1,4 +1,4 @@
-"""Ranked lists by number: made of runs, and read for the ranks of judged documents."""
+"""Ranked lists by document number: made from runs, and searched for judged documents."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ __all__ = ["ABSENT", "NONE", "TOP", "Lists", "lists_of_run", "measure_lists", "r
 NONE = -1
 """The list has ended."""
 ABSENT = -2
-"""A document that the collection does not have, which takes a place all the same."""
+"""A document that the collection does not have; it still takes a place."""
 TOP = 10
-"""Documents of each ranked list that are kept for the report."""
+"""Documents of each ranked list kept for the report."""
 
 
 class Lists(NamedTuple):
@@ -44,12 +44,12 @@ class Lists(NamedTuple):
     scores: Floats
 
     def top(self, k: int) -> Lists:
-        """The first `k` places."""
+        """Return the first `k` places."""
         return Lists(self.documents[:, :k].copy(), self.scores[:, :k].copy())
 
 
 def lists_of_run(run: Run, collection: Collection, depth: int) -> Lists:
-    """The first `depth` documents of each query; queries that the collection lacks are left out."""
+    """Return the first `depth` documents per query, without queries that the collection lacks."""
     counts = np.minimum(np.diff(run.offsets), depth)
     numbers = {one: at for at, one in enumerate(collection.queries.ids)}
     asked = np.array([numbers.get(one, -1) for one in run.queries], np.int64)
@@ -67,7 +67,7 @@ def lists_of_run(run: Run, collection: Collection, depth: int) -> Lists:
 
 
 def ranks_in(table: RankTable, documents: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The rank of each judged document in ranked lists (queries × places); 0: it is not there."""
+    """Return the rank of each judged document in lists (queries × places); 0: it is not there."""
     most = int(max(documents.max(initial=0), table.documents.max(initial=0))) + 1
     query, place = np.nonzero(documents >= 0)
     listed = query.astype(np.int64) * most + documents[query, place]
@@ -87,7 +87,7 @@ def measure_lists(
     measures: Sequence[RankingMeasure],
     depth: int,
 ) -> Floats:
-    """Measures × queries; NaN: the query has no relevant document among those that count.
+    """Return measures × queries; NaN: the query has no relevant document that counts.
 
     Parameters
     ----------

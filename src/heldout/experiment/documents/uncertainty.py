@@ -1,29 +1,29 @@
 """The uncertainty of an estimate for new documents, new queries, or both.
 
 Two disjoint random parts of the documents, each a share q of the sample, are left out in turn, many
-times, and every ranked list is evaluated again without the one and without the other (a delete-d
-jackknife in pairs). The mean squared difference is 2q / (1 - q)^2 times the variance of the
-estimate.
+times, and every ranked list is evaluated without the one and without the other (a paired delete-d
+jackknife). The mean squared difference is 2q / (1 - q)^2 times the variance of the estimate.
 
-How much is left out matters, because the value of a query rests on few documents. Without half of
-them a value between 0 and 1 cannot vary twice as much as it does, and the variance is understated
-(by up to a quarter for RR). Without a single document it is overstated on average (Efron and Stein
+The share q matters, because the value of a query depends on few documents. Without half of them, a
+value between 0 and 1 cannot vary twice as much as it does, and the variance is underestimated (by
+up to a quarter for RR). Without a single document it is overestimated on average (Efron and Stein
 1981). Leaving out a third was about right for measures relative to the number of relevant
-documents. P and RBP are not relative to it, so that a shorter list lowers them: a fifth is used.
+documents. P and RBP are not relative to it, so a shorter list lowers them; for these q is a fifth.
 
-Drawing with replacement, the usual bootstrap, is too narrow: a query whose one relevant document is
-drawn twice counts once, and duplicates shift the values.
+The usual bootstrap, drawing with replacement, gives intervals that are too narrow: a query whose
+only relevant document is drawn twice counts once, and duplicates shift the values.
 
-For the estimand
+The interval depends on the estimand:
 
 ``documents``
-    (these queries on other documents) an interval covers the score on one other set of the target's
-    size: both the sample and that set vary;
+    (these queries on other documents) it covers the score on another set of the target size: both
+    the sample and that set vary;
 ``queries``
     (other queries on these documents) it covers the expected score;
 ``both``
-    (other queries on other documents) the variance of queries is added to what other documents do
-    to all queries alike. What they do to each query by itself is in that of queries already.
+    (other queries on other documents) the variance of queries is added to the effect of other
+    documents that is common to all queries. Their effect on single queries is already part of the
+    variance of queries.
 """
 
 from __future__ import annotations
@@ -56,18 +56,18 @@ __all__ = ["SAME_SIZE", "Spread", "document_spread", "interval", "places_that_ma
 
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17
-"""Judgements × replicates that are measured together."""
+"""Judgements × replicates that are evaluated together."""
 _CARRIED: Final = 40
 _QUICK: Final = 100
 """Replicates, and steps of the mixture, for the variance of an estimate for another size."""
 _LOTS: Final = 256
 _LEFT_OUT: Final = 85
-"""Of 256 lots, those of the documents that are left out: a third."""
+"""Of 256 lots, the number left out: a third."""
 _LEFT_OUT_ABSOLUTE: Final = 51
 """A fifth, for measures that are not relative to the number of relevant documents."""
 _ABSOLUTE: Final = frozenset({"P", "RBP"})
 SAME_SIZE: Final = 0.01
-"""Sizes that differ by a smaller share are the same."""
+"""Sizes with a smaller relative difference are treated as equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,20 +77,20 @@ class Spread:
     Parameters
     ----------
     documents
-        With other documents.
+        For other documents.
     queries
-        With other queries.
+        For other queries.
     shared
-        The part of `documents` that queries have each by itself, which is in `queries` as well.
+        The part of `documents` that is specific to single queries; it is in `queries`, too.
     target
-        Of a set of the target's size, with other documents.
+        For other documents in a set of the target size.
     n_queries
-        How many queries the mean is over.
+        Number of queries of the mean.
     halves, target_halves
         The scaled difference of each replicate; their mean squares are `documents` and `target`.
-        Those of two systems under the same replicates can be subtracted.
+        Those of two systems with the same replicates can be subtracted.
     model
-        Of the model that carries an estimate over to another size.
+        Of the model that extrapolates to another size.
     """
 
     documents: float
@@ -103,10 +103,10 @@ class Spread:
     model: float = 0.0
 
     def variance(self, estimand: Estimand) -> float:
-        """The variance of the difference between estimate and truth."""
+        """Return the variance of the difference between estimate and truth."""
         if estimand not in get_args(Estimand):
             raise InputError(
-                f"there is no estimand {estimand!r}; there are {', '.join(get_args(Estimand))}"
+                f"unknown estimand {estimand!r}: expected one of {', '.join(get_args(Estimand))}"
             )
         if estimand == "queries":
             return self.queries
@@ -126,16 +126,16 @@ def interval(
     level: float = 0.95,
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> tuple[float, float]:
-    """An interval around an estimate, for the estimand that it names, inside `bounds`.
+    """Return an interval around an estimate for an estimand, inside `bounds`.
 
-    A mean between 0 and 1 varies less near the ends, so an estimate that is high by chance comes
-    with a variance that is too small. The variance at a value m is therefore taken in proportion to
-    (m - a)(b - m) for a measure between a and b, as in the interval of Wilson (1927).
+    A mean between 0 and 1 varies less near the ends, so an estimate that is too high by chance
+    has a variance that is too small. The variance at a value m is therefore taken as proportional
+    to (m - a)(b - m) for a measure between a and b, as in the interval of Wilson (1927).
     """
     from scipy.special import stdtrit
 
-    # Documents matter through the queries that have relevant ones among them: their number says
-    # how well a variance is known.
+    # Documents have an effect through queries with relevant ones among them, so the number of
+    # queries determines how precisely a variance is known.
     factor = float(stdtrit(max(spread.n_queries - 1, 1), (1 + level) / 2))
     half = factor * math.sqrt(spread.variance(estimand))
     return wilson_bounds(value, value - half, value + half, bounds)
@@ -154,7 +154,7 @@ def document_spread(
     ratio: float = 1.0,
     groups: NDArray[np.int64] | None = None,
 ) -> tuple[Spread, ...]:
-    """Variances for each measure, from pairs of lists without some of the documents.
+    """Return the variances for each measure, from pairs of lists without some of the documents.
 
     Parameters
     ----------
@@ -167,13 +167,13 @@ def document_spread(
     depth
         Ranks beyond it count as not retrieved.
     replicates
-        How many pairs.
+        Number of pairs.
     ratio
-        The size of the target over that of the sample. Where it is not 1, both parts of a few pairs
-        are carried over to the target, for the variance of the estimate that was carried over.
+        The target size divided by the sample size. If it is not 1, both parts of a few pairs are
+        extrapolated to the target, for the variance of the extrapolated estimate.
     groups
-        The group of each document of the collection: a group is left out as a whole. None: there
-        are no groups.
+        The group of each document of the collection; a group is left out as a whole. None: no
+        groups.
     """
     leaders = None if groups is None else _leaders(groups[sample])
     reach = places_that_matter(lists.shape[1], measures, ratio)
@@ -211,7 +211,7 @@ def document_spread(
 
 
 def _leaders(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For each document of a sample the place of the first one of its group."""
+    """Return, for each document of a sample, the position of the first one of its group."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     leaders: NDArray[np.int64] = first[inverse]
     return leaders
@@ -224,9 +224,9 @@ def _lots(
     first: int,
     leaders: NDArray[np.int64] | None = None,
 ) -> NDArray[np.uint8]:
-    """Documents × replicates: a lot from 0 to 255 for each document.
+    """Draw a lot from 0 to 255 for each document: documents × replicates.
 
-    A document of a group has the lot of the first one, its leader.
+    Documents of a group have the lot of its first one, the leader.
     """
     drawn = np.empty((replicates, documents), np.uint8)
     for r in range(replicates):
@@ -237,20 +237,20 @@ def _lots(
 
 
 def _without(lots: NDArray[np.uint8], out: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """How often each document counts: without those of the lowest lots, and of the highest."""
+    """Return weights without the documents of the lowest lots, and without those of the highest."""
     return (lots >= out).astype(np.uint8), (lots < _LOTS - out).astype(np.uint8)
 
 
 def _scale(out: int) -> float:
-    """What a difference is multiplied by, so that its mean square is the variance."""
+    """Return the factor of a difference for which its mean square is the variance."""
     share = out / _LOTS
     return (1 - share) / math.sqrt(2 * share)
 
 
 def places_that_matter(places: int, measures: Sequence[RankingMeasure], ratio: float = 1.0) -> int:
-    """How many places of a list can matter when a third of the documents are gone.
+    """Return the number of places of a list that can matter when a third of the documents is gone.
 
-    In a target that is smaller than the sample, documents from far below come to the top.
+    In a target smaller than the sample, documents from far below come to the top.
     """
     cutoffs = [measure.cutoff for measure in measures]
     if any(cutoff is None for cutoff in cutoffs):
@@ -268,7 +268,7 @@ def _stretches(
 
 
 def _spread(one: Floats, other: Floats, values: Floats, ratio: float, scale: float) -> Spread:
-    """Variances from the values of each pair (replicates × queries)."""
+    """Return the variances from the values of each pair (replicates × queries)."""
     gap = scale * (_row_means(one) - _row_means(other))
     documents = float((gap**2).mean())
     number = int(np.isfinite(values).sum())
@@ -284,7 +284,7 @@ def _spread(one: Floats, other: Floats, values: Floats, ratio: float, scale: flo
 
 
 def _apart(one: Floats, other: Floats) -> float:
-    """The part of the variance that queries have each by itself: their squares without products."""
+    """Return the part of the variance specific to single queries: squares without products."""
     parts = []
     for half in (one, other):
         there = np.isfinite(half)
@@ -301,11 +301,11 @@ def _row_means(values: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
-    """Reads ranked lists again with some of the documents."""
+    """Evaluates ranked lists with only some of the documents."""
 
-    places: NDArray[np.int64]  # of each listed document its row of weights
+    places: NDArray[np.int64]  # for each listed document its row of weights
     ends: NDArray[np.bool_]
-    query: NDArray[np.int64]  # of each judgement in the sample
+    query: NDArray[np.int64]  # for each judgement in the sample
     grade: NDArray[np.int64]
     weight_row: NDArray[np.int64]
     rank: NDArray[np.int64]  # its place in the list, from 1; 0: not there
@@ -335,7 +335,7 @@ class _Reader:
     def read(
         self, weights: NDArray[np.uint8], measures: Sequence[RankingMeasure], depth: int
     ) -> Floats:
-        """Measures × replicates × queries."""
+        """Return measures × replicates × queries."""
         before, retrieved = self._standing(weights)
         replicates = weights.shape[1]
         times = weights[self.weight_row].T
@@ -355,7 +355,7 @@ class _Reader:
         seed: int,
         leaders: NDArray[np.int64] | None,
     ) -> list[Floats]:
-        """For each measure the scaled differences in what both parts of a pair let expect."""
+        """Return scaled differences of the extrapolated means of both parts, per measure."""
         parts = _without(_lots(size, _CARRIED, seed, 1 << 20, leaders), _LEFT_OUT)
         means = [
             [self._carried_means(part, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
@@ -382,7 +382,7 @@ class _Reader:
         return extrapolate(
             rows,
             len(self.places),
-            ratio * len(own) / size,  # the target stays the same
+            ratio * len(own) / size,  # the target size stays the same
             measures,
             n_documents=size,
             depth=depth,
@@ -393,14 +393,14 @@ class _Reader:
         ).means
 
     def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Replicates × judgements: documents before each; replicates × queries: retrieved."""
+        """Return documents before each judgement, per replicate, and retrieved ones per query."""
         replicates, queries = weights.shape[1], len(self.places)
         before = np.zeros((replicates, len(self.rank)), np.int32)
         total = np.zeros((queries, replicates), np.int32)
         by_rank = np.argsort(self.rank, kind="stable")
         longest = int(np.flatnonzero(~self.ends.all(axis=0)).max(initial=-1)) + 1
         bounds = np.searchsorted(self.rank[by_rank], np.arange(1, longest + 2))
-        for place in range(longest):  # all queries at once: there are many, and few places
+        for place in range(longest):  # all queries at once: there are many queries and few places
             mine = by_rank[bounds[place] : bounds[place + 1]]
             before[:, mine] = total[self.query[mine]].T
             standing = weights[self.places[:, place]]
@@ -409,7 +409,7 @@ class _Reader:
         return before, total.T.astype(np.int64)
 
     def _rows(self, times: NDArray[np.uint8], before: NDArray[np.int32], queries: int) -> Rows:
-        """Judged documents as often as they are there, replicate by replicate."""
+        """Return the judged documents of each replicate, repeated by weight."""
         often = times.ravel().astype(np.int64)
         rows = np.repeat(np.arange(len(often)), often)
         nth = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
@@ -426,7 +426,7 @@ class _Reader:
         measures: Sequence[RankingMeasure],
         depth: int,
     ) -> Floats:
-        """Values in some replicates."""
+        """Return the values in some replicates."""
         replicates, queries = retrieved.shape
         rows = self._rows(times, before, queries)
         values = measure_rows(rows, retrieved.ravel(), measures, depth)

@@ -1,1 +1,1 @@
-"""Running the tasks of an experiment: here, in other processes, on a cluster; and going on."""
+"""Run the tasks of an experiment: in this process, in others, on a cluster; and resume."""

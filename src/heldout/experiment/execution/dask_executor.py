@@ -1,7 +1,7 @@
-"""Tasks on a Dask cluster: on this machine, or on whatever machines its workers run.
+"""Tasks, and searches in parts of an index, on the workers of a Dask cluster.
 
-All that tasks share is delivered once to each worker, also to those that come later or take the
-place of one that has died; a task is then a few words, and its result a line of the journal.
+What tasks share is sent once to each worker, also to workers that join later or replace one that
+died. A task is then a few words, and its result is a line of the journal.
 """
 
 from __future__ import annotations
@@ -12,39 +12,44 @@ import os
 import signal
 import socket
 import threading
-import uuid
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager, suppress
 from multiprocessing import resource_tracker
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import dask.config
-from distributed import Client, KilledWorker, LocalCluster, WorkerPlugin, as_completed
+from distributed import Client, KilledWorker, LocalCluster, as_completed, get_worker
 
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.execution.executors import local_processes, run_packed, unpack
+from heldout.experiment.execution.executors import (
+    _TaskError,
+    local_processes,
+    run_packed,
+    unpack,
+)
 from heldout.experiment.execution.payload import Payload, pack_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.experiment.execution.executors import Done
+    from heldout.experiment.execution.executors import Finished
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
+    from heldout.retrieve.parts import EachPart, Part
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["DaskExecutor", "open_dask", "workers_of"]
+__all__ = ["DaskExecutor", "open_dask", "search_parts", "workers_of"]
+
+R = TypeVar("R")
 
 RETRIES: Final = 2
-"""How often a task that fails is tried again, perhaps by another worker."""
+"""How often a failed task is repeated, perhaps on another worker."""
 _SECONDS_TO_CONNECT: Final = 20
 _LARGEST: Final = 1 << 30
-"""Bytes that go through the scheduler; what is larger must stand on storage that all see."""
+"""Bytes that may go through the scheduler; larger data must be on storage shared by all workers."""
 
-_payloads: dict[str, Payload] = {}
-"""On a worker: what was delivered, by the name of the run."""
 _one_at_a_time = threading.Lock()
-"""Systems of users need not stand being called by two threads of one process."""
+"""A user's system need not be thread-safe, and a worker can have several threads."""
 
 
 @contextmanager
@@ -55,9 +60,9 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
     ----------
     where
         The address of a scheduler (``tcp://HOST:PORT``, ``tls://HOST:PORT``), its scheduler file,
-        ``local:N`` for N processes here, or a client that is connected already.
+        ``local:N`` for N processes of this machine, or a connected client.
     memory
-        Bytes that each of the processes here may take; one that takes more is ended.
+        Bytes that each process of this machine may use; Dask ends a process that uses more.
     """
     if isinstance(where, Client):
         yield where
@@ -65,7 +70,7 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
     with ExitStack() as stack:
         count = local_processes(where)
         if count:
-            gc.collect()  # as for a client of a cluster elsewhere
+            gc.collect()  # see _connected
             cluster = stack.enter_context(_local(count, memory or 0))
             yield stack.enter_context(Client(cluster))
             return
@@ -73,8 +78,8 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
 
 
 def _local(count: int, memory: int) -> LocalCluster:
-    # A worker that is near its limit would be paused, and the run would wait for ever.
-    never = {f"distributed.worker.memory.{one}": False for one in ("target", "spill", "pause")}
+    # Dask pauses a worker near its limit, and the run would wait for ever.
+    never = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
     try:
         with dask.config.set(never), _uninterrupted():
             return LocalCluster(
@@ -82,25 +87,25 @@ def _local(count: int, memory: int) -> LocalCluster:
                 threads_per_worker=1,
                 processes=True,
                 dashboard_address=None,
-                # Any free port, for this machine alone: another cluster may have the usual one.
+                # Any free port, reachable from this machine only.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
                 memory_limit=memory,
             )
     except (OSError, RuntimeError, TimeoutError) as error:
-        raise InputError(f"local:{count}: the processes cannot be started ({error})") from error
+        raise InputError(f"local:{count}: cannot start the processes ({error})") from error
 
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back; threads and processes that are started here never hear of it.
+    """Block SIGINT in the threads and processes started here.
 
-    A terminal tells all processes at once. This one ends the others in good order.
+    A terminal sends Ctrl-C to all processes at once, but this process has to end the others.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
-    resource_tracker.ensure_running()  # started later, it would let the signal through again
+    resource_tracker.ensure_running()  # when it starts, it unblocks the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -110,22 +115,21 @@ def _uninterrupted() -> Iterator[None]:
 
 def _connected(where: str) -> Client:
     given = {"address": where} if "://" in where else {"scheduler_file": where}
-    # A client that could not connect is closed when it is collected. Collected while another one
-    # starts, it would wait for a lock that the other one holds, for ever.
+    # A client that failed to connect is closed when it is garbage-collected. If that happens while
+    # another client starts, it waits for ever for a lock that the other one holds.
     gc.collect()
     try:
         return Client(**given, timeout=_SECONDS_TO_CONNECT)
-    except Exception as error:  # noqa: BLE001 - any kind
-        # Whatever answers there, or stands in that file, need not be a scheduler's.
+    except Exception as error:  # noqa: BLE001 - whatever answers need not be a scheduler
         hint = ": does Dask's configuration name the certificates in distributed.comm.tls?"
         raise InputError(
-            f"there is no Dask scheduler at {where} ({_reason(error)})"
+            f"no Dask scheduler at {where} ({_reason(error)})"
             f"{hint if where.startswith('tls://') else ''}"
         ) from None
 
 
 def workers_of(client: Client) -> list[str]:
-    """The addresses of the workers that are there now."""
+    """Return the addresses of the current workers."""
     return list(client.scheduler_info(n_workers=-1)["workers"])
 
 
@@ -135,7 +139,7 @@ class DaskExecutor:
     Parameters
     ----------
     client
-        Connected to it.
+        A connected client.
     settings, index
         The experiment, and the index of built-in models.
     """
@@ -144,177 +148,202 @@ class DaskExecutor:
 
     def __init__(self, client: Client, settings: Settings, index: AnyIndex | None) -> None:
         self._client, self._settings, self._index = client, settings, index
-        self._name = ""
+        self._payload: Any = None  # a future
 
-    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Do the tasks; one that fails, or whose worker dies, is tried again."""
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Finished]:
+        """Run the tasks; one that fails, or whose worker dies, is repeated."""
         if not tasks:
             return
-        name = self._delivered()
+        if self._payload is None:
+            self._payload = self._sent_payload()
+        by_key = {task.key: task for task in tasks}
         futures = {
             self._client.submit(
                 _run_on_worker,
-                name,
+                self._payload,
                 task,
-                key=f"{name}-{task.key}",
+                _this_process(),
+                key=f"{self._payload.key}-{task.key}",
                 pure=False,
                 retries=RETRIES,
-            ): task
+            ): task.key
             for task in tasks
         }
-        try:
+        with _cancelled_at_end(self._client, futures):
             for future in as_completed(list(futures)):
-                task = futures[future]
-                record, seconds = unpack(self._settings, task, _line(future, task))
+                line = _result(future, futures[future])
                 del futures[future]
-                yield task, record, seconds
+                yield unpack(self._settings, by_key, line)
                 future.release()
-        finally:
-            if futures:
-                with suppress(Exception):  # the cluster may be gone, and with it the need
-                    self._client.cancel(list(futures))
 
     def close(self) -> None:
-        """Let the workers forget the experiment."""
-        if self._name:
-            with suppress(Exception):  # same
-                self._client.unregister_worker_plugin(self._name)
-            self._name = ""
+        """Remove the experiment from the workers."""
+        if self._payload is not None:
+            with suppress(Exception):  # the cluster may be gone
+                self._client.cancel([self._payload])
+            self._payload = None
 
-    def _delivered(self) -> str:
-        if not self._name:
-            self._ask_for_heldout()
-            payload = self._packed()
-            name = f"heldout-{uuid.uuid4().hex[:12]}"
-            try:
-                self._client.register_plugin(_Delivery(name, payload), name=name)
-            except Exception as error:
-                raise _not_loaded(error) from error
-            self._name = name
-        return self._name
-
-    def _ask_for_heldout(self) -> None:
-        """A task that a worker cannot load would end it without a word, and then the next one."""
+    def _sent_payload(self) -> Any:
+        """Return a payload that names files, or has their contents if workers cannot read them."""
         try:
-            self._client.run(_has_heldout)
+            # A task that a worker cannot import would kill it without a message.
+            self._client.run(_is_importable)
+            payload = self._send(pack_payload(self._settings, self._index))
+            if not self._settings.reads_files or self._all_can_open(payload):
+                return payload
+            return self._send(pack_payload(self._settings, self._index, embed=True))
+        except InputError:
+            raise
         except Exception as error:
-            raise _not_loaded(error) from error
+            raise InputError(
+                f"the workers cannot load the experiment ({_reason(error)}): install the same "
+                "versions of heldout, and of everything your systems need, there"
+            ) from error
 
-    def _packed(self) -> Payload:
-        """A payload that names files if all workers see them, or else has everything in it."""
-        payload = pack_payload(self._settings, self._index)
-        if self._settings.reads_files and not self._all_see(payload):
-            payload = pack_payload(self._settings, self._index, sent=True)
+    def _send(self, payload: Payload) -> Any:
         size = len(payload.content)
         if size > _LARGEST:
             raise InputError(
-                f"collection and index are {size / 2**30:.1f} GB, too much to send: "
-                "put them on storage that all workers see under the same path (heldout index -o), "
-                "and give the paths"
+                f"collection and index are {size / 2**30:.1f} GB, too large to send: put them on "
+                "storage that all workers reach under the same path (heldout index -o), and give "
+                "the paths"
             )
-        return payload
+        return _sent(self._client, payload)
 
-    def _all_see(self, payload: Payload) -> bool:
-        """Whether the workers that are there find the same files."""
-        known = workers_of(self._client)
-        asked = [
-            self._client.submit(
-                _sees, payload.digest, payload.content.tobytes(), pure=False, **place
-            )
-            for place in ([{"workers": [one]} for one in known] or [{}])
-        ]
-        try:
-            # One after another: asked for all at once, they would complain of an interruption.
-            return all(_result(one) for one in as_completed(asked))
-        except Exception as error:
-            raise _not_loaded(error) from error
+    def _all_can_open(self, payload: Any) -> bool:
+        """Return whether the current workers find the same files."""
+        places = [{"workers": [worker]} for worker in workers_of(self._client)] or [{}]
+        asked = [self._client.submit(_can_open, payload, pure=False, **place) for place in places]
+        # One after another: a gather of all prints a warning when one of them fails.
+        return all(_awaited(future) for future in as_completed(asked))
 
 
-def _not_loaded(error: Exception) -> InputError:
-    if isinstance(error, InputError):
-        return error
-    return InputError(
-        f"the workers cannot load the experiment ({_reason(error)}): install the "
-        "same versions of heldout, and of all that your systems need, there"
-    )
+@contextmanager
+def search_parts(where: str | Client) -> Iterator[EachPart]:
+    """Give a function that does something for each part of an index on the workers of a cluster.
+
+    The index must be on storage that all workers reach under the same path. The work is sent once,
+    a part by its name alone; arrays come back.
+
+    Parameters
+    ----------
+    where
+        As for `open_dask`.
+    """
+    with open_dask(where) as client:
+
+        def each(work: Callable[[Part], R], parts: Sequence[Part], /) -> Iterator[R]:
+            sent = _sent(client, work)
+            places = [part.place() for part in parts]
+            futures = client.map(_search_part, places, work=sent, pure=False, retries=RETRIES)
+            with _cancelled_at_end(client, [*futures, sent]):
+                for future in as_completed(futures):
+                    yield _result(future, "a part of the index")
+                    future.release()
+
+        yield each
+
+
+def _sent(client: Client, data: Any) -> Any:
+    """Send data that many tasks need; each worker gets them once.
+
+    They are the result of a task. The scheduler keeps the task, so they are made again if the
+    worker that has them dies. Scattered data would be lost: of several copies, Dask keeps one.
+    """
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+        return client.submit(_same, data, pure=False)
+
+
+@contextmanager
+def _cancelled_at_end(client: Client, futures: Any) -> Iterator[None]:
+    """Cancel the futures that are not needed any more."""
+    try:
+        yield
+    finally:
+        if futures:
+            with suppress(Exception):  # the cluster may be gone
+                client.cancel(list(futures))
 
 
 def _reason(error: Exception) -> str:
     return f"{type(error).__name__}: {error}".removesuffix(": ")
 
 
-def _result(future: Any) -> Any:
-    """What a worker has sent; its error is raised."""
+def _awaited(future: Any) -> Any:
+    """Return the result of a future, or raise the error of the worker."""
     try:
         error = future.exception()
         if error is None:
             return future.result()
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
         raise InputError(
-            f"the Dask cluster is lost ({getattr(lost, 'reason', '') or _reason(lost)}); what was "
-            "finished before is kept: go on with --resume, there or elsewhere"
+            f"the Dask cluster is lost ({getattr(lost, 'reason', '') or _reason(lost)}); finished "
+            "tasks are kept: continue with resume=True, there or elsewhere"
         ) from None
     raise error
 
 
-def _line(future: Any, task: Task) -> bytes:
-    """What a worker has sent; or why there is nothing."""
+def _result(future: Any, name: str) -> Any:
+    """Return the result of a task, or raise an error that says what happened to it."""
     try:
-        line: bytes = _result(future)
+        return _awaited(future)
     except KilledWorker:
         raise InputError(
-            f"{task.key}: every worker that had it has died (out of memory, or a crash in the "
-            "code of a system); what was finished before is kept"
+            f"{name}: every worker that ran it has died (out of memory, or a crash in the code of "
+            "a system): give workers more memory, or use smaller parts"
         ) from None
-    except _FailedError as error:
+    except _TaskError as error:
         raise InputError(str(error)) from None
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{task.key} failed on a worker: {_reason(error)}") from error
-    return line
+        raise InputError(f"{name} failed on a worker: {_reason(error)}") from error
 
 
-class _FailedError(Exception):
-    """What a user can understand and change, as text."""
+# Called on a worker.
 
 
-class _Delivery(WorkerPlugin):
-    """Brings a payload to every worker, when it comes."""
-
-    def __init__(self, name: str, payload: Payload) -> None:
-        self.name, self.payload = name, payload
-        self.sender = socket.gethostname(), os.getpid()
-
-    def setup(self, worker: Any) -> None:
-        _payloads[self.name] = self.payload
-        if (socket.gethostname(), os.getpid()) != self.sender:
-            # A worker has so many cores for itself, and not the whole machine.
-            os.environ.setdefault("HELDOUT_THREADS", str(worker.state.nthreads))
-
-    def teardown(self, worker: Any) -> None:
-        del worker
-        _payloads.pop(self.name, None)
+def _limit_threads() -> None:
+    """Use as many threads as the worker has, not as many as the machine has."""
+    os.environ.setdefault("HELDOUT_THREADS", str(get_worker().state.nthreads))
 
 
-def _run_on_worker(name: str, task: Task) -> bytes:
+def _this_process() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
+
+
+def _run_on_worker(payload: Payload, task: Task, sender: tuple[str, int]) -> bytes:
+    if _this_process() != sender:  # a worker can also be a thread of the sender
+        _limit_threads()
     with _one_at_a_time:
-        try:
-            return run_packed(_payloads[name], task)
-        except HeldoutError as error:
-            raise _FailedError(str(error)) from None
+        return run_packed(payload, task)
 
 
-def _has_heldout() -> bool:
-    return True  # it could be loaded
+def _is_importable() -> bool:
+    return True
 
 
-def _sees(digest: str, content: bytes) -> bool:
-    import numpy as np
-
+def _can_open(payload: Payload) -> bool:
     try:
         with _one_at_a_time:
-            Payload(digest, np.frombuffer(content, np.uint8)).open()
+            payload.open()
     except (HeldoutError, OSError):
         return False
     return True
+
+
+def _same(data: Any) -> Any:
+    return data
+
+
+def _search_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
+    from heldout.retrieve.shards import open_part
+
+    _limit_threads()
+    try:
+        part = open_part(*place)
+        answer = work(part)
+    except HeldoutError as error:
+        raise _TaskError(f"a worker says: {error}") from None
+    part.index.release()
+    return answer

@@ -1,6 +1,7 @@
-"""Where tasks are done: in this process, or in other processes of this machine.
+"""Executors: submit tasks, get records. In this process, or in worker processes of this machine.
 
-On other machines: see `heldout.experiment.execution.dask_executor`.
+For other machines see `heldout.experiment.execution.dask_executor`. A record depends on its task
+alone, so any executor gives the same records, in any order.
 """
 
 from __future__ import annotations
@@ -26,47 +27,42 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.records import Record
 
-    Done = tuple[Task, Record, float]
+    Finished = tuple[Task, Record, float]
 
-__all__ = ["Executor", "InProcess", "Processes", "local_processes", "run_packed", "unpack"]
+__all__ = [
+    "Executor",
+    "InProcess",
+    "Processes",
+    "local_processes",
+    "run_packed",
+    "unpack",
+]
 
 DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
 _MAPPED: Final = 1024
-"""Bytes from which joblib puts an array into a file for all processes, instead of each message."""
+"""From this size in bytes, joblib maps an array from a file instead of sending it."""
 _WATCH_SECONDS: Final = 0.5
 
 
-def local_processes(cluster: Any) -> int:
-    """How many processes of this machine ``local:N`` means; 0 for any other cluster.
-
-    Examples
-    --------
-    >>> local_processes("local:4"), local_processes("tcp://node1:8786")
-    (4, 0)
-    """
-    found = re.fullmatch(r"local:([1-9][0-9]{0,8})", cluster) if isinstance(cluster, str) else None
-    return int(found[1]) if found else 0
-
-
 class Executor(Protocol):
-    """Does tasks, in any order."""
+    """Runs tasks, in any order."""
 
     @property
     def cluster(self) -> bool:
-        """Whether it has cores of its own, and not those that the threads of this process use."""
+        """Whether it has cores of its own, so that multi-threaded tasks can run there, too."""
 
-    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Do all tasks; each comes back with its record and the seconds it took, as it is done."""
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Finished]:
+        """Run all tasks; yield each with its record and its seconds as soon as it is finished."""
 
 
 class InProcess:
-    """The process that runs the experiment, one task after another.
+    """Runs tasks in this process, one after another.
 
     Parameters
     ----------
     context
-        What is needed for the tasks.
+        What tasks need.
     """
 
     cluster = False
@@ -74,8 +70,8 @@ class InProcess:
     def __init__(self, context: Context[Any]) -> None:
         self._context = context
 
-    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Do the tasks in order."""
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Finished]:
+        """Run the tasks in order."""
         for task in tasks:
             begin = time.perf_counter()
             record = self._context.perform(task)
@@ -83,14 +79,14 @@ class InProcess:
 
 
 class Processes:
-    """Other processes of this machine.
+    """Worker processes of this machine.
 
     Parameters
     ----------
     settings
         The experiment; sent once to each process.
     workers
-        How many processes.
+        The number of processes.
     """
 
     cluster = False
@@ -99,8 +95,8 @@ class Processes:
         self._settings, self._workers = settings, workers
         self._payload: Payload | None = None
 
-    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Done]:
-        """Do the tasks; those of a process that dies are done again."""
+    def run_tasks(self, tasks: Sequence[Task]) -> Iterator[Finished]:
+        """Run the tasks; those of a process that dies run again."""
         from joblib.externals.loky.process_executor import (  # type: ignore[import-untyped]
             TerminatedWorkerError,
         )
@@ -110,22 +106,25 @@ class Processes:
         waiting = {task.key: task for task in tasks}
         for deaths in range(DEATHS + 1):
             try:
-                for task, record, seconds in self._done(self._payload, list(waiting.values())):
+                for line in self._lines(self._payload, list(waiting.values())):
+                    task, record, seconds = unpack(self._settings, waiting, line)
                     del waiting[task.key]
                     yield task, record, seconds
+            except _TaskError as error:
+                raise InputError(str(error)) from None
             except TerminatedWorkerError as error:
                 if deaths == DEATHS:
                     raise InputError(
                         f"worker processes have died {DEATHS + 1} times (killed, out of memory, or "
-                        "a crash in the code of a system): take fewer workers"
+                        "a crash in the code of a system): use fewer workers"
                     ) from error
             else:
                 return
 
-    def _done(self, payload: Payload, tasks: Sequence[Task]) -> Iterator[Done]:
+    def _lines(self, payload: Payload, tasks: Sequence[Task]) -> Iterator[bytes]:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-        # Records are written as they come; the order does not matter to the results.
+        # Unordered: each record is in the journal as soon as its task is finished.
         pool = Parallel(
             n_jobs=self._workers,
             return_as="generator_unordered",
@@ -134,40 +133,29 @@ class Processes:
             initializer=_end_with,
             initargs=(os.getpid(),),
         )
-        with _stopped(pool(delayed(_run_there)(payload, task) for task in tasks)) as done:
-            for task, line, reason in done:
-                if reason:
-                    raise InputError(reason)
-                yield task, *unpack(self._settings, task, line)
+        with _closing(pool(delayed(run_packed)(payload, task) for task in tasks)) as lines:
+            yield from lines
 
 
 @contextmanager
-def _stopped(results: Any) -> Iterator[Any]:
-    """Stop what is still being done when nobody waits for it any more."""
+def _closing(results: Any) -> Iterator[Any]:
+    """Stop the tasks that are still running when their results are no longer needed."""
     try:
         yield results
     finally:
         with warnings.catch_warnings():
-            # joblib warns of tasks that were stopped; that is what is wanted here.
+            # joblib warns about stopped tasks; stopping them is the purpose here.
             warnings.filterwarnings("ignore", ".*tasks", UserWarning)
             results.close()
 
 
-def _run_there(payload: Payload, task: Task) -> tuple[Task, bytes, str]:
-    """In another process: errors come back as text, since not every error can be sent."""
-    try:
-        return task, run_packed(payload, task), ""
-    except HeldoutError as error:
-        return task, b"", str(error)
-
-
 def _end_with(parent: int) -> None:
-    """End this process when the one that has started it was killed.
+    """End this worker when the process that started it is killed.
 
-    Without it a worker would wait five minutes for more work, or hang in a call for ever. It is the
-    first thing a worker does: its parent may be killed before it has a task for it.
+    Without this, a worker waits five minutes for more work, or hangs in a call for ever. It is the
+    first thing a worker does: its parent may be killed before it sends a task.
     """
-    if sys.platform != "win32":  # there a process keeps the number of a parent that is gone
+    if sys.platform != "win32":  # on Windows, the parent's id does not change when it ends
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -177,24 +165,44 @@ def _watch(parent: int) -> None:
     os._exit(1)
 
 
+class _TaskError(Exception):
+    """A `HeldoutError` of a task, as text: not every error can be pickled."""
+
+
 def run_packed(payload: Payload, task: Task) -> bytes:
-    """Do a task in another process.
+    """Run a task in another process.
 
-    What comes back is a line as it stands in the journal: arrays and plain values with a checksum,
-    no objects.
+    The answer is a line as in the journal: arrays and plain values with a checksum, no objects.
     """
-    context = payload.open()
-    begin = time.perf_counter()
-    record = context.perform(task)
-    return encode({"record": record.plain(), "seconds": time.perf_counter() - begin})
+    try:
+        context = payload.open()
+        begin = time.perf_counter()
+        record = context.perform(task)
+    except HeldoutError as error:
+        raise _TaskError(str(error)) from None
+    seconds = time.perf_counter() - begin
+    return encode({"key": task.key, "seconds": seconds, "record": record.plain()})
 
 
-def unpack(settings: Settings, task: Task, line: bytes) -> tuple[Record, float]:
-    """The record and the seconds that `run_packed` has sent."""
-    found = decode(line)
-    if found is None:
+def unpack(settings: Settings, tasks: dict[str, Task], line: bytes) -> Finished:
+    """Return the task, the record and the seconds that `run_packed` sent."""
+    content = decode(line)
+    if content is None:
         raise InputError(
-            "what a worker has sent did not arrive as it was sent: go on with --resume"
+            "the answer of a worker was damaged on the way: continue the run with resume=True"
         )
-    record = settings.system(task.system).read_record(task, found["record"])
-    return record, found["seconds"]
+    task = tasks[content["key"]]
+    record = settings.system(task.system).read_record(task, content["record"])
+    return task, record, content["seconds"]
+
+
+def local_processes(cluster: Any) -> int:
+    """Return the number of processes that ``local:N`` asks for; 0 for any other cluster.
+
+    Examples
+    --------
+    >>> local_processes("local:4"), local_processes("tcp://node1:8786")
+    (4, 0)
+    """
+    match = re.fullmatch(r"local:([1-9][0-9]{0,8})", cluster) if isinstance(cluster, str) else None
+    return int(match[1]) if match else 0

@@ -1,11 +1,13 @@
-"""The journal: one checksummed line for each finished task, so that a killed run can go on.
+"""The journal: one line with a checksum per finished task, so that a killed run can be resumed.
 
-A line is a checksum, a blank, a JSON object and a line end, appended in one write, so that it is
-safe from the end of the process; it is flushed to the disk, where it is safe from the end of the
-power, at the latest with the first line half a second later. Arrays stand in it as their bytes, so
-that what is read back is what was written, bit by bit. A line that was cut off, or that is not what
-its checksum says, ends the journal: it and all that follows are dropped, and their tasks are done
-again.
+A line is a checksum, a space, a JSON object and a newline. It is appended in one write, so it
+survives the end of the process. It is flushed to the disk at the latest with the first line half a
+second later; after that it survives a power cut. Arrays are stored as their bytes (base64), so
+that values are read back exactly.
+
+The first line that is cut off or fails its checksum ends the journal: it and all lines after it
+are dropped, and their tasks run again. Lines after a damaged one could be used, but a gap means
+that the file was changed by somebody else, and running a task again is always right.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.execution.regular_files import open_regular
+from heldout.experiment.execution.folder import open_regular
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,18 +34,18 @@ if TYPE_CHECKING:
 __all__ = ["Journal", "Record", "decode", "encode"]
 
 Record = dict[str, Any]
-"""What a task gives: plain values and arrays by name."""
+"""The content of a line: plain values and arrays by name."""
 
 _ARRAY = "array"
 
 _KIND: Final = re.compile(r"[<|][biufcSU][0-9]{1,9}")
-"""How arrays of plain values are named; NumPy knows more, some of which it warns of."""
+"""The NumPy types of arrays that may be in a journal: plain values, no objects."""
 
 _LONGEST: Final = 1 << 30
-"""Bytes of a record: what goes on without an end was not written here."""
+"""The longest line in bytes; a longer one was not written by a run."""
 
 FLUSH_SECONDS: Final = 0.5
-"""A disk takes longer to flush than many a task takes; a power cut costs this much work."""
+"""A flush takes longer than many tasks; a power cut costs this much work."""
 
 
 def _packed(value: Any) -> Any:
@@ -56,9 +58,9 @@ def _packed(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return {_ARRAY: ["float", [], repr(value)]}
     if isinstance(value, dict):
-        return {key: _packed(one) for key, one in value.items()}
+        return {key: _packed(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_packed(one) for one in value]
+        return [_packed(item) for item in value]
     return value
 
 
@@ -68,12 +70,12 @@ def _unpacked(value: Any) -> Any:
         if kind == "float":
             return float(data)
         if not _KIND.fullmatch(kind):
-            raise ValueError(f"an array of {kind}")
+            raise ValueError(f"unexpected array type {kind}")
         return np.frombuffer(base64.b64decode(data), np.dtype(kind)).reshape(shape).copy()
     if isinstance(value, dict):
-        return {key: _unpacked(one) for key, one in value.items()}
+        return {key: _unpacked(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_unpacked(one) for one in value]
+        return [_unpacked(item) for item in value]
     return value
 
 
@@ -82,7 +84,7 @@ def _checksum(text: bytes) -> bytes:
 
 
 def encode(record: Record) -> bytes:
-    """A record as a line.
+    """Return a record as a line.
 
     Examples
     --------
@@ -96,15 +98,15 @@ def encode(record: Record) -> bytes:
 
 
 def decode(line: bytes) -> Record | None:
-    """A record from its line; None if the line is not whole."""
+    """Return the record of a line; None if the line is damaged."""
     checksum, _, text = line.partition(b" ")
     if not line.endswith(b"\n") or checksum != _checksum(text[:-1]):
         return None
     try:
-        found = _unpacked(json.loads(text))
+        record = _unpacked(json.loads(text))
     except (ValueError, TypeError, SyntaxError, OverflowError, RecursionError, MemoryError):
-        return None  # a right checksum says who counted it, not that it is a record
-    return found if isinstance(found, dict) else None
+        return None  # anybody can compute a checksum; the content need not be a record
+    return record if isinstance(record, dict) else None
 
 
 class Journal:
@@ -113,14 +115,14 @@ class Journal:
     Parameters
     ----------
     path
-        The file; it is made if it is not there.
+        The file; it is created if it does not exist.
 
     Attributes
     ----------
     records
-        What was in it when it was opened, in order.
+        The records in the file when it was opened, in order.
     dropped
-        How many bytes at its end were not whole and have been cut off.
+        The number of bytes that were cut off at the end because they were damaged.
     """
 
     def __init__(self, path: Path) -> None:
@@ -147,7 +149,7 @@ class Journal:
             os.fsync(self._file)
 
     def add(self, record: Record) -> None:
-        """Append a record; when this returns, a killed process does not lose it."""
+        """Append a record; after this returns, it survives the end of the process."""
         line = encode(record)
         try:
             written = os.write(self._file, line)
@@ -158,8 +160,8 @@ class Journal:
                 self._flushed = time.monotonic()
         except OSError as error:
             raise InputError(
-                f"{self.path}: cannot be written ({error.strerror}); what was finished before is "
-                "there: make room and go on with --resume"
+                f"{self.path}: cannot be written ({error.strerror}); finished tasks are kept: make "
+                "room and continue with resume=True"
             ) from None
 
     def close(self) -> None:

@@ -1,6 +1,6 @@
-"""The memory that a run will take, estimated from sizes before it starts.
+"""The memory that a run needs, estimated from sizes before it starts.
 
-Rough by nature: what a user's code takes is its own.
+The estimate is rough: the memory that a user's code needs is not known.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ __all__ = [
 ]
 
 _SLACK: Final = 64 << 20
-"""Libraries that are loaded when results are made, and what nobody has counted."""
+"""Libraries that are loaded when results are made, and everything not counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a run will take, roughly.
+    """The memory that a run needs, roughly.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Memory:
     worker
         Bytes of one worker process.
     processes
-        How many of those there are.
+        The number of worker processes.
     """
 
     own: int
@@ -67,93 +67,93 @@ def estimate_memory(
     tasks: Sequence[Task],
     *,
     processes: int = 0,
-    away: bool = False,
+    on_cluster: bool = False,
 ) -> Memory:
-    """Estimate what a run will take.
+    """Estimate the memory that a run needs.
 
     Parameters
     ----------
     tasks
-        Those that are still to be done.
+        The tasks to run.
     processes
-        Processes of this machine beside this one.
-    away
-        Whether those rank built-in models too.
+        Worker processes on this machine.
+    on_cluster
+        Whether the workers are a cluster, which ranks with built-in models, too.
     """
     held, context = held_memory(), Context(settings, index)
     here = there = 0
     for system in settings.systems:
-        mine = [task for task in tasks if task.system == system.name]
-        if not mine:
+        own = [task for task in tasks if task.system == system.name]
+        if not own:
             continue
-        needed = system.memory(mine, context)
+        needed = system.memory(own, context)
         here = max(here, needed)
-        if system.runs_elsewhere(cluster=away):
+        if system.runs_elsewhere(cluster=on_cluster):
             there = max(there, needed)
     more = here + settings.record_bytes() * len(tasks) + _SLACK
-    worker = settings.process_bytes(held) + there + (_SLACK if away else 0)
+    worker = settings.process_bytes(held) + there + (_SLACK if on_cluster else 0)
     return Memory(max(peak_memory(), held + more), worker, processes)
 
 
-def check_memory(found: Memory, allowed: int, *, least: int = 0) -> int:
-    """How many of the processes that are wished for fit into the memory that is allowed.
+def check_memory(expected: Memory, limit: int, *, least: int = 0) -> int:
+    """Return the number of worker processes that fit into the memory limit.
 
     Parameters
     ----------
     least
-        How many there must be: a run for which they do not fit is refused.
+        The smallest number of processes; a run for which they do not fit is refused.
     """
-    needed = found.own + least * found.worker
-    if needed > allowed:
+    needed = expected.own + least * expected.worker
+    if needed > limit:
         raise InputError(
-            f"this run takes about {shown_size(needed)} of memory, and {shown_size(allowed)} are "
-            "allowed: allow more, or take fewer values, a smaller depth, or an index that stands "
-            "in a file (heldout index)"
+            f"this run needs about {shown_size(needed)} of memory, more than max_memory "
+            f"({shown_size(limit)}): raise it, or use fewer parameter settings, a smaller depth, "
+            "or an index in a file (heldout index)"
         )
-    return min(found.processes, (allowed - found.own) // found.worker)
+    return min(expected.processes, (limit - expected.own) // expected.worker)
 
 
 def check_machine(processes: int) -> None:
-    """Refuse more processes than this machine has memory for, were they empty."""
-    needed, there = processes * PROCESS_BYTES, machine_memory()
-    if processes > 1 and there and needed > there:
+    """Refuse more processes than this machine has memory for, even without data."""
+    needed, available = processes * PROCESS_BYTES, machine_memory()
+    if processes > 1 and available and needed > available:
         raise InputError(
-            f"{processes:,} processes take {shown_size(needed)} of memory before they have done "
-            f"anything, and this machine has {shown_size(there)}: take fewer"
+            f"{processes:,} processes need {shown_size(needed)} of memory before they start to "
+            f"work, and this machine has {shown_size(available)}: use fewer"
         )
 
 
 def machine_memory() -> int:
-    """Bytes of memory that this machine has; 0 where it does not say."""
+    """Return the bytes of memory of this machine; 0 if unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):  # not a Unix, or one that does not count
+    except (AttributeError, ValueError, OSError):  # not a Unix, or one without these names
         return 0
 
 
 def peak_memory() -> int:
-    """Bytes that this process has held at most, up to now; 0 where nobody counts."""
+    """Return the peak memory of this process in bytes; 0 if unknown."""
     if sys.platform == "win32":
         return 0
-    counted = _counted("VmHWM")
-    if counted:  # what `resource` says counts the process that has started this one, too
-        return counted
+    peak = _status("VmHWM")
+    if peak:  # `resource` would include the peak of the process that started this one
+        return peak
     import resource
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(peak) if sys.platform == "darwin" else int(peak) * 1024
+    peak = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def held_memory() -> int:
-    """Bytes that this process holds now, or has held at most where nobody counts that."""
-    return _counted("VmRSS") or peak_memory()
+    """Return the memory of this process in bytes; its peak where only that is known."""
+    return _status("VmRSS") or peak_memory()
 
 
-def _counted(name: str) -> int:
-    """What Linux counts of this process, in bytes; 0 elsewhere."""
+def _status(name: str) -> int:
+    """Return a value of ``/proc/self/status`` in bytes; 0 if it is not there."""
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return 0
-    found = re.search(rf"{name}:\s*(\d+) kB", status)
-    return int(found[1]) * 1024 if found else 0
+    match = re.search(rf"{name}:\s*(\d+) kB", status)
+    return int(match[1]) * 1024 if match else 0

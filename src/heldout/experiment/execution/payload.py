@@ -1,114 +1,272 @@
-"""A payload: all that another process needs to do tasks; sent once, not with every task."""
+"""The payload: everything another process needs to run tasks. It is sent once, not with each task.
+
+A payload is one pickle of the settings and the index. Large objects in it are replaced by a call
+that makes them again in the other process:
+
+- A collection that was read from files is read again there; it can be larger than memory. A
+  collection that was given as an object is sent.
+- An index in a file is opened there; an index in memory is sent as the bytes of its files.
+- Built-in models need no text. If no other system runs, the documents are only the ids that the
+  index has.
+
+Pickle keeps identities: splits that refer to the documents of a collection refer to the documents
+of the same new collection in the other process.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import pickle
+import tempfile
+from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.data.collection import Collection
+from heldout.data.document_ids import document_ids
+from heldout.data.documents import BATCH, Documents, documents_of
 from heldout.errors import InputError
-from heldout.experiment.execution.shared_data import dump_beside, load_beside
 from heldout.experiment.manifest import versions_of
 from heldout.experiment.systems.base import Context
+from heldout.measure.ranking.names import add_family, find_family
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
     from numpy.typing import NDArray
 
-    from heldout.experiment.execution.shared_data import SentRankingData
-    from heldout.experiment.settings import Settings
+    from heldout.data.documents import TextBatch
+    from heldout.data.queries import Queries
+    from heldout.data.run import Qrels
+    from heldout.experiment.schema import CollectionTable
+    from heldout.experiment.settings import RankingSettings, Settings
+    from heldout.measure.ranking.names import Family, RankingMeasure
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["Payload", "pack_payload"]
+    Replacement = tuple[object, Callable[..., Any], tuple[Any, ...]]
+
+__all__ = ["Payload", "pack_payload", "ranking_replacements"]
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """The settings of an experiment, with what they need, on their way to another process.
+    """An experiment on its way to another process.
 
     Parameters
     ----------
     digest
-        Of the content; payloads with the same one are opened once in each process.
+        SHA-256 of the content. A process opens payloads with the same digest once.
     content
-        Bytes as an array, which joblib puts on the disk once and maps into every process.
+        The pickle, as an array: joblib writes it to disk once and maps it into every process.
     """
 
     digest: str
     content: NDArray[np.uint8] = field(compare=False, repr=False)
 
     def open(self) -> Context[Any]:
-        """What tasks need; the same object whenever it is asked for in a process."""
+        """Return what tasks need; a process gets the same object each time."""
         return _opened(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Contents:
-    """What is in a payload.
+    """What a payload holds.
 
     Parameters
     ----------
     versions
-        Of all that results depend on: they must be the same there.
-    settings
-        Pickled, with names in place of what is in the shared data.
-    shared
-        What is large: collection and index; None: the data are among the settings.
+        Versions of the packages that results depend on; the other process must have the same.
     sources
-        Of each system the hash of the file that it is loaded from; None: it is in the settings.
+        For each system, the hash of the file it is loaded from; None: it is among the settings.
+    settings, index
+        The experiment, and the index for built-in models.
     """
 
     versions: dict[str, str]
-    settings: bytes
-    shared: SentRankingData | None
     sources: tuple[str | None, ...]
+    settings: Settings
+    index: AnyIndex | None
 
 
-def pack_payload(settings: Settings, index: AnyIndex | None, *, sent: bool = False) -> Payload:
+def pack_payload(settings: Settings, index: AnyIndex | None, *, embed: bool = False) -> Payload:
     """Make a payload.
 
     Parameters
     ----------
     index
-        The index, if built-in models are to be ranked there.
-    sent
-        Send collection and index even if they stand in files: nobody else sees those.
+        The index, if the other process ranks with built-in models.
+    embed
+        Put the contents of files into the payload, for processes that cannot read the files.
     """
-    sources = tuple(one.source() for one in settings.systems)
-    shared = settings.shared_data(index, sent=sent)
+    replacements = settings.replacements(index, embed=embed)
     try:
-        described = dump_beside(settings.sendable(), settings.shared_parts())
-        contents = _Contents(versions_of(settings), described, shared, sources)
-        content = dump_beside(contents, {})
+        sources = tuple(system.source() for system in settings.systems)
+        contents = _Contents(versions_of(settings), sources, settings.sendable(), index)
+        content = _pickled(contents, replacements)
     except Exception as error:
-        # Anything can be in a user's object, and any of it can refuse.
+        # A user's object can contain anything, and anything can fail to pickle.
         raise InputError(
             f"the systems or the data cannot be sent to other processes "
-            f"({type(error).__name__}: {error}): take 1 worker, or name the system by its file "
+            f"({type(error).__name__}: {error}): use 1 worker, or name the system by its file "
             "(ranker.py:rank)"
         ) from error
-    digest = hashlib.sha256(content).hexdigest()
-    return Payload(digest, np.frombuffer(content, np.uint8))
+    return Payload(hashlib.sha256(content).hexdigest(), np.frombuffer(content, np.uint8))
+
+
+def _pickled(contents: _Contents, replacements: Sequence[Replacement]) -> bytes:
+    import cloudpickle  # type: ignore[import-untyped] # pickles functions by value
+
+    calls = {id(replaced): (function, arguments) for replaced, function, arguments in replacements}
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, instance: Any) -> Any:
+            call = calls.get(id(instance))
+            return super().reducer_override(instance) if call is None else call
+
+    file = io.BytesIO()
+    Pickler(file, protocol=5).dump(contents)
+    return file.getvalue()
 
 
 @lru_cache(maxsize=1)
 def _opened(payload: Payload) -> Context[Any]:
     content = payload.content.tobytes()
     if hashlib.sha256(content).hexdigest() != payload.digest:
-        raise InputError("the settings did not arrive as they were sent")
-    contents: _Contents = load_beside(content, {})
-    parts, index = ({}, None) if contents.shared is None else contents.shared.open()
-    settings: Settings = load_beside(contents.settings, parts)
-    _refuse_other_versions(contents.versions, versions_of(settings))
-    return Context(settings.restored(contents.sources), index)
+        raise InputError("the settings were damaged on the way to a worker")
+    contents: _Contents = pickle.loads(content)  # noqa: S301 - pickled by this run
+    _refuse_other_versions(contents.versions, versions_of(contents.settings))
+    return Context(contents.settings.restored(contents.sources), contents.index)
 
 
 def _refuse_other_versions(there: dict[str, str], here: dict[str, str]) -> None:
     for name, wanted in there.items():
         if here.get(name) != wanted:
             raise InputError(
-                f"a worker has {name} {here.get(name, 'not at all')}, the run was started with "
-                f"{wanted}: results could differ; install the same version there"
+                f"a worker has {name} {here.get(name, '(not installed)')}, the run was started "
+                f"with {wanted}: results could differ; install the same version there"
             )
+
+
+def ranking_replacements(
+    settings: RankingSettings, index: AnyIndex | None, *, embed: bool
+) -> Iterator[Replacement]:
+    """Yield the large objects of a ranking experiment, each with the call that makes it again."""
+    for measure in (*settings.measures, settings.tune_for):
+        if hasattr(measure.definition.compute, "own"):  # defined by the user
+            yield measure, _own_measure, (measure.definition, copy(measure))
+    collection, documents = settings.collection, settings.collection.documents
+    if index is not None:
+        yield _index_replacement(index, settings.index, embed=embed)
+    if index is not None and not any(system.needs_text for system in settings.systems):
+        yield documents, _DocumentsWithoutText, (index,)
+    elif settings.source is not None and not embed:
+        # A worker may have been started in another folder.
+        source = settings.source.moved(_absolute)
+        yield collection, _read_collection, (source, collection.fingerprint())
+        for name in ("documents", "queries", "qrels"):
+            yield getattr(collection, name), getattr, (collection, name)
+        yield documents.ids, getattr, (documents, "ids")
+        return
+    else:
+        ids, texts = zip(*documents.pairs(), strict=True)  # read from files, if there are any
+        yield documents, documents_of, (ids, texts)
+    yield documents.ids, getattr, (documents, "ids")
+    parts = documents, collection.queries, collection.qrels, collection.name
+    yield collection, _collection, parts
+
+
+def _index_replacement(
+    index: AnyIndex, given: AnyIndex | str | None, *, embed: bool
+) -> Replacement:
+    function = index.analyzer.function
+    if isinstance(given, str) and not embed:
+        path = str(Path(given).absolute())
+        return index, _open_index, (path, index.fingerprint, function)
+    return index, _index_of_files, (_index_files(index), function)
+
+
+def _absolute(path: str) -> str:
+    """Return the absolute path of an existing file, and any other text as it is."""
+    return str(Path(path).absolute()) if Path(path).exists() else path
+
+
+def _index_files(index: AnyIndex) -> tuple[tuple[str, bytes], ...]:
+    """Return the names and bytes of the files of an index; one in memory is written first."""
+    from heldout.retrieve.index import Index
+
+    if not isinstance(index, Index):
+        return tuple((file.name, file.read_bytes()) for file in index.files())
+    with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
+        path = Path(folder) / "index"
+        index.save(path)
+        return ((path.name, path.read_bytes()),)
+
+
+# Called in the other process.
+
+
+def _own_measure(family: Family, measure: RankingMeasure) -> RankingMeasure:
+    """Make the family known by name; a measure refers to it by name alone."""
+    if find_family(family.name) is None:
+        add_family(family)
+    return measure
+
+
+def _collection(documents: Documents, queries: Queries, qrels: Qrels, name: str) -> Collection:
+    return Collection(documents, queries, qrels, name=name)
+
+
+def _read_collection(source: CollectionTable, fingerprint: str) -> Collection:
+    collection = source.read()
+    if collection.fingerprint() != fingerprint:
+        raise InputError(
+            f"{source.source} is a different collection here than where the run was started: all "
+            "workers must read the same files"
+        )
+    return collection
+
+
+def _open_index(path: str, fingerprint: str, function: Any) -> AnyIndex:
+    from heldout.retrieve.shards import open_index
+
+    index = open_index(path, function=function)
+    if index.fingerprint != fingerprint:
+        raise InputError(
+            f"{path} is a different index here than where the run was started: all workers must "
+            "open the same index"
+        )
+    return index
+
+
+def _index_of_files(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
+    from heldout.retrieve.shards import open_index
+
+    with tempfile.TemporaryDirectory(prefix="heldout-", ignore_cleanup_errors=True) as folder:
+        for name, content in files:
+            (Path(folder) / name).write_bytes(content)
+        path = Path(folder) / files[0][0] if len(files) == 1 else Path(folder)
+        return open_index(path, function=function)  # stays mapped after the files are removed
+
+
+class _DocumentsWithoutText(Documents):
+    """Documents whose ids are in the index and whose text was not sent."""
+
+    __slots__ = ("ids", "notes")
+
+    def __init__(self, index: AnyIndex) -> None:
+        self.ids = document_ids(index.document_ids)
+        self.notes = ()
+
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """Refuse: there is no text."""
+        del size
+        raise InputError("the text of the documents was not sent to this process")
+
+    def text(self, number: int) -> str:
+        """Refuse: there is no text."""
+        raise InputError(f"the text of document {number} was not sent to this process")

@@ -1,4 +1,4 @@
-"""How far a run is: a bar with the time that is left, on a terminal."""
+"""A progress bar on a terminal."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ __all__ = ["Step", "progress_bar"]
 
 @contextmanager
 def progress_bar(total: int, done: int, *, shown: bool) -> Iterator[Step]:
-    """Give a function to call with the name of each task when it is finished.
+    """Give a function to call with the name of each finished task.
 
     Parameters
     ----------
     total, done
-        How many tasks there are, and how many were finished before.
+        The number of tasks, and of those that an earlier run finished.
     shown
-        Whether to draw anything; it is only drawn on a terminal.
+        Whether to show the bar; it is only shown on a terminal.
     """
     if not shown or not sys.stderr.isatty():
         yield lambda _: None

@@ -1,4 +1,4 @@
-"""Resources: who does the work of an experiment, and how much memory that may take."""
+"""Resources: the workers of a run, and the memory they may use."""
 
 from __future__ import annotations
 
@@ -20,132 +20,145 @@ from heldout.experiment.execution.tasks import plan_tasks
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
 
     from heldout.experiment.execution.executors import Executor
-    from heldout.experiment.execution.memory import Memory
-    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
+    from heldout.retrieve.parts import EachPart
     from heldout.retrieve.shards import AnyIndex
 
-__all__ = ["Resources", "check_cluster"]
+__all__ = ["Resources", "parts_on_dask"]
 
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """Who does the work (processes of this machine, or a Dask cluster), and what it may take.
+    """The workers of a run (processes of this machine, or a Dask cluster) and their memory.
 
     Parameters
     ----------
     workers
-        Processes of this machine for calls and fits; 1: this one.
+        Processes of this machine for calls and fits; 1: this process.
     dask
-        A cluster that does the work instead, as `heldout.Experiment.run` takes it.
+        A cluster to use instead, as for `heldout.Experiment.run`.
     limit
-        Bytes that this process and others of this machine may take.
-    told
-        Called with what a user should know before the work begins.
+        Bytes that this process and its workers on this machine may use.
+    on_message
+        Called with a message for the user before the run starts.
+    worker_limit
+        Bytes that each process of a cluster on this machine may use.
     """
 
     workers: int
     dask: Any
     limit: int | None = None
-    told: Callable[[str], None] | None = None
+    on_message: Callable[[str], None] | None = None
+    worker_limit: int | None = None
 
     @property
     def processes(self) -> int:
-        """Processes of this machine beside this one."""
+        """Worker processes on this machine."""
         if self.dask is not None:
             return local_processes(self.dask)
         return self.workers if self.workers > 1 else 0
 
     def check(self) -> None:
-        """Refuse what cannot be meant, before anything is read or built."""
+        """Refuse impossible values before anything is read or built."""
         if self.workers < 1:
-            raise InputError(f"workers={self.workers}: give at least 1")
+            raise InputError(f"workers={self.workers}: expected a positive integer")
         if self.dask is None:
             return
         if self.workers > 1:
             raise InputError("workers are processes here, dask is a cluster: give one of them")
-        _dask_tools()
-        check_cluster(self.dask)
+        _dask_module()
+        _check_address(self.dask)
 
     def within_memory(self, settings: Settings, index: AnyIndex | None) -> Resources:
-        """As many workers as there is memory for; refuse what cannot fit."""
+        """Return as many workers as there is memory for; refuse a run that cannot fit."""
+        check_machine(self.processes if self.limit is None else 0)
+        expected = estimate_memory(
+            settings,
+            index,
+            plan_tasks(settings),
+            processes=self.processes,
+            on_cluster=self.dask is not None,
+        )
         if self.limit is None:
-            check_machine(self.processes)
+            self._warn(expected.total)
             return self
-        found = self._expected(settings, index, plan_tasks(settings))
-        # Without processes of its own, a cluster of this machine could do nothing.
+        # A cluster on this machine needs at least one process.
         least = 1 if self.dask is not None and self.processes else 0
-        fit = check_memory(found, self.limit, least=least)
+        fit = check_memory(expected, self.limit, least=least)
         check_machine(fit)
-        if fit < self.processes and self.told is not None:
-            shown = max(fit, 1)
-            self.told(f"{shown} of {self.processes} workers, to stay within the memory")
+        if fit < self.processes:
+            self._tell(f"{max(fit, 1)} of {self.processes} workers, to stay within the memory")
         if least:
-            return replace(self, dask=f"local:{fit}")
+            share = max((self.limit - expected.own) // fit, expected.worker)
+            return replace(self, dask=f"local:{fit}", worker_limit=share)
         return replace(self, workers=max(fit, 1))
 
-    def tell(self, settings: Settings, index: AnyIndex | None, tasks: Sequence[Task]) -> None:
-        """Say if the run may take more memory than there is."""
-        there = machine_memory()
-        if self.told is None or not there:
-            return
-        needed = self._expected(settings, index, tasks).total
-        if needed > there:
+    def _warn(self, needed: int) -> None:
+        available = machine_memory()
+        if available and needed > available:
             text = (
-                f"this run takes about {shown_size(needed)} of memory, and this machine has "
-                f"{shown_size(there)}"
+                f"this run needs about {shown_size(needed)} of memory, and this machine has "
+                f"{shown_size(available)}"
             )
-            self.told(Note("little-memory", text).line())
+            self._tell(Note("little-memory", text).line())
+
+    def _tell(self, message: str) -> None:
+        if self.on_message is not None:
+            self.on_message(message)
 
     @contextmanager
     def executor(self, settings: Settings, index: AnyIndex | None) -> Iterator[Executor | None]:
-        """Whoever does what can be done elsewhere; None: nobody."""
+        """Give the executor of tasks that can run elsewhere; None: there is none."""
         if self.dask is None:
             yield Processes(settings, self.workers) if self.workers > 1 else None
             return
-        open_dask, executor, workers_of = _dask_tools()
+        tools = _dask_module()
         with (
-            open_dask(self.dask, self._share(settings, index)) as client,
-            closing(executor(client, settings, index)) as one,
+            tools.open_dask(self.dask, self.worker_limit) as client,
+            closing(tools.DaskExecutor(client, settings, index)) as executor,
         ):
-            if self.told is not None and not workers_of(client):
-                self.told("the Dask cluster has no workers: waiting for the first to come")
-            yield one
-
-    def _share(self, settings: Settings, index: AnyIndex | None) -> int | None:
-        """Bytes that each process of a cluster of this machine may take."""
-        if self.limit is None or not self.processes:
-            return None
-        found = self._expected(settings, index, plan_tasks(settings))
-        return max((self.limit - found.own) // self.processes, found.worker)
-
-    def _expected(
-        self, settings: Settings, index: AnyIndex | None, tasks: Sequence[Task]
-    ) -> Memory:
-        away = self.dask is not None
-        return estimate_memory(settings, index, tasks, processes=self.processes, away=away)
+            if not tools.workers_of(client):
+                self._tell("the Dask cluster has no workers: waiting for the first one")
+            yield executor
 
 
-def check_cluster(where: Any) -> None:
-    """Refuse text that names no cluster: to look for one there could take for ever."""
+@contextmanager
+def parts_on_dask(where: Any) -> Iterator[EachPart]:
+    """Search the parts of an index on a cluster; see `dask_executor.search_parts`.
+
+    Parameters
+    ----------
+    where
+        As `dask` of `heldout.Experiment.run`.
+    """
+    tools = _dask_module()
+    _check_address(where)
+    check_machine(local_processes(where))
+    with tools.search_parts(where) as each:
+        yield each
+
+
+def _check_address(where: Any) -> None:
+    """Refuse text that is not an address: connecting to it could take for ever."""
     if not isinstance(where, str) or local_processes(where):
         return
     if "://" not in where and not names_file(where):
         raise InputError(
-            f"{where!r} is no Dask cluster: give tcp://HOST:PORT, a scheduler file, or local:4 for "
-            "four processes of this machine"
+            f"{where!r} is not a Dask cluster: give tcp://HOST:PORT, a scheduler file, or local:4 "
+            "for four processes of this machine"
         )
 
 
-def _dask_tools() -> tuple[Any, Any, Any]:
-    """What opens a cluster, what does jobs there, and what tells of its workers."""
+def _dask_module() -> ModuleType:
+    """Import what needs the optional package distributed."""
     try:
-        from heldout.experiment.execution.dask_executor import DaskExecutor, open_dask, workers_of
+        import heldout.experiment.execution.dask_executor as dask_executor  # noqa: PLR0402
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
         ) from error
-    return open_dask, DaskExecutor, workers_of
+    return dask_executor

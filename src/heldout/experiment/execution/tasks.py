@@ -1,8 +1,8 @@
 """The tasks of an experiment: independent, named, and known before anything runs.
 
-A task's result depends on the settings and the task alone, so tasks can be done in any order, by
-any number of workers, today or after a crash. What is held out is not touched before a value has
-been chosen for it: tasks of the second stage need the choices that follow from the first.
+The record of a task depends on the settings and the task alone, so tasks can run in any order, on
+any number of workers, before or after a crash. Held-out data are not used before parameters have
+been chosen for them: tasks of the second stage need the choices that follow from the first.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["EVERYTHING", "STAGES", "Task", "plan_tasks"]
 
 EVERYTHING: Final = -1
-"""In place of a split: nothing is held out (the choice of the parameters to ship)."""
+"""In place of a split: nothing is held out (parameters are tuned on all data)."""
 STAGES: Final = (0, 1)
 
 
@@ -27,20 +27,20 @@ class Task:
     Parameters
     ----------
     key
-        Its name, different from all others.
+        Its unique name.
     system
         The name of its system.
     kind
-        Which of its system's tasks it is; it means nothing to others.
+        The kind of task; only its system knows what it means.
     split
         The number of the split, or of the repeat; `EVERYTHING` if nothing is held out.
     inner
         The number of the inner fold; −1: none.
     points
-        The numbers of the parameter values it is done at; none: they are chosen first, or by the
-        task itself.
+        The numbers of the parameter settings to use; empty: they are chosen by an earlier stage,
+        or by the task itself.
     stage
-        0, or 1 for what needs the choices that follow from stage 0.
+        0, or 1 if it needs the choices that follow from stage 0.
     """
 
     key: str
@@ -53,6 +53,6 @@ class Task:
 
 
 def plan_tasks(settings: Settings) -> tuple[Task, ...]:
-    """All tasks, in the order of the systems; those of stage 1 after all of stage 0."""
+    """Return all tasks, in the order of the systems; those of stage 1 after those of stage 0."""
     tasks = [task for system in settings.systems for task in system.tasks(settings)]
     return tuple(sorted(tasks, key=lambda task: task.stage))  # a stable sort

@@ -1,12 +1,12 @@
-"""Which estimator comes near the truth? A collection is cut into seen and unseen documents.
+"""The bias of estimation methods: a collection is divided into a sample and unseen documents.
 
-In every draw a share of the documents is seen. The system is tuned on them, and its score on the
-unseen ones, each scored as if it were added to the seen ones, is the truth. Every estimator sees
-the seen documents alone. Its bias is the mean of estimate − truth over the draws.
+In every draw a share of the documents is the sample. The system is tuned on it; its score on the
+unseen documents, each scored as if it were added to the sample, is the truth. Every method uses the
+sample alone. Its bias is the mean of estimate − truth over the draws.
 
-Draws come in turns: the documents are shuffled once and cut into as many parts as fit, and each is
-the seen one in its turn. What happens to be easy in one draw is on the other side in the next, so
-that the bias is known far more closely than from as many independent draws.
+Draws are made in turns: the documents are shuffled once and cut into as many parts as fit, and each
+part is the sample in its turn. Documents that are easy by chance in one draw are on the other side
+in the next, so the bias is known far more precisely than from as many independent draws.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.experiment.documents.cross_validate import choose_values
+from heldout.experiment.documents.choose_in_folds import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
-from heldout.experiment.documents.methods import fold_values, per_fold, pool
+from heldout.experiment.documents.methods import fold_values, per_fold
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure
@@ -55,8 +56,8 @@ __all__ = [
 ]
 
 Tuning = Literal["fixed", "nested", "pre-split"]
-"""``nested``: chosen on each train side. ``pre-split``: chosen once on the whole sample before it
-is divided into folds, so that the held-out documents had their say (it leaks; for old studies)."""
+"""``nested``: chosen on each training side. ``pre-split``: chosen once on the whole sample before
+it is divided into folds, so that held-out documents influence it (it leaks; for old studies)."""
 
 _PRO = 10
 UNMATCHED = "pooled-unmatched"
@@ -64,24 +65,24 @@ UNMATCHED = "pooled-unmatched"
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """How a study is made.
+    """The settings of a study.
 
     Parameters
     ----------
     measure
-        What is measured, and tuned for.
+        The measure to compute and to tune for.
     fraction
-        The share of the documents that is seen.
+        The share of the documents in the sample.
     draws
         How often the documents are divided, see `turns`.
     sets
-        Into how many disjoint samples the seen documents are cut.
+        Number of disjoint samples that the documents of a draw are cut into.
     folds
-        Of each sample.
+        Number of folds of each sample.
     tuning, inner
-        How values are chosen; see `Tuning` and `choose_values`.
+        How parameters are chosen; see `Tuning` and `choose_values`.
     replicates
-        Replicates for the interval of the default estimator; 0: no interval.
+        Replicates for the interval of the default method; 0: no interval.
     """
 
     measure: RankingMeasure
@@ -97,17 +98,19 @@ class StudySettings:
 
     def __post_init__(self) -> None:
         if not 0 < self.fraction < 1:
-            raise InputError(f"the fraction is {self.fraction:g}: give a share between 0 and 1")
+            raise InputError(f"fraction {self.fraction:g}: expected a number between 0 and 1")
         if self.draws < 2:
             raise InputError(
                 f"{count_of(self.draws, 'draw')}: at least 2 are needed for a standard error"
             )
         if self.sets < 1 or self.folds < 2:
-            raise InputError("give at least 1 set and 2 folds")
+            raise InputError("expected at least 1 set and 2 folds")
         if self.inner is not None and self.inner < 2:
             raise InputError(f"{count_of(self.inner, 'inner fold')}: at least 2 are needed")
         if self.tuning not in get_args(Tuning):
-            raise InputError(f"tuning is {self.tuning!r}: choose of {', '.join(get_args(Tuning))}")
+            raise InputError(
+                f"tuning={self.tuning!r}: expected one of {', '.join(get_args(Tuning))}"
+            )
         check_seed(self.seed)
         object.__setattr__(
             self, "measure", parse_measure(self.measure, "ranking")
@@ -116,14 +119,14 @@ class StudySettings:
 
     @property
     def turns(self) -> int:
-        """Draws that share one order of the documents; 1 where two full rounds do not fit."""
-        turns = int(1 / self.fraction + 0.01)  # a sixth may be written as .1667
+        """Return the number of draws per order of the documents; 1 if two rounds do not fit."""
+        turns = int(1 / self.fraction + 0.01)  # a sixth may be given as .1667
         return turns if self.draws >= 2 * turns else 1
 
 
 @dataclass(frozen=True, slots=True)
 class BiasRow:
-    """How one estimator did.
+    """The accuracy of one estimation method.
 
     Parameters
     ----------
@@ -132,9 +135,9 @@ class BiasRow:
     rmse
         Root of the mean square of the differences.
     coverage
-        Share of the intervals that hold the truth; None: no interval was made.
+        Share of the intervals that include the truth; None: no intervals.
     default
-        Whether it is the default estimator.
+        Whether it is the default method.
     coverage_se
         The standard error of `coverage`; see `coverage_error`.
     """
@@ -157,17 +160,17 @@ class BiasStudy:
     Parameters
     ----------
     rows
-        One an estimator.
+        One per estimation method.
     sample_size, target_size
-        Documents of a sample, and of the unseen side.
+        Number of documents of a sample, and of the unseen side.
     means
-        (draw, set, estimator, estimate, truth) of every draw.
+        (draw, set, method, estimate, truth) of every draw.
     queries
-        (set, query number, estimator, estimate, truth, Pro10) of the first draw.
+        (set, query number, method, estimate, truth, Pro10) of the first draw.
     left_out
         The mean number of queries per draw without a relevant document in the sample.
     covered
-        For every estimator with an interval: whether that of each draw and set includes the truth,
+        For every method with an interval: whether that of each draw and set includes the truth,
         in the order of `means`.
     """
 
@@ -181,7 +184,7 @@ class BiasStudy:
     covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
-        """Show the estimators as a table and a chart in a notebook."""
+        """Show the methods as a table and a chart in a notebook."""
         from heldout.notebook import study_html  # the report reads results
 
         return study_html(self)
@@ -189,7 +192,7 @@ class BiasStudy:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Drawn:
-    """One sample: estimates, truths, and whether intervals cover."""
+    """One sample: estimates, truths, and whether intervals include them."""
 
     estimates: dict[str, float]
     truth: float
@@ -199,7 +202,7 @@ class _Drawn:
     left_out: int = 0
 
     def truth_for(self, estimator: str) -> float:
-        """Empty queries count 0 on both sides for the estimator that counts them so."""
+        """Return the truth; `per-fold-zero` counts queries without relevant documents as 0."""
         return self.truth_zero if estimator == "per-fold-zero" else self.truth
 
 
@@ -210,20 +213,20 @@ def bias_study(
     *,
     groups: Groups | None = None,
 ) -> BiasStudy:
-    """Compare every estimator with the truth.
+    """Compare every estimation method with the truth.
 
     Parameters
     ----------
     candidates
-        The values of the system; one alone is a fixed system.
+        The parameter settings of the system; a single one: a fixed system.
     progress
-        Called with the number of draws that are done and of all draws.
+        Called with the number of finished draws and of all draws.
     groups
-        The group of each document (`heldout.Splits.groups`): documents that belong together are
-        seen together, in one fold, or unseen. Sizes then differ by the size of a group at most.
+        The group of each document (`heldout.Splits.groups`): a group is in one fold of the sample,
+        or unseen. Sizes then differ by at most the size of a group.
     """
     if settings.tuning == "fixed" and len(candidates) > 1:
-        raise InputError(f"nothing is tuned, but there are {len(candidates)} values: give one")
+        raise InputError(f"nothing is tuned, but there are {len(candidates)} settings: give one")
     n = candidates.index.n_documents
     size = int(n * settings.fraction) // settings.sets
     target = n - int(n * settings.fraction)
@@ -234,7 +237,7 @@ def bias_study(
         )
     if abs(target / size - 1) > SAME_SIZE:
         check_extrapolation([settings.measure])
-    tasks = [(draw, one) for draw in range(settings.draws) for one in range(settings.sets)]
+    tasks = [(draw, number) for draw in range(settings.draws) for number in range(settings.sets)]
     done: list[_Drawn] = []
     for found in stream_threads(
         lambda task: _draw(candidates, settings, size, groups, *task), tasks
@@ -248,13 +251,13 @@ def bias_study(
 def _division(
     n: int, settings: StudySettings, size: int, draw: int, one: int, groups: Groups | None = None
 ) -> tuple[Numbers, Flags]:
-    """Folds of the sample (−1: not in it), and which documents are unseen."""
+    """Return the folds of the sample (−1: not in it), and which documents are unseen."""
     shuffle, turn = divmod(draw, settings.turns)
     generator = np.random.default_rng([settings.seed, shuffle])
     seen = int(n * settings.fraction)
     order = generator.permutation(n)
     place = grouped_places(order, np.arange(n) if groups is None else groups)
-    place = (place - turn * seen) % n  # of a document, or of the first one of its group
+    place = (place - turn * seen) % n  # of a document, or of the first of its group
     sample = (place >= one * size) & (place < (one + 1) * size)
     folds = np.full(n, -1, np.int32)
     _, number = np.unique(place[sample], return_inverse=True)
@@ -265,12 +268,12 @@ def _division(
 def unseen_values(
     candidates: Candidates, sample: Flags, unseen: Flags, value: int, measure: RankingMeasure
 ) -> Floats:
-    """Per query, on unseen documents that are scored with the statistics of the sample."""
+    """Return values per query on unseen documents, scored with the statistics of the sample."""
     cells = np.where(sample, 0, -1).astype(np.int32)
     known = cell_statistics(candidates.index, candidates.vocabulary, cells, 1)
     ranked = np.where(unseen, 0, -1).astype(np.int32)
-    # Likelihoods as in a pooled ranking: a word that only this document has must count for it in
-    # both, or the truth would be that of another system.
+    # Likelihoods as in a pooled ranking: a word that only this document has must count in both, or
+    # the truth would be that of a different system.
     side = Side(ranked, np.zeros_like(ranked), 1, known, added=True, relative=True)
     found: Floats = candidates.evaluate(side, [measure], [value])[0, 0]
     return found
@@ -368,7 +371,7 @@ def _draw(
 def _figure_rows(
     per_query: dict[str, Floats], truth: Floats, relevant: NDArray[np.int64]
 ) -> tuple[tuple[int, str, float, float, float], ...]:
-    """Per-query differences with Pro10, as the study's figures show them."""
+    """Return per-query differences with Pro10, for the figures of the study."""
     pro = np.minimum(relevant, _PRO) / _PRO
     return tuple(
         (query, name, float(values[query]), float(truth[query]), float(pro[query]))
@@ -420,16 +423,16 @@ def _summary(
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:
-    """Of the mean: draws that share an order of the documents, and their sets, hang together."""
+    """Return the standard error of a mean; draws with one order of the documents are a cluster."""
     totals = np.bincount(shuffles, error - error.mean())
     return float(np.sqrt((totals**2).sum() * len(totals) / (len(totals) - 1)) / len(error))
 
 
 def coverage_error(covers: Sequence[bool], shuffles: NDArray[np.int64], level: float) -> float:
-    """Return the standard error of the share of intervals that hold the truth.
+    """Return the standard error of the share of intervals that include the truth.
 
-    It is never below that of intervals of exactly this level: six hits of six do not show that the
-    coverage is 100 % without any error.
+    It is at least that of intervals with exactly this level: six hits of six do not show a
+    coverage of 100 % without error.
 
     Examples
     --------

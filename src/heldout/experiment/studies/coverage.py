@@ -1,10 +1,10 @@
-"""Whether the intervals of systems tuned in query folds hold on a collection.
+"""The coverage of intervals of systems tuned in query folds.
 
-The judged queries of a collection are taken for the population. In every draw as many queries are
-drawn from it with replacement, the systems are tuned and scored in folds of them, and the intervals
-are compared with the truth: the mean over the population of the parameters that were selected on
-the whole sample, which is what the held-out score is reported for. Draws with replacement are
-independent samples of a known population, so that the truth has no error of its own.
+The judged queries of a collection are the population. In every draw as many queries are drawn from
+it with replacement, the systems are tuned and evaluated in folds of them, and the intervals are
+compared with the truth: the mean over the population of the parameters selected on the whole
+sample, for which the held-out score is reported. Draws with replacement are independent samples of
+a known population, so the truth has no error.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from heldout.infer.levels import check_level
 from heldout.infer.scoring.retuned import RETUNED_INTERVAL, retuned_interval
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import whole_side
-from heldout.tune.rechoose import (
+from heldout.tune.choice_variance import (
     REPLICATES,
     Sides,
     TunedPoints,
@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 __all__ = ["CoverageRow", "CoverageSettings", "CoverageStudy", "coverage_study", "query_scores"]
 
 ROUNDING = 1e-12
-"""A truth this close to a bound is inside: equal systems have intervals of no width."""
+"""A truth this close to a bound is inside: equal systems have intervals of width 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoverageSettings:
-    """How a study of intervals is made.
+    """The settings of a study of intervals.
 
     Parameters
     ----------
     draws
-        How many samples of queries are drawn.
+        Number of samples of queries.
     queries
         The size of a sample; None: as many queries as the collection has judged ones.
     folds
-        Of each sample.
+        Number of folds of each sample.
     level
         The confidence level of the intervals.
     replicates
@@ -87,16 +87,16 @@ class CoverageSettings:
 
 @dataclass(frozen=True, slots=True)
 class CoverageRow:
-    """How one kind of interval did.
+    """The coverage of one kind of interval.
 
     Parameters
     ----------
     system, minus
-        What it is of: a system, or the difference of two; empty: none is subtracted.
+        A system, or the difference of two; empty: nothing is subtracted.
     method
-        How the interval is made.
+        The method of the interval.
     default
-        Whether it is the one that heldout reports.
+        Whether heldout reports it.
     truth
         The mean truth over the draws.
     bias, se
@@ -106,8 +106,8 @@ class CoverageRow:
     width
         The mean width of the intervals.
     claims, wrong
-        Of differences: the share of intervals without 0, and of those whose sign is not that of
-        the truth; None for a system by itself.
+        For differences: the share of intervals without 0, and of those with the wrong sign; None
+        for a single system.
     """
 
     system: str
@@ -146,7 +146,7 @@ class CoverageStudy:
 
 
 class _Drawn(NamedTuple):
-    """An interval, and what it should include."""
+    """An interval, and the value it should include."""
 
     interval: Interval
     truth: float
@@ -160,7 +160,7 @@ def query_scores(candidates: Candidates, measure: RankingMeasure) -> Floats:
     candidates
         The parameter settings of one model.
     measure
-        What is measured.
+        The measure to compute.
     """
     side = whole_side(candidates.index, candidates.vocabulary)
     values = candidates.evaluate(side, [measure])[0]
@@ -181,16 +181,16 @@ def coverage_study(
     Parameters
     ----------
     systems
-        For each system points × queries, of the same queries; one point is a fixed system. See
+        For each system points × queries, for the same queries; a single point: a fixed system. See
         `query_scores`.
     measure
-        What the scores are.
+        The measure of the scores.
     settings
-        How the study is made.
+        The settings of the study.
     higher_is_better
         The direction of the measure.
     progress
-        Called with the number of draws that are done and of all draws.
+        Called with the number of finished draws and of all draws.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def _population(systems: Mapping[str, Floats]) -> int:
 
 
 def _folds(size: int, folds: int, generator: np.random.Generator) -> Sides:
-    """Random folds, and last of all a split that trains on everything."""
+    """Return random folds, and at the end a split that trains on all data."""
     own = generator.permutation(size) % folds
     parts = [np.flatnonzero(own == fold) for fold in range(folds)]
     nothing = np.zeros(0, np.int64)
@@ -242,7 +242,7 @@ def _folds(size: int, folds: int, generator: np.random.Generator) -> Sides:
 def _draw(
     systems: Mapping[str, Floats], settings: CoverageSettings, size: int, draw: int, higher: bool
 ) -> dict[tuple[str, str, str], _Drawn]:
-    """All intervals of one sample, by system, what is subtracted from it, and method."""
+    """Return all intervals of one sample, by system, subtracted system, and method."""
     from heldout.infer.intervals.units import mean_interval, t_interval  # SciPy
 
     generator = np.random.default_rng([settings.seed, draw])
@@ -263,7 +263,8 @@ def _draw(
     for name, values in own.items():
         interval = mean_interval(values, level)
         if interval is not None:
-            found[name, "", interval.method] = _Drawn(interval, truths[name])
+            # The method depends on the values drawn: "t", or "Hall" if they are skewed.
+            found[name, "", ""] = _Drawn(interval, truths[name])
     for first, second in combinations(systems, 2):
         gaps, truth = own[second] - own[first], truths[second] - truths[first]
         spread = spreads.get((second, first))
@@ -285,10 +286,11 @@ def _row(
     key: tuple[str, str, str], drawn: list[_Drawn], level: float, *, default: bool
 ) -> CoverageRow:
     system, minus, method = key
+    method = method or " or ".join(sorted({one.interval.method for one in drawn}, reverse=True))
     numbers = np.array([(*one.interval[:3], one.truth) for one in drawn])
     estimate, low, high, truth = numbers.T
     covers = (low - ROUNDING <= truth) & (truth <= high + ROUNDING)
-    alone = np.arange(len(drawn))  # every draw is independent of the others
+    alone = np.arange(len(drawn))  # all draws are independent
     error = estimate - truth
     claimed = np.where(low > ROUNDING, 1, np.where(high < -ROUNDING, -1, 0))
     wrong = (claimed != 0) & (claimed * truth <= ROUNDING)

@@ -1,4 +1,4 @@
-"""Learning curve: how the held-out score grows with what is seen."""
+"""Learning curve: the held-out score for growing training data."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _UNITS: Final = {"document": "documents", "query": "queries"}
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """The held-out score when so much is seen.
+    """The held-out score for one size of the training data.
 
     Parameters
     ----------
     share, size
-        Of what is not held out.
+        Share and size of the training data.
     train, held_out, se
-        Mean scores over the draws on what was seen and on what was held out, and the latter's
-        standard error over the draws.
+        Mean scores over the draws on training and held-out data, and the standard error of the
+        latter over the draws.
     """
 
     share: float
@@ -55,14 +55,14 @@ class CurvePoint:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LearningCurve(Sequence[CurvePoint]):
-    """The points of a learning curve, which knows what it is of.
+    """The points of a learning curve, with what it shows.
 
     Parameters
     ----------
     points
-        As the shares were given.
+        In the order of the shares.
     measure
-        What was measured.
+        The measure.
     by
         What was held out.
     """
@@ -102,26 +102,26 @@ def learning_curve(
     progress: Callable[[int, int], None] | None = None,
     groups: NDArray[np.int64] | None = None,
 ) -> LearningCurve:
-    """Tune on growing parts of what is not held out, and measure on the same held-out part.
+    """Tune on growing parts of the training data, and evaluate on the same held-out data.
 
     Parameters
     ----------
     shares
-        Parts of the train side, each above 0 and at most 1.
+        Shares of the training data, each above 0 and at most 1.
     by
         What is held out: documents, or queries.
     test
-        The share that is held out.
+        The held-out share.
     draws
-        How often everything is divided anew.
+        Number of random divisions.
     groups
-        The group of each document, if documents are held out: those that belong together are seen
-        together or held out together.
+        The group of each document, if documents are held out: a group is in the training data or
+        held out.
     """
     if not shares or any(not 0 < share <= 1 for share in shares):
-        raise InputError("sizes: give shares above 0 and at most 1, such as 0.1,0.25,0.5,1")
+        raise InputError("expected shares above 0 and at most 1, such as 0.1, 0.25, 0.5, 1")
     if not 0 < test < 1:
-        raise InputError(f"the test share is {test:g}: give a share between 0 and 1")
+        raise InputError(f"held-out share {test:g}: expected a number between 0 and 1")
     if draws < 2:
         raise InputError(f"{count_of(draws, 'draw')}: at least 2 are needed for a standard error")
     check_seed(seed)
@@ -133,7 +133,7 @@ def learning_curve(
     n = make.units
     if n < 2:
         units = count_of(n, by, _UNITS[by])
-        raise InputError(f"{units} with something relevant: at least 2 are needed")
+        raise InputError(f"{units} with a relevant document: at least 2 are needed")
     codes = groups if groups is not None and by == "document" else np.arange(n)
     kept_out = max(1, round(n * test))
     results = np.full((len(shares), draws, 2), np.nan)
@@ -141,11 +141,11 @@ def learning_curve(
         order = np.random.default_rng([seed, draw]).permutation(n)
         first = grouped_places(order, codes)
         order = order[np.argsort(first[order], kind="stable")]
-        begins = first[order]  # of a unit's group: it goes where its first unit is
+        begins = first[order]  # a group goes where its first unit is
         held = order[begins < kept_out]
         rest, begins = order[len(held) :], begins[len(held) :]
         if not len(rest):
-            raise InputError("a group of documents is so large that nothing is left to see")
+            raise InputError("a group of documents is so large that no training data are left")
         for place, share in enumerate(shares):
             seen = rest[begins < begins[0] + max(1, round(len(rest) * share))]
             results[place, draw] = make.score(seen, held)
@@ -160,12 +160,12 @@ def learning_curve(
 
 
 def _point(share: float, size: int, scores: Floats, by: str) -> CurvePoint:
-    """One size, over the draws that had something relevant on both sides."""
+    """Return the point of one size, over the draws with relevant documents on both sides."""
     train, held_out = scores[np.isfinite(scores).all(axis=1)].T
     if len(held_out) < 2:
         raise InputError(
-            f"{size} {_UNITS[by]}: fewer than 2 of {len(scores)} draws have a relevant document "
-            "both among what is seen and among what is held out; leave out the small shares"
+            f"{size} {_UNITS[by]}: fewer than 2 of {len(scores)} draws have a relevant document in "
+            "both training and held-out data; leave out the small shares"
         )
     return CurvePoint(
         share,

@@ -1,7 +1,7 @@
 """Systems: built-in models, run files, functions and objects, transformers, estimators.
 
-What they have in common is `heldout.experiment.systems.base.System`; each kind has a module of its
-own, which is loaded when it is used.
+All are subclasses of `heldout.experiment.systems.base.System`; each kind has a module of its own,
+which is loaded when it is used.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from heldout.experiment.systems.base import Context, System
 if TYPE_CHECKING:
     from heldout.experiment.systems.calls import CallSystem
     from heldout.experiment.systems.estimators import EstimatorSystem
+    from heldout.experiment.systems.fusions import FusionSystem
     from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.runs import RunSystem
     from heldout.experiment.systems.transformers import TransformerSystem
@@ -22,6 +23,7 @@ __all__ = [
     "CallSystem",
     "Context",
     "EstimatorSystem",
+    "FusionSystem",
     "ModelSystem",
     "RunSystem",
     "System",
@@ -31,6 +33,7 @@ __all__ = [
 _HOMES: Final = {
     "CallSystem": "calls",
     "EstimatorSystem": "estimators",
+    "FusionSystem": "fusions",
     "ModelSystem": "models",
     "RunSystem": "runs",
     "TransformerSystem": "transformers",

@@ -1,7 +1,7 @@
 """Systems: what is evaluated, and how. Each kind of system is a subclass, in a module of its own.
 
 A system lists its tasks, performs one of them in any process, and collects the records of all of
-them into an outcome. Nobody else knows what its tasks mean.
+them into an outcome. Only the system knows what its tasks mean.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.tune.space import Space
 
     Value = float | int | str | bool
-    Point = dict[str, Any]
+    Point = dict[str, object]
 
 __all__ = ["Context", "System"]
 
@@ -37,14 +39,14 @@ R = TypeVar("R")
 
 
 class Context(Generic[S]):
-    """All that tasks need, in one process: this one, or a worker anywhere.
+    """What tasks need, in this process or on a worker.
 
     Parameters
     ----------
     settings
         The experiment.
     index
-        For built-in models.
+        The index, for built-in models.
     """
 
     def __init__(self, settings: S, index: AnyIndex | None = None) -> None:
@@ -52,11 +54,11 @@ class Context(Generic[S]):
         self._known: dict[str, tuple[object, Any]] = {}
 
     def perform(self, task: Task) -> Record:
-        """Let the system of a task do it."""
+        """Let the system of a task perform it."""
         return self.settings.system(task.system).perform(task, self)
 
     def last(self, name: str, of: object, make: Callable[[], R]) -> R:
-        """What was made under this name, if it was the last time of the same; else make it."""
+        """Return the last object made under this name if it was made for the same; else make it."""
         known = self._known.get(name)
         if known is None or known[0] != of:
             known = self._known[name] = of, make()
@@ -65,20 +67,20 @@ class Context(Generic[S]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System(ABC, Generic[S]):
-    """Something that is evaluated; `System.of` makes one of what Python has at hand.
+    """Something that is evaluated; `System.of` makes one from Python objects and texts.
 
     Parameters
     ----------
     name
         Its name in tables.
     space
-        The parameters that are tuned; None: nothing is.
+        The parameters that are tuned; None: none are.
     parameters
-        Parameters that are fixed.
+        Fixed parameters.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {}
-    """What a task of each kind finds."""
+    """The record of each kind of task."""
     needs_index: ClassVar[bool] = False
     """Whether it searches an index of the collection."""
     needs_text: ClassVar[bool] = True
@@ -86,11 +88,11 @@ class System(ABC, Generic[S]):
     needs_documents: ClassVar[bool] = True
     """Whether it searches documents, so that judgements alone are not enough."""
     PACKAGES: ClassVar[tuple[str, ...]] = ()
-    """Packages whose versions may change its results, beside those of all experiments."""
+    """Packages whose versions can change its results, in addition to those of all experiments."""
     tries_everywhere: ClassVar[bool] = True
-    """Whether every point is tried on every train side."""
+    """Whether every parameter setting is tried on the training data of every split."""
     has_document_methods: ClassVar[bool] = False
-    """Whether held-out documents can be estimated by any method, for any number of documents."""
+    """Whether all estimation methods and target sizes for held-out documents work with it."""
 
     name: str
     space: Space | Listed | None = None
@@ -114,26 +116,27 @@ class System(ABC, Generic[S]):
         Parameters
         ----------
         given
-            A text such as ``bm25(k1=0.5:3:6, b=0.75)``, ``runs/lambda=*.run`` or
-            ``ranker.py:rank``; a `Model`; a `Run` or several of them by name; a function
-            ``f(train, test, **parameters)``; a class or object with ``fit`` and ``predict``; a
-            PyTerrier transformer, or a function that makes one (with ``kind="transformer"``).
+            A text such as ``bm25(k1=0.5:3:6, b=0.75)``, ``runs/lambda=*.run``,
+            ``wsum(bm25.run, dense.run, w=0:1:11)`` or ``ranker.py:rank``; a `Model`; a `Run` or
+            several of them by name; a function ``f(train, test, **parameters)``; a class or object
+            with ``fit`` and ``predict``; a PyTerrier transformer, or a function that makes one
+            (with ``kind="transformer"``).
         name
-            What to call it.
+            Its name in tables.
         space
-            The values to choose from, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
+            The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
         parameters
-            Values that stay as they are.
+            Fixed parameters.
         search, trials
-            How the space is searched: all of its points (``grid``), or as many `trials` that are
-            drawn (``random``) or proposed (``optuna``).
+            How the space is searched: all parameter settings (``grid``), or a number of `trials`
+            that are drawn (``random``) or proposed (``optuna``).
         sample
-            The same as ``search="random"`` with as many trials.
+            The same as ``search="random"`` with that number of trials.
         comparable
             Whether the scores of a function or object for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
         kind
-            What is called, if it cannot be told by looking at it.
+            What is called, if that is ambiguous.
 
         Examples
         --------
@@ -141,48 +144,86 @@ class System(ABC, Generic[S]):
         >>> system.name, len(system.points()), system.points()[1]
         ('bm25', 6, {'k1': 1, 'b': 0.75})
         """
-        from heldout.experiment.systems.reading import (  # it makes systems
-            SystemOptions,
-            system_of,
-        )
+        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.reading import system_of  # it makes systems
 
         options = SystemOptions(parameters, space, sample, comparable, search, trials)
         return system_of(given, name, options, kind)
 
+    @staticmethod
+    def fusion(
+        how: str,
+        parts: Sequence[Run | System[Any] | str | os.PathLike[str]],
+        name: str | None = None,
+        *,
+        space: Space | Mapping[str, Any] | None = None,
+        parameters: Mapping[str, Value] | None = None,
+        search: Literal["grid", "random", "optuna"] | None = None,
+        trials: int | None = None,
+    ) -> System[Any]:
+        """Make a system that fuses runs, or other systems of the experiment.
+
+        Parameters
+        ----------
+        how
+            The method; see `heldout.fuse`.
+        parts
+            Runs, paths of runs, or names of other systems.
+        name
+            Its name in tables; by default the method.
+        space, parameters
+            What is tuned and what is fixed: ``norm``, ``k``, ``phi``, and weights. With two parts
+            ``w`` is the weight of the first, and the second has 1 − w; with more, ``w`` stands for
+            all weights that add up to 1, and ``w1``, ``w2``, … for single ones.
+        search, trials
+            As for `System.of`.
+
+        Examples
+        --------
+        >>> system = System.fusion("wsum", ["bm25", "dense", "splade"], space={"w": "0:1:3"})
+        >>> len(system.points()), system.points()[0]
+        (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
+        """
+        from heldout.experiment.systems.fusion_reading import fusion_of_parts  # it makes systems
+        from heldout.experiment.systems.parameters import SystemOptions
+
+        options = SystemOptions(parameters, space, None, None, search, trials)
+        return fusion_of_parts(how, parts, options, name)
+
     def points(self) -> tuple[Point, ...]:
-        """The parameter values to choose from, in order: the earlier is the simpler."""
+        """Return the parameter settings to choose from; of two, the earlier one is simpler."""
         if self.space is None:
             return ({},)
         return tuple(dict(point) for point in self.space.points())
 
     def shown_points(self) -> str:
-        """How many points are tried, in words."""
+        """Describe how many parameter settings are tried."""
         return count_of(len(self.points()), "value")
 
     @property
     def tuned(self) -> bool:
-        """Whether there is anything to choose."""
+        """Whether there is more than one parameter setting."""
         return len(self.points()) > 1
 
     @property
     def learns(self) -> bool:
-        """Whether what it gives may depend on the train side, other than by its parameters."""
+        """Whether its output depends on the training data other than through its parameters."""
         return True
 
     def settings(self, number: int) -> Point:
-        """All parameters at a point, the fixed ones first."""
+        """Return all parameters at a point, the fixed ones first."""
         return {**dict(self.parameters), **self.points()[number]}
 
     def edges(self, number: int) -> tuple[str, ...]:
-        """The parameters whose value is the first or last of its grid."""
+        """Return the parameters whose value is the first or last of its grid."""
         return () if self.space is None else tuple(self.space.edges(number))
 
     def ranked(self) -> Iterator[Run]:
-        """Read the runs that were made before; a system that searches has none."""
+        """Yield the runs that the system consists of; a system that searches has none."""
         return iter(())
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values; changes when the system does."""
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values; they change when the system does."""
         return {
             "name": self.name,
             "parameters": dict(self.parameters),
@@ -190,19 +231,19 @@ class System(ABC, Generic[S]):
         }
 
     def loaded(self) -> tuple[str, ...]:
-        """The files and modules whose code was loaded for it."""
+        """Return the files and modules whose code was loaded for it."""
         return ()
 
-    # Whether it fits the experiment, asked before anything runs.
+    # Does it fit the experiment? Asked before anything runs.
 
     @abstractmethod
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot be evaluated on such splits."""
+        """Yield the reasons why it cannot be evaluated on such splits."""
 
     def plan_problems(
         self, splits: Splits, by: str, given: RankingFields
     ) -> Iterator[tuple[str, str]]:
-        """The fields, each with a reason, that do not go with these splits.
+        """Yield the fields that do not work with these splits, each with the reason.
 
         Parameters
         ----------
@@ -212,95 +253,131 @@ class System(ABC, Generic[S]):
         del splits, by, given
         return iter(())
 
-    # What it does.
+    # As a part of another system.
 
-    @abstractmethod
-    def tasks(self, settings: S) -> Iterator[Task]:
-        """All its tasks; the same whenever they are asked for."""
+    def linked(self, systems: Mapping[str, System[Any]]) -> System[Any]:
+        """Return the system with those that it refers to by name; most refer to none.
 
-    def resolve(
-        self, tasks: Sequence[Task], settings: S, records: Mapping[str, Record]
-    ) -> list[Task]:
-        """Tasks of a stage with the points that were chosen for them.
+        Parameters
+        ----------
+        systems
+            All systems of the experiment.
+        """
+        del systems
+        return self
+
+    def not_a_part(self) -> str | None:
+        """Return why its rankings cannot be used by another system; None: they can."""
+        return (
+            "its ranking of a query can depend on the training side; write its run to a file, and "
+            "fuse that"
+        )
+
+    def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:
+        """Return the point chosen for each split and, last, for all data, if it can be a part.
 
         Parameters
         ----------
         records
-            What earlier stages have found, by the key of the task.
+            The records of stage 0, by the key of the task.
+        """
+        del settings, records
+        raise InputError(f"{self.name}: {self.not_a_part()}")
+
+    def ranking(self, number: int, context: Context[S]) -> Run:
+        """Return the ranked lists of all queries at a point, if it can be a part."""
+        del number, context
+        raise InputError(f"{self.name}: {self.not_a_part()}")
+
+    # Tasks.
+
+    @abstractmethod
+    def tasks(self, settings: S) -> Iterator[Task]:
+        """Yield all its tasks; they are the same each time."""
+
+    def resolve(
+        self, tasks: Sequence[Task], settings: S, records: Mapping[str, Record]
+    ) -> list[Task]:
+        """Return the tasks of a stage with the parameter settings chosen for them.
+
+        Parameters
+        ----------
+        records
+            The records of earlier stages, by the key of the task.
         """
         del settings, records
         return list(tasks)
 
     @abstractmethod
     def perform(self, task: Task, context: Context[S]) -> Record:
-        """Do one task."""
+        """Perform one task."""
 
     @abstractmethod
     def collect(self, settings: S, records: Mapping[str, Record]) -> Outcome:
-        """Put together what its tasks have found."""
+        """Combine the records of its tasks into an outcome."""
 
     def as_tried(self, settings: S, records: Mapping[str, Record]) -> System[S]:
-        """The same when all tasks are done: with the points that were tried, if it has found them.
+        """Return the system after all tasks, with the points that a search has tried.
 
         Parameters
         ----------
         records
-            What all tasks have found, by the key of the task.
+            The records of all tasks, by the key of the task.
         """
         del settings, records
         return self
 
     def read_record(self, task: Task, plain: Mapping[str, Any]) -> Record:
-        """The record of a task from what the journal, or another process, holds."""
+        """Return the record of a task from its values in the journal or from another process."""
         try:
             return self.RECORDS[task.kind].of(plain)
         except (TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{task.key}: not the record of such a task ({error})") from None
+            raise InputError(f"{task.key}: not a record of this kind of task ({error})") from None
 
-    # Where its tasks are done.
+    # Other processes.
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """Whether its tasks go to other processes.
+        """Whether its tasks run in other processes.
 
         Parameters
         ----------
         cluster
-            Whether those are a cluster, or else processes that share this machine's cores.
+            Whether these are a cluster; otherwise they share this machine's cores.
         """
         del cluster
         return True
 
     def sendable(self) -> Self:
-        """The same for another process; what stands in a file is loaded there."""
+        """Return the system for another process, without parts that can be loaded from a file."""
         return self
 
     def source(self) -> str | None:
-        """A hash of the file that it is loaded from where it is sent to; None: it is sent whole."""
+        """Return a hash of the file that another process loads it from; None: it is sent itself."""
         return None
 
     def reloaded(self, source: str) -> System[Any]:
-        """What `sendable` has left out, loaded again."""
+        """Return the system with the parts that `sendable` left out."""
         del source
         return self
 
     def restored(self, source: str | None) -> System[Any]:
-        """A system as it was before it was sent.
+        """Return the system as it was before it was sent.
 
         Parameters
         ----------
         source
-            What `source` was where it was sent from.
+            The result of `source` in the sending process.
         """
         if source is None:
             return self
         whole = self.reloaded(source)
         if whole.source() != source:
-            raise InputError(f"{self.name}: its source is another one where a worker runs")
+            raise InputError(f"{self.name}: its source file is different on a worker")
         return whole
 
-    # What its tasks take, roughly.
+    # Memory, roughly.
 
     def memory(self, tasks: Sequence[Task], context: Context[S]) -> int:
-        """Bytes that the largest of some tasks takes; 0: not known."""
+        """Return the bytes that the largest of some tasks needs; 0: unknown."""
         del tasks, context
         return 0

@@ -1,4 +1,4 @@
-"""From the calls of a user's system to its outcome."""
+"""The outcome of a system that is called: from the records of its calls."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.documents.align import merge_lists
+from heldout.experiment.documents.alignment import merge_lists
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
-from heldout.experiment.systems.nested import TEST, TUNE
+from heldout.experiment.systems.choose_in_folds import TEST, TUNE
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ __all__ = ["collect_calls", "collect_tests"]
 def collect_calls(
     system: CallSystem, settings: RankingSettings, records: Mapping[str, Record]
 ) -> RankedOutcome:
-    """Put together what the calls of a system have found."""
+    """Combine the records of all calls."""
     chosen = system.choices(settings, records)
     tests: Tests = {
         task.split: records[task.key]  # type: ignore[misc]
@@ -56,14 +56,14 @@ def collect_tests(
     *,
     pooled: bool,
 ) -> RankedOutcome:
-    """Put together what was found on each held-out side.
+    """Combine the records of the held-out sides.
 
     Parameters
     ----------
     chosen, tests
-        Of each split the point that was chosen, and what it got; the choice on everything, too.
+        For each split, and for all data, the chosen point; for each split its record.
     training
-        Measures × queries: what the final point got on the data it was chosen on.
+        Measures × queries: values of the final point on the data it was chosen on.
     pooled
         Whether the held-out documents of all folds are merged into one ranking.
     """
@@ -74,7 +74,7 @@ def collect_tests(
     if settings.by != "query" and not settings.splits.partitions:
         training = np.full_like(
             training, np.nan
-        )  # of another size than what was held out: no match for it
+        )  # not the number of documents that were held out, so not comparable
     if pooled:
         held_out, estimates = _pooled(settings, tests, training)
     else:
@@ -90,7 +90,7 @@ def _alone(settings: RankingSettings, at: int, record: RankedRecord) -> HeldOut:
 def _training(
     system: CallSystem, settings: RankingSettings, records: Mapping[str, Record], final: int
 ) -> Floats:
-    """What the final value got on everything, where that was measured: by the tuning measure."""
+    """Return the values of the final point on all data, where known: by the tuning measure."""
     training = np.full((len(settings.measures), len(settings.collection.queries)), np.nan)
     if settings.inner is None and settings.tune_for in settings.measures:
         row = settings.measures.index(settings.tune_for)
@@ -128,7 +128,7 @@ def _pooled(
 
 
 def _id_order(settings: RankingSettings) -> NDArray[np.int32]:
-    """Place of each document's id, bytewise: ties are broken by it."""
+    """Return the rank of each document's id in byte order, which breaks ties."""
     ids = settings.collection.documents.ids
     by_id = sorted(range(len(ids)), key=lambda at: ids[at].encode())
     order = np.empty(len(ids), np.int32)
@@ -137,7 +137,7 @@ def _id_order(settings: RankingSettings) -> NDArray[np.int32]:
 
 
 def _by_repeat(settings: RankingSettings, tests: Tests) -> dict[Place, dict[Place, list[int]]]:
-    """For each repeat the splits whose documents are merged: those of the same queries."""
+    """Return, for each repeat, the splits whose documents are merged: those of the same queries."""
     found: dict[Place, dict[Place, list[int]]] = {}
     for at in tests:
         key = settings.splits.key(at)
@@ -164,9 +164,9 @@ def _joined(records: Sequence[RankedRecord], order: NDArray[np.int32], depth: in
 
 
 def _ranked(settings: RankingSettings, splits: Sequence[Split]) -> tuple[Flags, Flags]:
-    """Documents that were held out in any of the splits, and queries that were asked."""
+    """Return the documents held out in any of the splits, and the queries that were ranked."""
     if settings.by == "both":
-        documents = [one.documents.test > 0 for one in splits if one.documents is not None]
+        documents = [split.documents.test > 0 for split in splits if split.documents is not None]
         return np.logical_or.reduce(documents), splits[0].test > 0
-    held = np.logical_or.reduce([one.test > 0 for one in splits])
+    held = np.logical_or.reduce([split.test > 0 for split in splits])
     return held, np.ones(len(settings.collection.queries), np.bool_)

@@ -1,4 +1,9 @@
-"""Functions, and objects with fit and predict, as systems: called with sealed sides."""
+"""Functions, and objects with fit and predict, as systems.
+
+A `View` leads to its whole collection, including held-out judgements. A system therefore gets a
+view of a collection that contains only one side of the split: documents and queries of the other
+side are not in it, and the held-out side has no judgements.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,24 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from heldout.data.collection import Collection
 from heldout.data.notes import named_few
 from heldout.data.paths import place_among
 from heldout.data.run import Run
+from heldout.data.view import View
 from heldout.errors import HeldoutError, InputError, cause_of
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.call_outcomes import collect_calls
-from heldout.experiment.systems.call_sides import call_sides
-from heldout.experiment.systems.nested import TEST, TUNE, NestedSystem, call_seed, shown_split
+from heldout.experiment.systems.choose_in_folds import (
+    TEST,
+    TUNE,
+    NestedSystem,
+    call_seed,
+    shown_split,
+)
 from heldout.experiment.systems.records import RankedRecord, TuneRecord
 from heldout.experiment.systems.references import (
     load_reference,
@@ -29,39 +42,47 @@ from heldout.experiment.systems.references import (
     reference_hash,
     source_hash,
 )
+from heldout.resample.parts import PartDocuments
+from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.view import View
+    from numpy.typing import NDArray
+
+    from heldout.data.documents import Documents
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
+    from heldout.resample.split import Split
 
-__all__ = ["CallKind", "CallSystem", "with_seed"]
+    Weights = NDArray[np.int32] | None
+
+__all__ = ["CallKind", "CallSide", "CallSystem", "call_sides", "sealed", "with_seed"]
 
 CallKind = Literal["function", "object", "transformer"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallSystem(NestedSystem["RankingSettings"]):
-    """A system of yours: a function, or an object with fit and predict.
+    """A user's function, or object with fit and predict.
 
     Parameters
     ----------
     call
-        The function; the class or object.
+        The function, class or object.
     kind
-        Which of them.
+        Which of these it is.
     comparable
-        Whether scores of one fit can be put beside those of another, so that the held-out documents
-        of all folds can be merged into one ranking.
+        Whether scores from different fits can be compared, so that the held-out documents of all
+        folds can be merged into one ranking.
     reference
-        Where it stands (``ranker.py:rank``), if it was named so.
+        The reference it was loaded from (``ranker.py:rank``), if any.
     home
-        The folder that a relative reference starts from.
+        The folder that a relative reference is resolved from.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {TUNE: TuneRecord, TEST: RankedRecord}
@@ -72,42 +93,46 @@ class CallSystem(NestedSystem["RankingSettings"]):
     reference: str = ""
     home: str = ""
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of its source."""
-        # The path of a file may be spelled in many ways; what is in it is hashed.
-        place = place_among(self.reference, [self.reference]) or qualified_name(self.call)
-        described = {**System.describe(self), self.kind: place}
-        return {**described, "comparable": self.comparable, "source": self.source_hash()}
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of its source."""
+        record = System.describe(self)
+        # The path of a file can be written in many ways; its content is hashed.
+        record[self.kind] = place_among(self.reference, [self.reference]) or qualified_name(
+            self.call
+        )
+        record["comparable"] = self.comparable
+        record["source"] = self.source_hash()
+        return record
 
     def loaded(self) -> tuple[str, ...]:
-        """The file or module that its reference names."""
+        """Return the file or module of its reference."""
         return (self.reference.rpartition(":")[0],) if self.reference else ()
 
     def source_hash(self) -> str:
-        """A hash of its file, or else of its own source, so that a change is noticed."""
+        """Return a hash of its file or of its own source, which changes when it does."""
         return reference_hash(self.reference, self.home) or source_hash(self.call)
 
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot be evaluated on such splits."""
+        """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query" and self.comparable is None:
             yield (
-                "say whether scores of one fit can be put beside those of another: comparable = "
-                "true merges the held-out documents of all folds into one ranking; with false "
-                "every fold is measured by itself, which says how the system does on a collection "
-                "as small as a fold"
+                "say whether scores from different fits can be compared: comparable = true merges "
+                "the held-out documents of all folds into one ranking; comparable = false "
+                "evaluates every fold by itself, which estimates the score on a collection as "
+                "small as a fold"
             )
 
     def why_no_choice(self, settings: RankingSettings, tried: Sequence[TuneRecord]) -> str:
-        """Why there is no value to choose a point by."""
+        """Return why no parameter setting can be chosen."""
         del settings, tried
-        return "no query of the train side has a relevant document"
+        return "no query on the training side has a relevant document"
 
     def perform(self, task: Task, context: Context[RankingSettings]) -> Record:
-        """Let the system see one side and rank the other, and measure that."""
+        """Call the system with the training side, let it rank the other side, and evaluate that."""
         (number,), settings = task.points, context.settings
         whole = settings.collection
         seen, ranked = call_sides(settings, task)
-        # The same for all points, so that they are compared under the same chance.
+        # The same seed for all points, so that they are compared under the same random numbers.
         seed = call_seed(settings.seed, self.name, shown_split(settings, task), task.inner)
         sides = seen.sealed(whole, judged=True), ranked.sealed(whole, judged=False)
         lists = lists_of_run(self.rank(*sides, number, seed), whole, settings.depth)
@@ -124,20 +149,20 @@ class CallSystem(NestedSystem["RankingSettings"]):
         )
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Put together what its calls have found."""
+        """Combine the records of its calls."""
         return collect_calls(self, settings, records)
 
     def rank(self, train: View, test: View, number: int, seed: int) -> Run:
-        """Let it see a train side and rank a test side.
+        """Return the ranking of a test side by the system, trained on a train side.
 
         Parameters
         ----------
         train, test
-            Sealed sides: the test side has no judgements.
+            The two sides; the test side has no judgements.
         number
-            The point whose parameters it has.
+            The point with the parameters.
         seed
-            Given to systems that take a parameter `seed`.
+            Passed to systems that have a parameter `seed`.
         """
         settings = self.settings(number)
         try:
@@ -153,7 +178,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
         _refuse_strangers(run, test, self.name)
         return run
 
-    def _called(self, train: View, test: View, settings: dict[str, Any], seed: int) -> object:
+    def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
         if self.kind == "function":
             return self.call(train, test, **with_seed(self.call, settings, seed))
         made = _made(self.call, settings, seed)
@@ -161,24 +186,24 @@ class CallSystem(NestedSystem["RankingSettings"]):
         return (fitted if hasattr(fitted, "predict") else made).predict(test)
 
     def sendable(self) -> Self:
-        """What stands in a file is loaded from there again."""
+        """Return the system without the call if a worker can load that from its file."""
         if not self.reference:
             return self
         return replace(self, call=None, home=str(Path(self.home).resolve()))
 
     def source(self) -> str | None:
-        """A hash of the file, if it has one."""
+        """Return a hash of the file, if it has one."""
         return self.source_hash() if self.reference else None
 
     def reloaded(self, source: str) -> Self:
-        """With the call that its reference names."""
+        """Return the system with the call that its reference names."""
         del source
         call = load_reference(self.reference, Path(self.home), system=self.name)
         return replace(self, call=call)
 
 
-def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
-    """The settings, and the seed if the system takes one that is not set already."""
+def with_seed(call: Any, settings: Point, seed: int) -> Point:
+    """Return the parameters, and the seed if the system has a parameter for it that is not set."""
     try:
         takes = "seed" in inspect.signature(call).parameters
     except (TypeError, ValueError):
@@ -186,25 +211,25 @@ def with_seed(call: Any, settings: dict[str, Any], seed: int) -> dict[str, Any]:
     return {**settings, "seed": seed} if takes and "seed" not in settings else settings
 
 
-def _made(call: Any, settings: dict[str, Any], seed: int) -> Any:
-    """A fresh object, made or copied, so that no fit leaks into another."""
+def _made(call: Any, settings: Point, seed: int) -> Any:
+    """Return a new object, made or copied, so that no fit influences another."""
     if isinstance(call, type) or (callable(call) and not hasattr(call, "predict")):
         return call(**with_seed(call, settings, seed))
     return copy.deepcopy(call)
 
 
-def _shown(settings: dict[str, Any]) -> str:
+def _shown(settings: Point) -> str:
     return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
 
 
 def _last_frames(error: Exception) -> str:
-    """Where in the user's own code it happened."""
+    """Return where in the user's code the error happened."""
     frames = traceback.extract_tb(error.__traceback__)[-2:]
     return "".join(f"  {one.filename}:{one.lineno} in {one.name}\n" for one in frames).rstrip()
 
 
 def _as_run(found: object, name: str) -> Run:
-    """Whatever a system gave, as a run."""
+    """Return the output of a system as a run."""
     if isinstance(found, Run):
         return found
     if isinstance(found, Mapping):
@@ -212,17 +237,17 @@ def _as_run(found: object, name: str) -> Run:
     if hasattr(found, "columns"):
         return Run.from_frame(found, name)
     raise InputError(
-        f"{name} gave {type(found).__name__}: expected a Run, {{query: {{document: score}}}}, or a "
-        "frame with the columns qid, docno and score"
+        f"{name} returned {type(found).__name__}: expected a Run, {{query: {{document: score}}}}, "
+        "or a frame with the columns qid, docno and score"
     )
 
 
 def _refuse_strangers(run: Run, test: View, name: str) -> None:
     known = set(test.collection.queries.ids)
-    strange = [one for one in run.queries if one not in known]
+    strange = [query for query in run.queries if query not in known]
     if strange:
         raise InputError(
-            f"{name} ranked queries that it was not asked for: {len(strange)} "
+            f"{name} ranked queries that are not on the test side: {len(strange)} "
             f"({named_few(strange, len(strange))})"
         )
     documents = run.docs.tolist()
@@ -233,3 +258,83 @@ def _refuse_strangers(run: Run, test: View, name: str) -> None:
             f"{name} ranked documents that are not on the test side: "
             f"{named_few(dict.fromkeys(lost), len(lost))}"
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CallSide:
+    """The weight of each document and query on one side; None: all have weight 1."""
+
+    documents: Weights = None
+    queries: Weights = None
+
+    def counted(self, table: RankTable) -> NDArray[np.bool_]:
+        """Return which judgements are of queries and documents of this side."""
+        counted = np.ones(len(table), np.bool_)
+        if self.documents is not None:
+            counted &= self.documents[table.documents] > 0
+        if self.queries is not None:
+            counted &= self.queries[table.queries] > 0
+        return counted
+
+    def sealed(self, whole: Collection, *, judged: bool) -> View:
+        """Return the side as a system gets it."""
+        return sealed(View(whole, self.documents, self.queries), judged=judged)
+
+
+def call_sides(settings: RankingSettings, task: Task) -> tuple[CallSide, CallSide]:
+    """Return the side to learn from and the side to rank."""
+    if task.split == EVERYTHING and task.inner < 0:
+        return CallSide(), CallSide()
+    split = _split(settings, task)
+    train = _side(split, "train", settings.by)
+    if task.kind == TUNE and task.inner < 0:
+        return train, train  # parameters are chosen on the training side itself
+    return train, _side(split, "test", settings.by)
+
+
+def _split(settings: RankingSettings, task: Task) -> Split:
+    """Return the split of a task, or its inner split."""
+    if task.inner < 0:
+        return settings.splits[task.split]
+    inner = KFold(settings.inner or 2, seed=settings.seed)
+    if task.split == EVERYTHING:
+        units = settings.splits.units  # with their groups
+        return inner.splits(units, units.unit)[task.inner]
+    split = settings.splits[task.split]
+    return split.inner(inner, "query" if settings.by == "both" else None)[task.inner]
+
+
+def _side(split: Split, side: str, by: str) -> CallSide:
+    if split.documents is not None:
+        return CallSide(split.documents.weights(side), split.weights(side))
+    own = split.weights(side)
+    return CallSide(documents=own) if by == "document" else CallSide(queries=own)
+
+
+def sealed(view: View, *, judged: bool) -> View:
+    """Return a side as a view of a collection of its own, so that nothing else can be read from it.
+
+    Parameters
+    ----------
+    view
+        A side of a split.
+    judged
+        Whether to include judgements (for the train side) or not (for the test side).
+    """
+    whole = view.collection
+    documents, document_weights = _documents(whole.documents, view.document_weights)
+    numbers = view.query_numbers()
+    queries = whole.queries.take(numbers.tolist())
+    query_weights = view.query_weights
+    times = None if query_weights is None else query_weights[numbers]
+    qrels = view.qrels if judged and len(view.qrels) else None
+    side = Collection(documents, queries, qrels, name=whole.name)
+    return View(side, document_weights, times)
+
+
+def _documents(whole: Documents, weights: Weights) -> tuple[Documents, Weights]:
+    """Return the documents of a side, each once, and their weights."""
+    if weights is None:
+        return whole, None
+    present = weights > 0
+    return PartDocuments(whole, present.astype(np.int32)), weights[present]

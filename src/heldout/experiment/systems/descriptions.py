@@ -1,4 +1,4 @@
-"""An estimator in plain values: to show its parameters, and to notice that it has changed."""
+"""Estimators as plain values: to show their parameters, and to notice that they changed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def plain_value(value: Any) -> Any:
-    """A parameter as JSON can hold it, short enough for a table.
+    """Return a parameter as a JSON value that is short enough for a table.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def plain_value(value: Any) -> Any:
 
 
 def described(value: Any) -> Any:
-    """All that a value is, as plain values: classes with their source, arrays by their bytes.
+    """Return a value as plain values: classes with a hash of their source, arrays by one of bytes.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def described(value: Any) -> Any:
     return _object(value)
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _object(value: Any) -> dict[str, object]:
     if isinstance(value, np.ndarray):
         return {"array": hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}
     if isinstance(value, type) or inspect.isroutine(value):
@@ -69,12 +69,12 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _name(value: Any) -> str:
-    """Module and name; a file that is moved to another folder is still the same."""
+    """Return module and name; the folder of a file does not matter."""
     name = qualified_name(value)
     return name.partition(".")[2] if name.startswith(FILE_MODULE) else name
 
 
 def _own_source(value: Any) -> str:
-    """A hash of the source, but for packages whose version stands in the manifest."""
+    """Return a hash of the source; empty for packages whose version is in the manifest."""
     home = str(getattr(value, "__module__", "")).partition(".")[0]
     return "" if home in {"sklearn", "numpy", "scipy", "builtins"} else source_hash(value)

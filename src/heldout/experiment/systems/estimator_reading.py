@@ -1,4 +1,4 @@
-"""Estimators from what a user writes: objects of Python, or tables of a TOML file."""
+"""Make estimator systems from Python objects, or from tables of a TOML file."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from heldout.errors import USER_FAULTS, HeldoutError, InputError
 from heldout.experiment.schema import EstimatorTable, checked
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
-from heldout.experiment.systems.search_fields import drawn_points
-from heldout.experiment.systems.searched_estimators import SearchedEstimator, with_objects
+from heldout.experiment.systems.optuna_estimators import SearchedEstimator, with_objects
 from heldout.tune.listed import Listed
-from heldout.tune.search import check_optuna
+from heldout.tune.search import check_optuna, drawn_points
 from heldout.tune.space import Axis, Space, given, parse_axis
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ _NEEDS_PROBABILITIES: Final = ("log-loss", "Brier", "ECE")
 
 
 def baseline_systems(task: PredictionTask) -> tuple[EstimatorSystem, ...]:
-    """What every system should beat: the majority class, chance by shares; the mean."""
+    """Return the baselines: the majority class and random classes by share, or the mean."""
     from sklearn.dummy import (  # type: ignore[import-untyped] # slow to import
         DummyClassifier,
         DummyRegressor,
@@ -56,7 +55,7 @@ def estimator_systems(
     problems: Problems,
     folder: Path | None = None,
 ) -> tuple[EstimatorSystem, ...]:
-    """Make systems; what is wrong goes to `problems`.
+    """Make the systems; mistakes are added to `problems`.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def estimator_systems(
         ``{name: estimator}`` or ``{name: (estimator, grid)}``, or a list of estimators, systems and
         tables ``{"name", "estimator", "parameters", "space", "search", "trials"}``.
     folder
-        Where relative paths are looked for; None: the systems come from Python.
+        Where relative paths start; None: the systems come from Python.
     """
     if isinstance(given, Mapping):
         listed: list[tuple[str | None, Any]] = [(str(name), one) for name, one in given.items()]
@@ -72,7 +71,7 @@ def estimator_systems(
         several = list(given) if isinstance(given, list | tuple) else [given]
         listed = [(None, one) for one in several]
     if not listed:
-        problems.add("systems", "there are none: what is to be evaluated?")
+        problems.add("systems", "missing: name at least one system")
     found = []
     for at, (name, one) in enumerate(listed):
         with problems.at(f"systems[{at}]"):
@@ -103,7 +102,7 @@ def _system(name: str | None, given: Any, folder: Path | None) -> EstimatorSyste
 
 
 class _named:  # noqa: N801 - used as a statement
-    """Put the name of a system before what is wrong with it."""
+    """Put the name of a system before the message of an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -128,7 +127,7 @@ def _from_table(
         home = "" if folder is None else str(folder)
         searched = table.search in {"random", "optuna"}
         if not searched:
-            drawn_points(None, table.search, table.trials)  # refuses trials of a grid
+            drawn_points(None, table.search, table.trials)  # a grid has no trials
         system = EstimatorSystem(
             name=name,
             estimator=_with(table.estimator, parameters)
@@ -143,32 +142,32 @@ def _from_table(
 
 
 def _searched(system: EstimatorSystem, table: EstimatorTable) -> EstimatorSystem:
-    """The same with points that are drawn, or that Optuna proposes."""
+    """Return the system with random points, or with a search by Optuna."""
     space, objects = _space_of(table.space)
     found, trials = drawn_points(space, table.search, table.trials)
     if isinstance(found, Listed):
-        return replace(system, grid=tuple(with_objects(one, objects) for one in found.points()))
+        return replace(system, grid=tuple(with_objects(point, objects) for point in found.points()))
     check_optuna()
-    given_fields = {one.name: getattr(system, one.name) for one in fields(EstimatorSystem)}
+    given_fields = {field.name: getattr(system, field.name) for field in fields(EstimatorSystem)}
     return SearchedEstimator(
         **given_fields | {"space": found, "trials": trials, "objects": objects}
     )
 
 
 def _space_of(described: Any) -> tuple[Space | None, dict[str, list[Any]]]:
-    """A space, and the values in it that are neither numbers nor texts.
+    """Return a space, and the values in it that are neither numbers nor texts.
 
-    Those have their positions in the space, as texts: texts have no order.
+    The space has the positions of these values, as texts, because texts have no order.
     """
     if not isinstance(described, Mapping):
-        raise InputError("space: a search takes one table of names with values, not several grids")
+        raise InputError("space: a search takes one table of names and values, not several grids")
     axes: list[Axis] = []
     objects: dict[str, list[Any]] = {}
     for name, values in described.items():
         if isinstance(values, str):
             axes.append(parse_axis(f"{name}={values}"))
             continue
-        points_of({name: values})  # refuses what is no list
+        points_of({name: values})  # refuses anything but a list
         listed = [_unlisted(one) for one in _python_values(values)]
         if not all(isinstance(one, int | float | str) for one in listed):
             objects[name] = listed
@@ -178,10 +177,10 @@ def _space_of(described: Any) -> tuple[Space | None, dict[str, list[Any]]]:
 
 
 def _references(given: Any) -> tuple[str, ...]:
-    """One reference, or several that make a pipeline."""
+    """Return one reference, or the several references of a pipeline."""
     listed = [given] if isinstance(given, str) else given
     if not isinstance(listed, list | tuple) or not listed:
-        raise InputError('estimator is missing: "sklearn.svm:LinearSVC", or a list of such')
+        raise InputError('estimator is missing: give "sklearn.svm:LinearSVC", or a list of such')
     for one in listed:
         if not isinstance(one, str) or not all(one.rpartition(":")[::2]):
             raise InputError(f'estimator = {one!r}: expected "module:name" or "file.py:name"')
@@ -189,7 +188,7 @@ def _references(given: Any) -> tuple[str, ...]:
 
 
 def _with(estimator: Any, parameters: tuple[tuple[str, Any], ...]) -> Any:
-    """A copy of an estimator with parameters set."""
+    """Return a copy of an estimator with parameters set."""
     from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
 
     try:
@@ -204,17 +203,17 @@ def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, A
     except HeldoutError:
         raise
     except USER_FAULTS as error:
-        # set_params and make_pipeline say in their own words what does not fit.
+        # set_params and make_pipeline explain in their own words what is wrong.
         raise InputError(first_line(error)) from error
 
 
 def _unlisted(value: Any) -> Any:
-    """TOML has no tuples, and scikit-learn asks for them (``ngram_range``)."""
+    """Return lists as tuples: TOML has no tuples, and scikit-learn wants them (``ngram_range``)."""
     return tuple(map(_unlisted, value)) if isinstance(value, list) else value
 
 
 def _axes(space: Any) -> Any:
-    """A grid in which ``"1:9:5"`` stands for numbers from 1 to 9."""
+    """Return a grid in which ``"1:9:5"`` is expanded to numbers from 1 to 9."""
     if not isinstance(space, Mapping):
         return space
     return {
@@ -228,10 +227,10 @@ def _axes(space: Any) -> Any:
 
 
 def _check(system: EstimatorSystem, task: PredictionTask, tune_for: Measure | None) -> None:
-    """Refuse what would fail in the middle of the night."""
+    """Refuse estimators that would fail in the middle of the run."""
     estimator, name = system.estimator, system.name
     if isinstance(estimator, type):
-        raise InputError(f"{name}: a class, expected an object: add ()")
+        raise InputError(f"{name}: expected an object, not a class: add ()")
     for needed in ("fit", "predict"):
         if not hasattr(estimator, needed):
             raise InputError(
@@ -249,15 +248,15 @@ def _check(system: EstimatorSystem, task: PredictionTask, tune_for: Measure | No
         methods = ["predict_proba"]
         methods += [] if tune_for.family in _NEEDS_PROBABILITIES else ["decision_function"]
         first = seeded(estimator, system.examples()[0], 0, reseed=False)
-        if not any(hasattr(first, one) for one in methods):
+        if not any(hasattr(first, method) for method in methods):
             raise InputError(
-                f"{name} has no {' or '.join(methods)}, so nothing can be chosen by {tune_for}: "
+                f"{name} has no {' or '.join(methods)}, so {tune_for} cannot be used for tuning: "
                 "set tune_for to another measure"
             )
 
 
 def _hint(key: str, known: Mapping[str, Any]) -> str:
-    """What may have been meant; a pipeline has too many parameters to list."""
+    """Return a hint at similar names; a pipeline has too many parameters to list them."""
     ends = [one for one in known if one.rpartition("__")[2] == key.rpartition("__")[2]]
     close = ends or difflib.get_close_matches(key, list(known), 3)
     return f"; did you mean {' or '.join(close)}?" if close else "; see get_params() for all"
@@ -272,7 +271,7 @@ def _check_points(system: EstimatorSystem) -> None:
         try:
             model = seeded(system.estimator, point, 0, reseed=False)
             for part in (model, *model.get_params().values()):
-                # scikit-learn looks at values when it fits; it can be asked to look now.
+                # scikit-learn checks values when it fits; this makes it check them now.
                 if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
                     part._validate_params()  # noqa: SLF001 - there is no public way
         except USER_FAULTS as error:
@@ -293,9 +292,9 @@ def _check_kind(system: EstimatorSystem, task: PredictionTask) -> None:
 
 
 def points_of(grid: Any) -> tuple[Mapping[str, Any], ...]:
-    """All points of a grid as for ``GridSearchCV``: names with lists of values, or several such.
+    """Return all points of a grid as for ``GridSearchCV``: names with lists of values, or several.
 
-    The last parameter goes fastest; of points that do equally well the earliest is chosen.
+    The last parameter varies fastest. Of equally good points, the earliest is chosen.
 
     Examples
     --------
@@ -311,7 +310,7 @@ def points_of(grid: Any) -> tuple[Mapping[str, Any], ...]:
             if isinstance(values, str) or not isinstance(values, Sequence | np.ndarray):
                 raise InputError(f"{key}={values!r}, expected a list of values to try")
             if not len(values):
-                raise InputError(f"there is no value of {key} to try")
+                raise InputError(f"{key}: no values to try")
         columns = [_python_values(values) for values in one.values()]
         found += [
             dict(zip(map(str, one), values, strict=True)) for values in itertools.product(*columns)

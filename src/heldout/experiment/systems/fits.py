@@ -1,4 +1,4 @@
-"""Fits of scikit-learn estimators: copies with their parameters and seeds, on one thread."""
+"""Fit scikit-learn estimators: copies with their own parameters and seeds, on one thread."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Fitted", "first_line", "fit_predict", "seeded", "take_rows"]
 
 
 class Fitted(NamedTuple):
-    """What a fitted estimator says about some rows.
+    """The output of a fitted estimator for some rows.
 
     Parameters
     ----------
     predicted
         Labels or numbers.
     scores
-        One row a unit, one column a class that it was fitted on; None if it has none.
+        One row per unit and one column per class of the training data; None if it has no scores.
     classes
-        Those classes, in the order of the columns.
+        These classes, in the order of the columns.
     probabilities
         Whether the scores are probabilities.
     warned
-        What was warned of, each once.
+        Warnings, each once.
     """
 
     predicted: Any
@@ -43,7 +43,7 @@ class Fitted(NamedTuple):
 
 
 def take_rows(table: Any, rows: Ints) -> Any:
-    """Some rows of anything that has rows: an array, a sparse matrix, a frame or a list."""
+    """Return some rows of an array, a sparse matrix, a frame or a list."""
     if hasattr(table, "iloc"):
         return table.iloc[rows]
     if hasattr(table, "shape"):
@@ -61,25 +61,25 @@ def fit_predict(
     reseed: bool = False,
     scored: bool = True,
 ) -> Fitted:
-    """Fit a copy of the estimator on what is seen, and predict what is held out.
+    """Fit a copy of the estimator on the training side, and predict the held-out side.
 
     Parameters
     ----------
     estimator, point
-        Which, with which parameters.
+        The estimator and its parameters.
     seed
-        For every ``random_state`` that is None; for all of them if `reseed`.
+        For every ``random_state`` that is None, or for all of them if `reseed`.
     seen
-        X and y of the train side.
+        X and y of the training side.
     held_out
-        X of the test side.
+        X of the held-out side.
     reseed
-        Whether a seed that was set on the estimator gives way, for repeated runs.
+        Whether to replace seeds that the user set, for repeated runs.
     scored
-        Whether scores of classes are wanted beside the predictions.
+        Whether to compute scores of classes, too.
     """
     model = seeded(estimator, point, seed, reseed=reseed)
-    # One thread: sums of several depend on their number, and with it the bytes of the results.
+    # One thread: sums depend on the number of threads, and so would the bytes of the results.
     with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
         warnings.simplefilter("always")
         model.fit(*seen)
@@ -89,7 +89,7 @@ def fit_predict(
 
 
 def seeded(estimator: Any, point: Mapping[str, Any], seed: int, *, reseed: bool) -> Any:
-    """A fresh copy with its parameters and seeds."""
+    """Return a new copy with its parameters and seeds."""
     from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
 
     model = clone(estimator)
@@ -118,14 +118,14 @@ def _predict(model: Any, held_out: Any, *, scored: bool) -> Fitted:
 
 @lru_cache(maxsize=1)
 def _threads() -> Any:
-    """The thread pools of this process; to look for them takes longer than many a fit."""
+    """Return the thread pools of this process; finding them takes longer than many fits."""
     from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # scikit-learn's
 
     return ThreadpoolController()
 
 
 def first_line(error: object) -> str:
-    """The first line of what an error says."""
+    """Return the first line of an error message."""
     if isinstance(error, SystemExit):
         return cause_of(error)
     return str(error).strip().partition("\n")[0]

@@ -1,4 +1,4 @@
-"""Built-in models under two-way folds: held-out queries over held-out documents."""
+"""Built-in models under two-way folds: held-out queries on held-out documents."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.documents.cross_validate import train_side
+from heldout.experiment.documents.choose_in_folds import train_side
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
-from heldout.experiment.documents.methods import pool
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.ranked_lists import TOP, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_folds import merged_outcome, single_point
@@ -33,27 +33,27 @@ if TYPE_CHECKING:
 __all__ = ["BOTH", "TwoWayFolds"]
 
 BOTH = "both"
-"""The kind of a task that evaluates all folds of queries and documents of one repeat."""
+"""The kind of task that evaluates all folds of queries and documents of one repeat."""
 
 
 class TwoWayFolds(Scheme):
-    """A task for each repeat.
+    """One task per repeat.
 
-    For each fold of the queries a value is chosen for each fold of the documents, on the queries
-    and documents that neither holds out (by `inner` folds of these documents, if there are any);
-    the documents are then merged into one ranking.
+    For each fold of the queries, parameters are chosen for each fold of the documents, on the
+    queries and documents that neither fold contains (by `inner` folds of these documents, if
+    given). The documents are then merged into one ranking.
     """
 
     bytes_per_place = 170
 
     def tasks(self) -> Iterator[Task]:
-        """One for each repeat."""
+        """Yield one task per repeat."""
         name = self.system.name
         for repeat in range(self.settings.splits.repeats):
             yield Task(f"{name}/both/r{repeat}", name, BOTH, repeat)
 
     def perform(self, task: Task, index: AnyIndex) -> TwoWayRecord:
-        """Choose for each pair of folds, rank what it never saw, and merge the documents."""
+        """Choose for each pair of folds, rank its held-out documents, and merge them."""
         settings = self.settings
         queries, documents = _folds_of(settings.splits, task.split)  # type: ignore[arg-type]
         candidates = self.candidates(index)
@@ -71,7 +71,7 @@ class TwoWayFolds(Scheme):
                 ),
                 [settings.tune_for],
             )[0]
-            for fold in (*range(counts[1]), counts[1])  # the last: no document is held out
+            for fold in (*range(counts[1]), counts[1])  # the last one: no document is held out
         ]
         values = np.full((len(measures), table.n_queries), np.nan)
         lists = np.full((table.n_queries, max(settings.depth, TOP)), -1, np.int32)
@@ -116,7 +116,7 @@ class TwoWayFolds(Scheme):
         )
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
-        """The folds of all repeats; the merged documents of each fold of the queries."""
+        """Combine the folds of all repeats, and the merged ranking of each fold of the queries."""
         folds, held_out, found = [], [], []
         for task in self.tasks():
             record: Any = records[task.key]
@@ -136,7 +136,7 @@ class TwoWayFolds(Scheme):
 
 
 def _folds_of(splits: TwoWaySplits, repeat: int) -> tuple[Numbers, Numbers]:
-    """Folds of queries and of documents; a plan with one repeat goes with all of the other."""
+    """Return folds of queries and of documents; a plan with one repeat is used for all repeats."""
     return (
         splits.queries.folds(repeat % splits.queries.repeats),
         splits.documents.folds(repeat % splits.documents.repeats),

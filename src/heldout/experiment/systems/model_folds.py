@@ -1,4 +1,4 @@
-"""Built-in models under folds of the documents: one pass over the index for all folds."""
+"""Built-in models under document folds: one pass over the index for all folds."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 __all__ = ["FOLDS", "DocumentFolds", "merged_outcome", "single_point"]
 
 FOLDS = "folds"
-"""The kind of a task that evaluates all document folds of one repeat."""
+"""The kind of task that evaluates all document folds of one repeat."""
 
 
 class DocumentFolds(Scheme):
-    """A task for each repeat; values are chosen inside of it, on each train side."""
+    """One task per repeat; it chooses parameters on each training side itself."""
 
     bytes_per_place = 150
 
     def tasks(self) -> Iterator[Task]:
-        """One for each repeat."""
+        """Yield one task per repeat."""
         name = self.system.name
         for repeat in range(self.settings.splits.repeats):
             yield Task(f"{name}/folds/r{repeat}", name, FOLDS, repeat)
 
     def perform(self, task: Task, index: AnyIndex) -> FoldsRecord:
-        """Choose on each train side, rank what it never saw, and merge the folds."""
+        """Choose on each training side, rank the held-out documents, and merge the folds."""
         settings = self.settings
         found = cross_validate_documents(
             index,
@@ -73,7 +73,7 @@ class DocumentFolds(Scheme):
         )
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
-        """The folds of all repeats; the merged ranking of each."""
+        """Combine the folds of all repeats, and the merged ranking of each."""
         folds, held_out, found = [], [], []
         for task in self.tasks():
             record: Any = records[task.key]
@@ -90,7 +90,7 @@ class DocumentFolds(Scheme):
 
 
 def single_point(numbers: Sequence[int]) -> int:
-    """The point of several folds; −1: they have several."""
+    """Return the point that all folds have; −1: they have different ones."""
     return int(numbers[0]) if len(set(numbers)) == 1 else -1
 
 
@@ -99,7 +99,7 @@ def merged_outcome(
     held_out: Sequence[HeldOut],
     records: Sequence[FoldsRecord | TwoWayRecord],
 ) -> RankedOutcome:
-    """Repeats differ in their folds; the choice on everything is the same in all of them."""
+    """Return the choice on all data; it is the same in all repeats, which differ in their folds."""
     number, means = records[0].final, records[0].final_surface
     final = Chosen(number, float(means[number]) if len(means) else float("nan"), means)
     training = np.stack([record.train_values for record in records]).mean(axis=0)

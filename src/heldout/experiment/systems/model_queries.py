@@ -1,4 +1,4 @@
-"""Built-in models where queries are held out: every point is ranked once, on all queries."""
+"""Built-in models for held-out queries: every point is ranked once, for all queries."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 __all__ = ["LISTS", "HeldOutQueries"]
 
 LISTS = "lists"
-"""The kind of the task that ranks the chosen points again, for the top of their lists."""
+"""The kind of task that ranks the chosen points again, for the top of their lists."""
 
 
 class HeldOutQueries(Scheme):
-    """All points on all queries; then the lists of those that were chosen for any split."""
+    """All points on all queries, then the lists of the points chosen for any split."""
 
     def tasks(self) -> Iterator[Task]:
-        """The whole grid, then the lists."""
+        """Yield the tasks of the grid, then the one of the lists."""
         yield from self.grid_tasks()
         yield self._lists_task()
 
     def resolve(self, tasks: Sequence[Task], records: Mapping[str, Record]) -> list[Task]:
-        """The lists are made at the points that were chosen for any split."""
+        """Set the points of the lists: those that were chosen for any split."""
         if all(task.points for task in tasks):
             return list(tasks)
         chosen, _ = choose_static(self.system, self.settings, self.grid_values(records))
@@ -45,7 +45,7 @@ class HeldOutQueries(Scheme):
         return [replace(task, points=points) for task in tasks]
 
     def perform(self, task: Task, index: AnyIndex) -> Record:
-        """Measure some points, or keep the top of their lists."""
+        """Evaluate some points, or keep the top of their lists."""
         if task.kind == GRID:
             return self.perform_grid(task, index)
         candidates = self.candidates(index)
@@ -56,7 +56,7 @@ class HeldOutQueries(Scheme):
         )
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
-        """Read what each split held out."""
+        """Read the values of the held-out queries of each split."""
         lists: Any = records[self._lists_task().key]
         values = self.grid_values(records)
         return collect_static(self.system, self.settings, values, lists.by_point())

@@ -1,4 +1,4 @@
-"""What the tasks of built-in models find."""
+"""Records of the tasks of built-in models."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ __all__ = ["FoldsRecord", "GridRecord", "ListsRecord", "SideRecord", "SidesRecor
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GridRecord(Record):
-    """Some values of a model on all queries.
+    """Some points of a model on all queries.
 
     Parameters
     ----------
     values
-        Measures × values × queries, the tuning measure last.
+        Measures × points × queries, the tuning measure last.
     """
 
     values: Floats
@@ -51,7 +51,7 @@ class ListsRecord(Record):
     scores: Floats
 
     def by_point(self) -> dict[int, Lists]:
-        """The ranked lists at each point."""
+        """Return the ranked lists at each point."""
         return {
             number: Lists(self.documents[:, at], self.scores[:, at])
             for at, number in enumerate(self.numbers)
@@ -60,16 +60,16 @@ class ListsRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _EstimatesRecord(Record):
-    """A record that has estimates of the score on new documents, one for each measure."""
+    """A record with estimates of the score on new documents, one per measure."""
 
-    def plain(self) -> dict[str, Any]:
-        """The fields by name; estimates by name as well."""
-        found = Record.plain(self)
-        return {**found, "estimates": [one.plain() for one in found["estimates"]]}
+    def plain(self) -> dict[str, object]:
+        """Return the fields by name, also those of the estimates."""
+        estimates: tuple[Estimate, ...] = getattr(self, "estimates")  # noqa: B009 - of subclasses
+        return {**Record.plain(self), "estimates": [estimate.plain() for estimate in estimates]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
-        """The record that `plain` has described."""
+        """Return the record from the values of `plain`."""
         found = super(_EstimatesRecord, cls).of(plain)
         estimates = tuple(map(Estimate.of, found.estimates))  # type: ignore[attr-defined]
         object.__setattr__(found, "estimates", estimates)
@@ -83,15 +83,15 @@ class FoldsRecord(_EstimatesRecord):
     Parameters
     ----------
     chosen, surface
-        The point of each fold, and folds × points: means on the train sides.
+        The point of each fold; folds × points: means on the training sides.
     final, final_surface
-        The choice on all documents, and the means it was made by.
+        The choice on all documents, and the means by which it was made.
     fold_scores
         Mean of the tuning measure on the documents of each fold by themselves.
     values, train_values
-        Measures × queries, on what was held out, and on what the final value was chosen on.
+        Measures × queries, on held-out documents, and on those that the final point was chosen on.
     estimates
-        One a measure.
+        One per measure.
     documents, scores
         The top of the merged ranking.
     """
@@ -117,11 +117,11 @@ class TwoWayRecord(_EstimatesRecord):
     query_folds
         The fold of each query; −1: none.
     chosen, train
-        Query folds × document folds: the point, and its mean on the train side.
+        Query folds × document folds: the point, and its mean on the training side.
     surface
-        Query folds × document folds × points: means on the train sides; None: not kept (0.1).
+        Query folds × document folds × points: means on the training sides; None: not kept (0.1).
     values
-        Measures × queries on what was held out, the tuning measure last.
+        Measures × queries on held-out data, the tuning measure last.
     final, final_surface, train_values, estimates, documents, scores
         As for `FoldsRecord`.
     """
@@ -146,7 +146,7 @@ class SideRecord(_EstimatesRecord):
     Parameters
     ----------
     number, train, surface
-        The point that was chosen, its mean on the train side, and the means of all points there.
+        The chosen point, its mean on the training side, and the means of all points there.
     values
         Measures × queries on the held-out documents, the tuning measure last.
     estimates, documents, scores
@@ -174,12 +174,12 @@ class SidesRecord(Record):
 
     sides: tuple[SideRecord, ...]
 
-    def plain(self) -> dict[str, Any]:
-        """The records by name."""
-        return {"sides": [one.plain() for one in self.sides]}
+    def plain(self) -> dict[str, object]:
+        """Return the records by name."""
+        return {"sides": [side.plain() for side in self.sides]}
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
-        """The record that `plain` has described."""
+        """Return the record from the values of `plain`."""
         found = super(SidesRecord, cls).of(plain)
-        return cls(sides=tuple(SideRecord.of(one) for one in found.sides))  # type: ignore[arg-type]
+        return cls(sides=tuple(SideRecord.of(side) for side in found.sides))  # type: ignore[arg-type]

@@ -1,9 +1,9 @@
-"""Many splits of the documents at once, such as the draws of a bootstrap: each is a lane.
+"""Many splits of the documents at once, such as bootstrap replicates: each one is a lane.
 
-What a model scores in one draw differs from another draw only by the statistics of the terms, so a
-document is looked at once for all of them. The values are those of one split after another, to the
-last bit; it is several times faster, for models that sum over terms and measures with a cutoff:
-only those need no more than the top of a list.
+The scores of a model in two replicates differ only by the statistics of the terms, so a document is
+read once for all replicates. Every value is bitwise the one that a single split gives. It is
+several times faster, for models that sum over terms and for measures with a cutoff: these need only
+the top of a list.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ if TYPE_CHECKING:
 __all__ = ["PARTS", "block_bytes", "evaluate_splits", "splits_at_once", "train_parts"]
 
 PARTS: Final = 10
-"""Parts of a seen side that are measured beside a held-out one, at most."""
+"""Parts of a training side that are evaluated beside a held-out one, at most."""
 _CELLS: Final = 1 << 23
-"""Places of ranked lists that are held at once."""
+"""Places of ranked lists held at once."""
 _MOST: Final = 64
 _PLACE_BYTES: Final = 12
 _DOCUMENT_BYTES: Final = 24
-"""For each place of a list, and for each document, of a split."""
+"""Bytes for each place of a list, and for each document, of a split."""
 
 
 def splits_at_once(settings: RankingSettings, model: Model) -> int:
-    """How many splits are done together; 1: they cannot be."""
+    """Return the number of splits that are evaluated together; 1: this is not possible."""
     measures = [*settings.measures, settings.tune_for]
     if model.form.kind == LIKELIHOOD or not all(map(_needs_the_top, measures)):
         return 1
@@ -61,34 +61,35 @@ def splits_at_once(settings: RankingSettings, model: Model) -> int:
 
 
 def block_bytes(settings: RankingSettings, splits: int) -> int:
-    """Bytes of the lists of so many splits, and of what is made of them."""
+    """Return the bytes of the lists of some splits, and of what is computed from them."""
     lists = len(settings.collection.queries) * _places(settings) * _PLACE_BYTES
     return splits * (lists + _DOCUMENT_BYTES * len(settings.collection.documents))
 
 
 def _needs_the_top(measure: RankingMeasure) -> bool:
-    """Whether nothing behind its cutoff can change it."""
-    own = hasattr(measure.definition.compute, "own")  # of a user, who may look anywhere
+    """Return whether nothing below its cutoff can change its value."""
+    own = hasattr(measure.definition.compute, "own")  # of a user, may look at any rank
     return measure.cutoff is not None and not own and not measure.options.get(JUDGED_ONLY)
 
 
 def _places(settings: RankingSettings) -> int:
-    """How much of a list is kept: for the table, the measures, and the halves of the documents."""
+    """Return how much of a list is kept: for the table, the measures, and the jackknife."""
     longest = max(settings.depth, TOP)
     return max(places_that_matter(longest, settings.measures), TOP, _cutoff([settings.tune_for]))
 
 
 def _cutoff(measures: Sequence[RankingMeasure]) -> int:
-    return max(int(one.cutoff or 0) for one in measures)
+    return max(int(measure.cutoff or 0) for measure in measures)
 
 
 def train_parts(
     settings: RankingSettings, candidates: Candidates, seen: Flags, size: int
 ) -> NDArray[np.int32]:
-    """Parts of the seen documents that are as large as the held-out side; −1: in none.
+    """Return parts of the training documents as large as the held-out side; −1: in none.
 
-    The train side is another number of documents, and a score depends on that number; so it is cut
-    into parts of the held-out side's size, each ranked by itself. None, if it is smaller.
+    A score depends on the number of documents, and the training side has another number. It is
+    therefore cut into parts of the size of the held-out side, each ranked by itself. None, if it
+    is smaller than that.
     """
     index, rows = candidates.index, np.flatnonzero(seen)
     part = np.full(index.n_documents, -1, np.int32)
@@ -104,7 +105,7 @@ def train_parts(
 def evaluate_splits(
     settings: RankingSettings, candidates: Candidates, splits: Sequence[Split]
 ) -> Iterator[SideRecord]:
-    """Choose on the train side of each split, and measure what was chosen on the other one."""
+    """Choose on the training side of each split, and evaluate the choice on the held-out side."""
     block = _Block(settings, candidates, splits)
     chosen = block.choices()
     numbers = [one.number for one in chosen]
@@ -141,7 +142,7 @@ def evaluate_splits(
 
 
 class _Block:
-    """Some splits, and what a model knows on their train sides."""
+    """Some splits, and the statistics of their training sides."""
 
     def __init__(
         self, settings: RankingSettings, candidates: Candidates, splits: Sequence[Split]
@@ -154,7 +155,7 @@ class _Block:
         )
 
     def choices(self) -> list[Chosen]:
-        """What is chosen on each train side."""
+        """Choose a point on each training side."""
         splits, points = self.weights.shape[1], len(self.candidates)
         if points == 1:
             return [Chosen.none()] * splits
@@ -168,7 +169,7 @@ class _Block:
             for at, one in enumerate(lists):
                 values[at, point] = self.measured(one, seen[at], [measure])[0]
         everybody = np.ones(queries, np.int32)
-        return [Chosen.of(choose_point(self.settings, one, everybody)) for one in values]
+        return [Chosen.of(choose_point(self.settings, value, everybody)) for value in values]
 
     def ranked(
         self,
@@ -179,12 +180,12 @@ class _Block:
         added: bool,
         k: int,
     ) -> list[Lists]:
-        """Rank some documents by the statistics of a train side each.
+        """Rank some documents, each list by the statistics of its training side.
 
         Parameters
         ----------
         numbers, documents, columns
-            Of each list the point, the documents that come into it, and the train side.
+            For each list its point, its documents, and its training side.
         """
         candidates, found = self.candidates, {}
         for number in sorted(set(numbers)):
@@ -203,16 +204,18 @@ class _Block:
         return [found[at] for at in range(len(numbers))]
 
     def measured(self, lists: Lists, ranked: Flags, measures: Sequence[RankingMeasure]) -> Floats:
-        """Measures × queries, of lists of some documents."""
+        """Return measures × queries of lists of some documents."""
         table = self.candidates.table
         return measure_lists(table, lists, ranked[table.documents], measures, self.settings.depth)
 
     def means_of_parts(
         self, numbers: Sequence[int], parts: Sequence[NDArray[np.int32]]
     ) -> Iterator[list[float]]:
-        """Of each split the mean of each measure on parts of the train side; NaN: it has none."""
+        """Return the mean of each measure on parts of each training side; NaN: it has none."""
         measures = self.settings.measures
-        named = [(at, one) for at, part in enumerate(parts) for one in range(int(part.max()) + 1)]
+        named = [
+            (at, number) for at, part in enumerate(parts) for number in range(int(part.max()) + 1)
+        ]
         found: list[list[list[float]]] = [[] for _ in parts]
         for begin in range(0, len(named), len(parts)):
             some = named[begin : begin + len(parts)]
@@ -222,7 +225,7 @@ class _Block:
             lists = self.ranked(points, ranked, columns, added=False, k=k)
             for at, own, documents in zip(columns, lists, ranked, strict=True):
                 values = self.measured(own, documents, measures)
-                found[at].append([mean_of(one) for one in values])
+                found[at].append([mean_of(value) for value in values])
         for means in found:
             columns_of = zip(*means, strict=True) if means else [()] * len(measures)
             yield [mean_of(np.array(one, np.float64)) for one in columns_of]

@@ -1,4 +1,4 @@
-"""How built-in models are evaluated: a scheme for each kind of splits."""
+"""Schemes: how built-in models are evaluated, one for each kind of split."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 __all__ = ["GRID", "Scheme", "choose_point"]
 
 GRID: Final = "grid"
-"""The kind of a task that ranks all queries at some points."""
+"""The kind of task that ranks all queries at some points."""
 _CHUNK: Final = 32
-"""Values of a model that are ranked in one task: as many as are scored in one walk."""
+"""Points of a model that are ranked in one task: as many as one pass scores."""
 
 
 class Scheme(ABC):
-    """How a built-in model is evaluated under one kind of splits.
+    """The way to evaluate a built-in model under one kind of split.
 
     Parameters
     ----------
@@ -46,63 +46,63 @@ class Scheme(ABC):
     """
 
     bytes_per_place: ClassVar[int] = 0
-    """For each place of a ranked list that is merged and evaluated again; measured."""
+    """Bytes for each place of a ranked list that is merged and evaluated again; measured."""
 
     def __init__(self, system: ModelSystem, settings: RankingSettings) -> None:
         self.system, self.settings = system, settings
 
     @abstractmethod
     def tasks(self) -> Iterator[Task]:
-        """All tasks of the model."""
+        """Yield all tasks of the model."""
 
     def resolve(self, tasks: Sequence[Task], records: Mapping[str, Record]) -> list[Task]:
-        """Tasks of a stage with the points that were chosen for them."""
+        """Return the tasks of a stage with the points chosen for them."""
         del records
         return list(tasks)
 
     @abstractmethod
     def perform(self, task: Task, index: AnyIndex) -> Record:
-        """Do one task."""
+        """Perform one task."""
 
     @abstractmethod
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
-        """Put together what the tasks have found."""
+        """Combine the records of the tasks."""
 
     def points_at_once(self, task: Task) -> int:
-        """How many points a task ranks at the same time."""
+        """Return the number of points that a task ranks at once."""
         return len(task.points) or len(self.system.points())
 
     def halves(self, task: Task) -> bool:
-        """Whether a task makes intervals for new documents."""
+        """Return whether a task computes intervals for new documents."""
         return self.bytes_per_place > 0 and task.kind != GRID
 
     def block_bytes(self, task: Task) -> int:
-        """Bytes that a task takes because it does several splits at once."""
+        """Return the bytes a task needs because it evaluates several splits at once."""
         del task
         return 0
 
     def candidates(self, index: AnyIndex) -> Candidates:
-        """The model at every point, ready to rank."""
+        """Return the model at every point, ready to rank."""
         settings = self.settings
         models = self.system.models()
         return Candidates.make(index, settings.collection, models, depth=settings.depth)
 
     def grid_tasks(self) -> Iterator[Task]:
-        """All points on all queries, many in each task."""
+        """Yield tasks for all points on all queries, many points per task."""
         name, count = self.system.name, len(self.system.points())
         for begin in range(0, count, _CHUNK):
             points = tuple(range(begin, min(begin + _CHUNK, count)))
             yield Task(f"{name}/grid/p{begin}", name, GRID, points=points)
 
     def perform_grid(self, task: Task, index: AnyIndex) -> GridRecord:
-        """Rank and measure some points on all queries."""
+        """Rank and evaluate some points on all queries."""
         candidates = self.candidates(index)
         side = whole_side(index, candidates.vocabulary)
         measures = [*self.settings.measures, self.settings.tune_for]
         return GridRecord(values=candidates.evaluate(side, measures, task.points))
 
     def grid_values(self, records: Mapping[str, Record]) -> Floats:
-        """Measures × points × queries on everything, the tuning measure last."""
+        """Return measures × points × queries on all data, the tuning measure last."""
         found: list[Any] = [records[task.key] for task in self.grid_tasks()]
         return np.concatenate([one.values for one in found], axis=1)
 
@@ -110,16 +110,16 @@ class Scheme(ABC):
 def choose_point(
     settings: RankingSettings, values: Floats, weights: NDArray[np.int32] | None = None
 ) -> Choice:
-    """Choose a point on a train side.
+    """Choose a point on a training side.
 
     Parameters
     ----------
     values
         Points × queries.
     weights
-        How often each query counts; None: all count once.
+        The weight of each query; None: all have weight 1.
     """
     seen = values if weights is None else values[:, weights > 0]
     if not np.isfinite(seen).any():
-        raise InputError("no query of a train side has a relevant document there: use fewer folds")
+        raise InputError("no query has a relevant document on a training side: use fewer folds")
     return choose(values, weights, rule=settings.rule, higher_is_better=settings.higher_is_better)

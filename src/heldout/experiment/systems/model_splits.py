@@ -1,4 +1,4 @@
-"""Built-in models on splits of the documents that are no folds, each measured by itself."""
+"""Built-in models on splits of the documents that are not folds, each evaluated by itself."""
 
 from __future__ import annotations
 
@@ -44,23 +44,23 @@ if TYPE_CHECKING:
 __all__ = ["SIDE", "SIDES", "DocumentSplits"]
 
 SIDE = "side"
-"""The kind of a task that evaluates one split."""
+"""The kind of task that evaluates one split."""
 SIDES = "sides"
-"""The kind of a task that evaluates several splits at once."""
+"""The kind of task that evaluates several splits at once."""
 
 
 class DocumentSplits(Scheme):
-    """A task for each split, and the whole grid on everything for the parameters to ship."""
+    """One task per split, and the grid on all data for the parameters to use in the end."""
 
     bytes_per_place = 60
 
     def tasks(self) -> Iterator[Task]:
-        """The whole grid, then the splits."""
+        """Yield the tasks of the grid, then those of the splits."""
         yield from self.grid_tasks()
         yield from self._side_tasks()
 
     def perform(self, task: Task, index: AnyIndex) -> Record:
-        """Measure some points on everything, or choose on train sides and measure the others."""
+        """Evaluate points on all data, or choose on a training side and evaluate the other."""
         if task.kind == GRID:
             return self.perform_grid(task, index)
         settings, candidates = self.settings, self.candidates(index)
@@ -73,7 +73,7 @@ class DocumentSplits(Scheme):
         return SidesRecord(sides=tuple(self._kept(at, side) for at, side in sides))
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
-        """Each split by itself."""
+        """Combine the splits, each by itself."""
         settings, whole = self.settings, self.grid_values(records)
         final = Chosen.of(
             choose(whole[-1], rule=settings.rule, higher_is_better=settings.higher_is_better)
@@ -86,18 +86,18 @@ class DocumentSplits(Scheme):
             lists = Lists(record.documents, record.scores)
             held_out.append(HeldOut(place, chosen.number, record.values[:-1], lists))
             estimates.append(record.estimates)
-        # The estimates have a score on what was seen that is of their own size.
+        # These estimates have a training score of their own, for the same number of documents.
         training = np.full(whole.shape[::2], np.nan)[:-1]
         return RankedOutcome(tuple(folds), final, tuple(held_out), training, tuple(estimates))
 
     def _kept(self, split: int, side: SideRecord) -> SideRecord:
-        """The record of a split, without its lists if those are not kept."""
+        """Return the record of a split, without its lists if they are not kept."""
         if split < listed_splits(self.settings):
             return side
         return replace(side, documents=side.documents[:, :0], scores=side.scores[:, :0])
 
     def block_bytes(self, task: Task) -> int:
-        """Bytes of the lists of several splits."""
+        """Return the bytes of the lists of several splits."""
         return block_bytes(self.settings, len(self._mine(task))) if task.kind == SIDES else 0
 
     def _at_once(self) -> int:
@@ -110,11 +110,11 @@ class DocumentSplits(Scheme):
             yield Task(f"{name}/{kind}/{splits.key(split)}", name, kind, split)
 
     def _mine(self, task: Task) -> range:
-        """The splits of a task."""
+        """Return the splits of a task."""
         return range(task.split, min(task.split + self._at_once(), len(self.settings.splits)))
 
     def _sides(self, records: Mapping[str, Record]) -> Iterator[tuple[int, SideRecord]]:
-        """Each split with its record."""
+        """Yield each split with its record."""
         for task in self._side_tasks():
             record: Any = records[task.key]
             sides = (record,) if task.kind == SIDE else record.sides
@@ -122,7 +122,7 @@ class DocumentSplits(Scheme):
 
 
 def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Split) -> SideRecord:
-    """Choose on the train side of a split, and measure what was chosen on the other one."""
+    """Choose on the training side of a split, and evaluate the choice on the held-out side."""
     seen, unseen = _sides(candidates, split)
     chosen = Chosen.none()
     if len(candidates) > 1:
@@ -154,7 +154,7 @@ def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Sp
 
 
 def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:
-    """The documents that are seen, and those that are held out, scored as if they were added."""
+    """Return the training documents, and the held-out ones, scored as if added to the index."""
     index = candidates.index
     terms = weighted_statistics(
         index, candidates.vocabulary, np.minimum(split.train, 255).astype(np.uint8)[:, None]
@@ -168,7 +168,7 @@ def _sides(candidates: Candidates, split: Split) -> tuple[Side, Side]:
 def _seen_alike(
     settings: RankingSettings, candidates: Candidates, seen: Side, size: int, number: int
 ) -> list[float]:
-    """Mean of each measure on parts of the seen side that are as large as the held-out one."""
+    """Return the mean of each measure on parts of the training side of the held-out size."""
     table = candidates.table
     part = train_parts(settings, candidates, seen.statistics >= 0, size)
     parts = int(part.max()) + 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -21,7 +21,9 @@ from heldout.retrieve.models import Model
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
@@ -36,11 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["ModelSystem"]
 
 _DOCUMENT_BYTES: Final = 16
-"""For each document: folds and sides."""
+"""Bytes per document: folds and sides."""
 _RANKED_BYTES: Final = 64
-"""For each document of the part of the index that is ranked: ratios, and copies of the side."""
+"""Bytes per document of the part of the index being ranked: ratios, and copies of the side."""
 _JUDGEMENT_BYTES: Final = 40
-"""For each judgement and value: its rank, and what measures make of it."""
+"""Bytes per judgement and point: its rank, and what measures compute from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,40 +70,64 @@ class ModelSystem(System["RankingSettings"]):
     model: str
 
     def models(self) -> tuple[Model, ...]:
-        """The model at every point."""
-        fixed = dict(self.parameters)
-        return tuple(Model.make(self.model, **{**fixed, **point}) for point in self.points())
+        """Return the model at every point."""
+        settings = [self.settings(number) for number in range(len(self.points()))]
+        # `systems.reading` has checked that all of them are numbers.
+        return tuple(
+            Model.make(self.model, **cast("dict[str, float]", setting)) for setting in settings
+        )
 
     @property
     def learns(self) -> bool:
-        """No: what it knows of documents, it knows from the index."""
+        """Return False: its statistics of documents come from the index."""
         return False
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values."""
-        values = [str(one) for one in self.models()]
+    def describe(self) -> SystemRecord:
+        """Return the model at every point, as plain values."""
+        values = [str(model) for model in self.models()]
         return {**System.describe(self), "model": self.model, "values": values}
 
     def misfits(self, by: str) -> Iterator[str]:
-        """None: a built-in model fits all splits."""
+        """Yield nothing: a built-in model works with all splits."""
         del by
         return iter(())
 
     def plan_problems(
         self, splits: Splits, by: str, given: RankingFields
     ) -> Iterator[tuple[str, str]]:
-        """What cannot be done where documents are held out."""
+        """Yield what does not work when documents are held out."""
         if by == "query":
             return
         documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
         queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
         if by == "both" and not (documents.partitions and queries.partitions):
-            yield "plan", "with queries and documents held out, both need folds (kfold, given)"
+            yield "plan", "when queries and documents are held out, both need folds (kfold, given)"
         if given.inner is not None and not documents.partitions:
-            yield "inner", "built-in models choose on all of the train side under this plan"
+            yield "inner", "under this plan built-in models choose on the whole training side"
+
+    def not_a_part(self) -> str | None:
+        """Return None: the rankings of a model can be fused."""
+        return None
+
+    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
+        """Return the point chosen for each split, then for all data."""
+        from heldout.experiment.systems.static import selected_numbers
+
+        values = self._scheme(settings).grid_values(records)
+        return selected_numbers(self, settings, values)
+
+    def ranking(self, number: int, context: RankingContext) -> Run:
+        """Search all queries with the model at a point."""
+        from heldout.retrieve.search import search
+
+        if context.index is None:
+            raise InputError(f"{self.name}: there is no index")
+        settings, model = context.settings, self.models()[number]
+        queries, depth = settings.collection.queries, settings.depth
+        return search(context.index, queries, model, k=depth, name=self.name)
 
     def _scheme(self, settings: RankingSettings) -> Scheme:
-        # Imported where it is needed: estimates for documents are much code for held-out queries.
+        # Imported when needed: held-out queries do not need the code for new documents.
         if settings.by == "query":
             from heldout.experiment.systems.model_queries import HeldOutQueries
 
@@ -119,36 +145,36 @@ class ModelSystem(System["RankingSettings"]):
         return DocumentSplits(self, settings)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """All its tasks; which they are depends on what is held out."""
+        """Yield all its tasks; they depend on what is held out."""
         return self._scheme(settings).tasks()
 
     def resolve(
         self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
     ) -> list[Task]:
-        """Tasks of a stage with the points that were chosen for them."""
+        """Return the tasks of a stage with the points chosen for them."""
         return self._scheme(settings).resolve(tasks, records)
 
     def perform(self, task: Task, context: RankingContext) -> Record:
-        """Do one task."""
+        """Perform one task."""
         if context.index is None:
             raise InputError(f"{self.name}: there is no index")
         return self._scheme(context.settings).perform(task, context.index)
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Put together what its tasks have found."""
+        """Combine the records of its tasks."""
         return self._scheme(settings).collect(records)
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """On a cluster only: here it has all cores already, by threads."""
+        """Return whether it is a cluster: on this machine its threads use all cores already."""
         return cluster
 
     def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:
-        """Bytes that the largest of some tasks holds while it is done.
+        """Return the bytes that the largest of some tasks holds.
 
-        Postings of an index in a file are not counted: they are read from there, and the system
-        takes back their pages when memory is short.
+        Postings of an index in a file are not counted: they are mapped, and the operating system
+        can drop their pages when memory is short.
         """
-        alike = {task.kind: task for task in tasks}  # others of the kind take the same
+        alike = {task.kind: task for task in tasks}  # tasks of one kind need the same
         return max((self._task_bytes(task, context) for task in alike.values()), default=0)
 
     def _task_bytes(self, task: Task, context: RankingContext) -> int:

@@ -1,35 +1,47 @@
-"""Outcomes: what is known of each system when all its tasks are done."""
+"""Outcomes: the results of each system, combined from the records of its tasks."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.ranked_lists import Lists
     from heldout.experiment.settings import RankingSettings
+    from heldout.notes import Note
     from heldout.resample.split import SplitKey
     from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Chosen", "FoldRow", "HeldOut", "Outcome", "Place", "RankedOutcome", "listed_splits"]
+__all__ = [
+    "Chosen",
+    "FoldRow",
+    "HeldOut",
+    "Outcome",
+    "Place",
+    "PredictedOutcome",
+    "PredictedSide",
+    "RankedOutcome",
+    "listed_splits",
+]
 
 LISTED: Final = 20
-"""Splits of the documents whose ranked lists are kept, where the splits are not folds."""
+"""Number of splits of the documents whose ranked lists are kept, if they are not folds."""
 
 
 def listed_splits(settings: RankingSettings) -> int:
-    """How many splits have their ranked lists kept, from the first on.
+    """Return the number of splits whose ranked lists are kept, from the first on.
 
-    Folds are kept all: together they hold out everything once. Of a bootstrap or of repeated
-    hold-outs of the documents the lists of a few splits show what was ranked; those of a thousand
-    would be tens of millions of rows, and no estimate needs them.
+    All folds are kept: together they hold out every document once. For a bootstrap or repeated
+    hold-outs of documents, a few splits show what was ranked; the lists of a thousand would be
+    tens of millions of rows, and no estimate needs them.
     """
     splits = settings.splits
     if settings.by != "document" or splits.partitions:
@@ -39,16 +51,16 @@ def listed_splits(settings: RankingSettings) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """What was chosen for one split.
+    """The choice for one split.
 
     Parameters
     ----------
     number
         The point.
     train
-        Its mean on the train side, by the measure it was chosen by; NaN: there was no choice.
+        Its mean on the training side by the tuning measure; NaN: there was no choice.
     surface
-        The mean of every point there.
+        The mean of every point on the training side.
     """
 
     number: int
@@ -57,18 +69,18 @@ class Chosen:
 
     @classmethod
     def of(cls, choice: Choice) -> Chosen:
-        """What a choice says."""
+        """Return the outcome of a choice."""
         return cls(choice.number, choice.mean, choice.means)
 
     @classmethod
     def none(cls) -> Chosen:
-        """The only point: there was no choice."""
+        """Return the only point of a system that is not tuned."""
         return cls(0, float("nan"), np.full(1, np.nan))
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a value comes from; None where it comes from all folds together."""
+    """Where a value comes from; fold is None if it comes from all folds together."""
 
     repeat: int
     fold: int | None = None
@@ -77,13 +89,13 @@ class Place:
 
     @classmethod
     def of(cls, key: SplitKey) -> Place:
-        """The place of a split."""
+        """Return the place of a split."""
         return cls(key.repeat, key.fold, key.other, key.run)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FoldRow:
-    """What was chosen for one split, and what it was worth, by the measure it was chosen by."""
+    """The choice for one split, and its held-out score by the tuning measure."""
 
     place: Place
     chosen: Chosen
@@ -92,14 +104,14 @@ class FoldRow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcome:
-    """All that is known of one system.
+    """The outcome of one system.
 
     Parameters
     ----------
     folds
-        One a split.
+        One per split.
     final
-        The choice on everything.
+        The choice on all data.
     """
 
     folds: tuple[FoldRow, ...]
@@ -108,14 +120,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOut:
-    """What some queries got where they, or the documents, were held out.
+    """The values of some queries where they, or the documents, were held out.
 
     Parameters
     ----------
     place
-        Where.
+        Where they were held out.
     number
-        The point; −1: several, one a fold.
+        The point; −1: several, one per fold.
     values
         Measures × queries; NaN: not held out here, or undefined.
     lists
@@ -130,19 +142,19 @@ class HeldOut:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedOutcome(Outcome):
-    """All that is known of a system that ranks.
+    """The outcome of a system that ranks.
 
     Parameters
     ----------
     held_out
-        One a split, or a repeat whose folds were merged.
+        One per split, or one per repeat whose folds were merged.
     training
-        Measures × queries on the data that the final value was chosen on; NaN: not known.
+        Measures × queries on the data that the final point was chosen on; NaN: unknown.
     estimates
-        Where documents were held out: estimates of each measure, for each repeat.
+        If documents were held out: the estimates of each measure, for each repeat.
     points
-        Where queries were held out: measures × points × queries, the tuning measure last, if the
-        values of a query depend on nothing but the point; None else.
+        If queries were held out and their values depend on the point alone: measures × points ×
+        queries, the tuning measure last; otherwise None.
     """
 
     held_out: tuple[HeldOut, ...]
@@ -151,7 +163,7 @@ class RankedOutcome(Outcome):
     points: Floats | None = None
 
     def per_query(self) -> Floats:
-        """Measures × queries: the mean of what each query got where it was held out."""
+        """Return measures × queries: the mean value of each query where it was held out."""
         total = np.zeros_like(self.held_out[0].values)
         times = np.zeros(total.shape, np.int64)
         for one in self.held_out:
@@ -159,3 +171,37 @@ class RankedOutcome(Outcome):
             total += np.where(there, one.values, 0.0)
             times += there
         return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+
+
+class PredictedSide(NamedTuple):
+    """The predictions for one held-out side.
+
+    Parameters
+    ----------
+    place
+        Which side.
+    number
+        The point.
+    predictions
+        The predictions with the true values.
+    """
+
+    place: Place
+    number: int
+    predictions: ClassPredictions | NumberPredictions
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PredictedOutcome(Outcome):
+    """The outcome of an estimator.
+
+    Parameters
+    ----------
+    held_out
+        One per split.
+    notes
+        Failures and warnings of fits.
+    """
+
+    held_out: tuple[PredictedSide, ...]
+    notes: tuple[Note, ...] = ()

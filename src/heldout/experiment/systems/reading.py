@@ -1,4 +1,4 @@
-"""Systems from what a user writes: a text, a table of a TOML file, or an object of Python."""
+"""Make systems from texts, from tables of a TOML file, or from Python objects."""
 
 from __future__ import annotations
 
@@ -7,29 +7,43 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.models import ModelSystem
+from heldout.experiment.systems.parameters import (
+    SystemOptions,
+    fixed_parameters,
+    given_space,
+    written_parameters,
+)
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import RunSystem
-from heldout.experiment.systems.search_fields import drawn_points
+from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
-from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
+from heldout.tune.search import drawn_points
+from heldout.tune.space import Space, given
 
 if TYPE_CHECKING:
     from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
+    from heldout.tune.space import Value
 
-__all__ = ["SYSTEM_SOURCES", "model_system", "system_from_table", "system_of"]
+__all__ = [
+    "SYSTEM_SOURCES",
+    "model_system",
+    "run_paths",
+    "system_from_table",
+    "system_of",
+]
 
-SYSTEM_SOURCES: Final = ("model", "runs", "function", "object", "transformer")
+SYSTEM_SOURCES: Final = ("model", "runs", "fusion", "function", "object", "transformer")
 _MODEL: Final = re.compile(
-    # A name begins and ends with no blank: else a thousand blanks could be cut in a million ways.
+    # A name does not begin or end with a space: otherwise matching could take exponential time.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
     re.DOTALL,
 )
@@ -39,18 +53,6 @@ _REFERENCE: Final = re.compile(
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
-_NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
-
-
-class SystemOptions(NamedTuple):
-    """What a system may be given beside what it is; see `System.of`."""
-
-    parameters: Any = None
-    space: Any = None
-    sample: int | None = None
-    comparable: bool | None = None
-    search: str | None = None
-    trials: int | None = None
 
 
 def system_of(
@@ -73,7 +75,7 @@ def system_of(
         return _renamed(given_system, name)
     if isinstance(given_system, Model):
         fixed = {**dict(given_system.parameters), "k3": given_system.k3}
-        space, trials = _drawn(_space(options.space), options)
+        space, trials = _drawn(given_space(options.space), options)
         made = ModelSystem(
             name=name or given_system.name,
             model=given_system.name,
@@ -99,11 +101,18 @@ def _renamed(system: System[Any], name: str | None) -> System[Any]:
 def _of_text(
     text: str, name: str | None, options: SystemOptions, kind: str | None, folder: Path | None
 ) -> System[Any]:
-    """``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``, perhaps with ``NAME=`` before."""
+    """Make a system from ``bm25(k1=0.5:3:6)``, ``ranker.py:rank`` or ``runs/*.run``.
+
+    A name can be put before it: ``NAME=``.
+    """
     base = folder or Path()
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
+    if match is not None and match[3] and is_method(match[2]) and not is_there(base / text):
+        from heldout.experiment.systems.fusion_reading import fusion_of_text
+
+        return fusion_of_text(match[2], match[3], name or match[1], options, folder)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
         return _of_reference(reference, name, options, kind, folder)
@@ -111,9 +120,10 @@ def _of_text(
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
-            f"pattern of runs, or file.py:function; models are {', '.join(MODELS)}"
+            f"pattern of runs, rrf(bm25.run, dense.run), or file.py:function; models are "
+            f"{', '.join(MODELS)}"
         )
-    return _of_runs({one: one for one in paths}, name or own)
+    return _of_runs({path: path for path in paths}, name or own)
 
 
 def _of_reference(
@@ -123,24 +133,24 @@ def _of_reference(
     kind: str | None,
     folder: Path | None,
 ) -> System[Any]:
-    """``ranker.py:rank`` or ``ranker.py:rank(dims=50,100, seed=1)``."""
+    """Make a system from ``ranker.py:rank`` or ``ranker.py:rank(dims=50,100, seed=1)``."""
     own, place, arguments = reference.groups()
     called = name or own or _attribute(place)
     call = load_reference(place, folder, system=called)
     if arguments is not None:
-        fixed, axes = _arguments(called, arguments)
+        fixed, axes = written_parameters(called, arguments)
         both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
-        parameters = {**_pairs(options.parameters), **fixed}
+        parameters = {**fixed_parameters(options.parameters), **fixed}
         options = options._replace(parameters=parameters, space=both or None)
     home = "" if folder is None else str(folder)
     return _of_call(call, called, options, kind, reference=place, home=home)
 
 
 def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
-    """The runs that a text names, with a name before the first ``=`` if it is no path itself."""
+    """Return the runs that a text names, and the name before the first ``=``, if there is one."""
     found = _paths_in(base, text)
     name, equals, rest = text.partition("=")
-    # A name has no folders: runs/mu=*.run is a pattern that nothing matches.
+    # A name has no folders: runs/mu=*.run is a pattern without a match.
     if found or not equals or not rest.strip() or "/" in name:
         return None, found
     return name.strip(), _paths_in(base, rest.strip())
@@ -151,7 +161,7 @@ def _paths_in(base: Path, pattern: str) -> list[str]:
 
 
 def run_paths(pattern: str) -> list[str]:
-    """The files that a path or a pattern names, in the order of their names."""
+    """Return the files that match a path or a pattern, in the order of their names."""
     if names_file(pattern):
         return [pattern]
     return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
@@ -163,9 +173,9 @@ def _attribute(reference: str) -> str:
 
 def _of_model(model: str, arguments: str, name: str | None, options: SystemOptions) -> System[Any]:
     _refuse_comparable(options)
-    written, axes = _arguments(model, arguments)
-    fixed: dict[str, Any] = {**_pairs(options.parameters), **written}
-    space = _space(options.space)
+    written, axes = written_parameters(model, arguments)
+    fixed: dict[str, Value] = {**fixed_parameters(options.parameters), **written}
+    space = given_space(options.space)
     axes += [] if space is None else list(space.axes)
     drawn, trials = _drawn(Space(tuple(axes)) if axes else None, options)
     parameters = tuple(fixed.items())
@@ -173,26 +183,8 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
     return _searched(_checked_model(made), trials)
 
 
-def _arguments(called: str, text: str) -> tuple[dict[str, Any], list[Axis]]:
-    """The parameters in brackets: those that are fixed, and those that are tuned."""
-    fixed: dict[str, Any] = {}
-    axes: list[Axis] = []
-    for part in filter(str.strip, _NEXT_PARAMETER.split(text)):
-        key, equals, value = (one.strip() for one in part.partition("="))
-        if not equals or not value:
-            raise InputError(
-                f"{called}: {part.strip()!r} is not a parameter: write k1=0.9, k1=0.5:3:6 "
-                "(from:to:count) or b=0.3,0.75"
-            )
-        if ":" in value or "," in value:
-            axes.append(parse_axis(f"{key}={value}"))
-        else:
-            fixed[key] = parse_value(value)
-    return fixed, axes
-
-
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
-    """A built-in model by its name, with parameters such as ``k1=0.5:3:6``."""
+    """Make a system from the name of a built-in model, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
         raise InputError(f"{model} is not a built-in model: see heldout search --models")
     made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
@@ -204,14 +196,14 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
         axis.name for axis in (system.space.axes if system.space else ())
     }
     if twice:
-        raise InputError(f"{min(twice)} is both fixed and tuned: give it one of the two")
+        raise InputError(f"{min(twice)} is both fixed and tuned: choose one of them")
     for axis in system.space.axes if system.space else ():
         if not axis.ordered:
-            raise InputError(f"{axis.name}: values of a model are numbers, not {axis.values!r}")
+            raise InputError(f"{axis.name}: parameters of a model are numbers, not {axis.values!r}")
     for key, value in system.parameters:
         if isinstance(value, str | bool):
             raise InputError(f"{system.model}: {key} = {value!r} is not a number")
-    system.models()  # each value is looked at now, not in the middle of the night
+    system.models()  # checks every value now, not in the middle of the run
     return system
 
 
@@ -224,7 +216,7 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
         if not isinstance(one, Run | str):
             raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
         if isinstance(one, str) and not names_file(one):
-            raise InputError(f"{one}: there is no such run")
+            raise InputError(f"{one}: no such run file")
     labels = _labels(list(listed))
     order, points = read_names(labels)
     values = list(listed.values())
@@ -239,14 +231,14 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
 
 
 def _labels(names: list[str]) -> list[str]:
-    """Names of files without folders and endings, if they can be told apart so."""
+    """Return names of files without folder and extension, if these are unique."""
     for short in (
-        [_ENDING.sub("", Path(one).name) or one for one in names],
-        [Path(one).name for one in names],
+        [_ENDING.sub("", Path(name).name) or name for name in names],
+        [Path(name).name for name in names],
     ):
         if len(set(short)) == len(short):
             return short
-    return [place_among(one, names) for one in names]
+    return [place_among(name, names) for name in names]
 
 
 def _of_call(
@@ -260,13 +252,13 @@ def _of_call(
 ) -> System[Any]:
     what: Any = kind or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
-    space, trials = _drawn(_space(options.space), options)
+    space, trials = _drawn(given_space(options.space), options)
     system = _call_class(what)(
         name=described,
         call=call,
         kind=what,
         space=space,
-        parameters=tuple(_pairs(options.parameters).items()),
+        parameters=tuple(fixed_parameters(options.parameters).items()),
         comparable=options.comparable,
         reference=reference,
         home=home,
@@ -274,8 +266,8 @@ def _of_call(
     made = isinstance(call, type) or callable(call)
     if what != "function" and (space is not None or system.parameters) and not made:
         raise InputError(
-            f"{described}: to set parameters, give a class or a function that makes the {what}, "
-            "not one that is made already"
+            f"{described}: parameters need a class or a function that makes the {what}, not a "
+            "finished object"
         )
     return _searched(system, trials)
 
@@ -298,32 +290,10 @@ def _kind_of(call: Any) -> Any:
     if callable(call):
         return "function"
     raise InputError(
-        f"{call!r} is no system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a function "
-        "f(train, test, **parameters), an object with fit and predict, or a PyTerrier transformer"
+        f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
+        "function f(train, test, **parameters), an object with fit and predict, or a PyTerrier "
+        "transformer"
     )
-
-
-def _pairs(given_parameters: Any) -> Mapping[str, Any]:
-    if given_parameters is None:
-        return {}
-    if not isinstance(given_parameters, Mapping):
-        raise InputError(f"parameters are names with values, not {given_parameters!r}")
-    for key, value in given_parameters.items():
-        if not isinstance(value, int | float | str):
-            raise InputError(f"{key} = {value!r}: expected a number, a text, true or false")
-    return given_parameters
-
-
-def _space(described: Any) -> Space | None:
-    """A space from ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``, or as it is."""
-    if described is None or isinstance(described, Space):
-        return described
-    if not isinstance(described, Mapping) or not described:
-        raise InputError(
-            f'space: expected names with values such as {{k1 = "0.5:3:6", b = [0.3, 0.75]}}, not '
-            f"{described!r}"
-        )
-    return Space(tuple(_axis(str(key), value) for key, value in described.items()))
 
 
 def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed | None, int]:
@@ -333,37 +303,31 @@ def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed 
 def _searched(system: System[Any], trials: int) -> System[Any]:
     if not trials:
         return system
-    from heldout.experiment.systems.searched import searched
+    from heldout.experiment.systems.optuna_rankings import searched
 
     return searched(system, trials)
 
 
-def _axis(name: str, value: Any) -> Axis:
-    if isinstance(value, Axis):
-        return value
-    if isinstance(value, str):
-        return parse_axis(f"{name}={value}")
-    if isinstance(value, Sequence) or hasattr(value, "tolist"):
-        return given(name, value.tolist() if hasattr(value, "tolist") else value)
-    return given(name, [value])
-
-
 def system_from_table(table: SystemTable, folder: Path | None = None) -> System[Any]:
-    """A system from a table of ``experiment.toml``.
+    """Make a system from a table of ``experiment.toml``.
 
     Parameters
     ----------
     folder
-        Where relative paths are looked for.
+        Where relative paths start.
     """
     sources = [one for one in SYSTEM_SOURCES if getattr(table, one) is not None]
     if len(sources) != 1:
-        found = f"has {' and '.join(sources)}" if sources else "has none of them"
-        raise InputError(f"a system has one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
+        found = f"has {' and '.join(sources)}" if sources else "has none"
+        raise InputError(f"a system needs one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
     if table.model is not None:
         return _model_from(table, table.model)
     if table.runs is not None:
         return _runs_from(table, folder)
+    if table.fusion is not None:
+        from heldout.experiment.systems.fusion_reading import fusion_from_table
+
+        return fusion_from_table(table, _options(table), folder)
     return _call_from(table, sources[0], folder)
 
 
@@ -376,14 +340,14 @@ def _options(table: SystemTable) -> SystemOptions:
 def _model_from(table: SystemTable, text: str) -> System[Any]:
     match = _MODEL.fullmatch(text)
     if match is None or match[1] or match[2] not in MODELS:
-        raise InputError(f"there is no model {text!r}; there are {', '.join(MODELS)}")
+        raise InputError(f"unknown model {text!r}: expected one of {', '.join(MODELS)}")
     return _of_model(match[2], match[3] or "", table.name, _options(table))
 
 
 def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for key in ("parameters", "space", "sample", "search", "trials"):
         if getattr(table, key) is not None:
-            raise InputError(f"runs have no {key}: their values are read from the files' names")
+            raise InputError(f"runs have no {key}: their parameters are read from the file names")
     _refuse_comparable(_options(table))
     listed = [table.runs] if isinstance(table.runs, str) else table.runs
     texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
@@ -394,14 +358,14 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for one in listed:
         found = run_paths(str(base / one))
         if not found:
-            raise InputError(f"no run is called {one}")
+            raise InputError(f"no run file matches {one}")
         paths.update({path: path for path in found})
     return _of_runs(paths, table.name)
 
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is for functions and objects")
+        raise InputError("comparable is only for functions and objects")
 
 
 def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:

@@ -1,7 +1,7 @@
-"""Records: what tasks have found.
+"""Records: the results of tasks.
 
-A record is a dataclass where it is made and where it is used. The journal, and what other processes
-send, hold its fields by name, as plain values and arrays.
+A record is a dataclass in memory. In the journal and between processes it is its fields by name, as
+plain values and arrays.
 """
 
 from __future__ import annotations
@@ -24,37 +24,38 @@ __all__ = ["RankedRecord", "Record", "TuneRecord"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Record:
-    """What a task has found."""
+    """The result of a task."""
 
-    def plain(self) -> dict[str, Any]:
-        """The fields by name, but for those that are at their default."""
-        found = {one.name: getattr(self, one.name) for one in fields(self)}
+    def plain(self) -> dict[str, object]:
+        """Return the fields by name, except those with their default value."""
+        found = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
-            one.name: found[one.name] for one in fields(self) if found[one.name] is not one.default
+            field.name: found[field.name]
+            for field in fields(self)
+            if found[field.name] is not field.default
         }
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> Self:
-        """The record that `plain` has described; a TypeError if it has described another."""
+        """Return the record from the values of `plain`; TypeError if they are not its own."""
         return cls(**{name: _tuples(value) for name, value in plain.items()})
 
 
 def _tuples(value: Any) -> Any:
-    """JSON has lists where there were tuples."""
+    """Return lists as tuples: JSON has no tuples."""
     return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TuneRecord(Record):
-    """How a point did on a part of a train side.
+    """The values of a parameter setting on a part of a training side.
 
     Parameters
     ----------
     values
-        What each query got, or each inner fold, by the measure that points are chosen by; NaN:
-        nothing.
+        The value of each query, or of each inner fold, by the tuning measure; NaN: undefined.
     failed
-        Why there is no value; None: there are.
+        Why there are no values; None: there are.
     """
 
     values: Floats
@@ -63,7 +64,7 @@ class TuneRecord(Record):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RankedRecord(Record):
-    """Queries that were ranked and measured.
+    """Queries that were ranked and evaluated.
 
     Parameters
     ----------
@@ -82,5 +83,5 @@ class RankedRecord(Record):
 
     @property
     def lists(self) -> Lists:
-        """The ranked lists."""
+        """Return the ranked lists."""
         return Lists(self.documents, self.scores)

@@ -1,4 +1,4 @@
-"""Systems that stand in a file: loading what ``file.py:name`` names, and noticing changes."""
+"""References such as ``file.py:name``: load the code, and notice that it changed."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 __all__ = ["FILE_MODULE", "load_reference", "qualified_name", "reference_hash", "source_hash"]
 
 FILE_MODULE: Final = "heldout_experiment_"
-"""How modules begin that are loaded from a file; the rest of the name is its place."""
+"""The prefix of modules loaded from a file; the rest of the name is its path."""
 
 
 def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
-    """What ``file.py:name`` or ``package.module:name`` names.
+    """Return the object that ``file.py:name`` or ``package.module:name`` names.
 
     Parameters
     ----------
     folder
-        Where a relative file is looked for.
+        Where a relative file starts.
     system
-        The name of the system that it is for, to be put before what is wrong.
+        The name of the system, for messages.
     """
     try:
         return _loaded(reference, folder)
@@ -59,7 +59,7 @@ def _load_module(name: str) -> Any:
 def _load_file(place: str, folder: Path | None) -> Any:
     path = (folder or Path()) / place
     if not names_file(path):
-        raise InputError(f"{path}: there is no such file")
+        raise InputError(f"{path}: no such file")
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -75,7 +75,7 @@ def _load_file(place: str, folder: Path | None) -> Any:
 
 
 def reference_hash(reference: str, home: str) -> str:
-    """A hash of the file that a reference such as ``ranker.py:rank`` names; empty: of none."""
+    """Return a hash of the file of a reference such as ``ranker.py:rank``; empty: not a file."""
     place = reference.rpartition(":")[0]
     if not place.endswith(".py"):
         return ""
@@ -83,13 +83,13 @@ def reference_hash(reference: str, home: str) -> str:
 
 
 def qualified_name(call: Any) -> str:
-    """The module and name of a function or class, or of the class of an object."""
+    """Return the module and name of a function or class, or of the class of an object."""
     named: Callable[..., Any] = call if hasattr(call, "__qualname__") else type(call)
     return f"{named.__module__}.{named.__qualname__}"
 
 
 def source_hash(call: Any) -> str:
-    """A hash of the source, so that a changed function is noticed; empty if there is none."""
+    """Return a hash of the source, which changes with the function; empty if there is none."""
     try:
         text = inspect.getsource(call if hasattr(call, "__qualname__") else type(call))
     except (OSError, TypeError):

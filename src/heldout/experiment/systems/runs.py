@@ -1,11 +1,11 @@
-"""Run files, and runs at hand, as systems."""
+"""Run files, and runs in memory, as systems."""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -15,12 +15,19 @@ from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.records import RankedRecord
-from heldout.experiment.systems.static import POINT, collect_points, point_tasks
+from heldout.experiment.systems.static import (
+    POINT,
+    collect_points,
+    point_tasks,
+    point_values,
+    selected_numbers,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -31,7 +38,7 @@ __all__ = ["RunSystem"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSystem(System["RankingSettings"]):
-    """Runs that are there already: one, or one for each parameter value.
+    """Existing runs: one, or one per parameter setting.
 
     Parameters
     ----------
@@ -46,7 +53,7 @@ class RunSystem(System["RankingSettings"]):
     runs: tuple[Run | str, ...]
 
     def read(self, number: int) -> Run:
-        """One of the runs."""
+        """Read one of the runs."""
         given = self.runs[number]
         return given if isinstance(given, Run) else Run.read(given)
 
@@ -56,29 +63,41 @@ class RunSystem(System["RankingSettings"]):
 
     @property
     def learns(self) -> bool:
-        """No: it was made before."""
+        """Return False: runs are fixed."""
         return False
 
-    def describe(self) -> dict[str, Any]:
-        """What it is, as plain values, with a hash of each run."""
-        hashes = [_run_hash(one) for one in self.runs]
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of each run."""
+        hashes = [_run_hash(run) for run in self.runs]
         return {**System.describe(self), "runs": hashes}
 
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot be evaluated on such splits."""
+        """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query":
             yield (
-                "runs were made with all documents at hand, so no document is held out of them: "
-                "divide the queries, or give a function that searches one side"
+                "a run was made with all documents, so documents cannot be held out of it: hold "
+                "out queries, or give a function that searches one side"
             )
 
+    def not_a_part(self) -> None:
+        """Return None: runs can be fused."""
+
+    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
+        """Return the run chosen for each split, then for all data."""
+        return selected_numbers(self, settings, point_values(self, records))
+
+    def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
+        """Return a run."""
+        del context
+        return self.read(number)
+
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """One for each run."""
+        """Yield one task per run."""
         del settings
         return point_tasks(self)
 
     def perform(self, task: Task, context: Context[RankingSettings]) -> RankedRecord:
-        """Measure a run on all queries."""
+        """Evaluate a run on all queries."""
         (number,), settings = task.points, context.settings
         lists = lists_of_run(self.read(number), settings.collection, settings.depth)
         table = RankTable.of(settings.collection)
@@ -93,16 +112,16 @@ class RunSystem(System["RankingSettings"]):
         )
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Read what each split held out."""
+        """Read the values of the held-out queries of each split."""
         return collect_points(self, settings, records)
 
     def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """Never: runs are measured where their files are."""
+        """Return False: runs are evaluated where their files are."""
         del cluster
         return False
 
     def sendable(self) -> Self:
-        """The same without the runs, which stay here."""
+        """Return the system without the runs, which are not sent."""
         return replace(self, runs=())
 
 

@@ -1,7 +1,7 @@
-"""Systems whose ranking of a query depends on nothing but their parameters.
+"""Systems whose ranking of a query depends on their parameters alone.
 
-Each point is ranked once, on all queries; the values for any split, and what is chosen for it, are
-then read from one table.
+Each parameter setting is ranked once, on all queries. The values for any split, and the choice in
+it, are then read from one table.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ __all__ = [
     "collect_static",
     "lists_of_some",
     "point_tasks",
+    "point_values",
+    "selected_numbers",
 ]
 
 POINT = "point"
-"""The kind of a task that ranks all queries at one point."""
+"""The kind of task that ranks all queries at one point."""
 
 
 def point_tasks(system: RankingSystem) -> Iterator[Task]:
-    """One task for each point."""
+    """Yield one task per point."""
     for number in range(len(system.points())):
         yield Task(f"{system.name}/point/p{number}", system.name, POINT, points=(number,))
 
@@ -50,16 +52,37 @@ def point_tasks(system: RankingSystem) -> Iterator[Task]:
 def collect_points(
     system: RankingSystem, settings: RankingSettings, records: Mapping[str, Record]
 ) -> RankedOutcome:
-    """Put together what the tasks of all points have found."""
-    found: list[RankedRecord] = [records[task.key] for task in point_tasks(system)]  # type: ignore[misc]
-    values = np.stack([one.values for one in found], axis=1)
+    """Combine the records of all points."""
+    found = _point_records(system, records)
+    values = point_values(system, records)
     return collect_static(system, settings, values, {at: one.lists for at, one in enumerate(found)})
+
+
+def _point_records(system: RankingSystem, records: Mapping[str, Record]) -> list[RankedRecord]:
+    return [records[task.key] for task in point_tasks(system)]  # type: ignore[misc]
+
+
+def point_values(system: RankingSystem, records: Mapping[str, Record]) -> Floats:
+    """Return measures × points × queries, the tuning measure last, from the records of points."""
+    return np.stack([one.values for one in _point_records(system, records)], axis=1)
+
+
+def selected_numbers(system: RankingSystem, settings: RankingSettings, values: Floats) -> list[int]:
+    """Return the point chosen for each split and, last, for all data.
+
+    Parameters
+    ----------
+    values
+        Measures × points × queries, the tuning measure last.
+    """
+    chosen, final = choose_static(system, settings, values)
+    return [*(one.number for one in chosen), final.number]
 
 
 def choose_static(
     system: RankingSystem, settings: RankingSettings, values: Floats
 ) -> tuple[list[Chosen], Chosen]:
-    """For each split, and for everything: by the values of all points on all queries.
+    """Choose for each split, and for all data, by the values of all points on all queries.
 
     Parameters
     ----------
@@ -73,21 +96,21 @@ def choose_static(
         higher_is_better=settings.higher_is_better,
         space=system.space,
     )
-    found = [Chosen(one.number, one.train, one.surface) for one in tuned.folds]
+    found = [Chosen(fold.number, fold.train, fold.surface) for fold in tuned.folds]
     return found, Chosen.of(tuned.final)
 
 
 def collect_static(
     system: RankingSystem, settings: RankingSettings, values: Floats, lists: Mapping[int, Lists]
 ) -> RankedOutcome:
-    """Read what each split held out from the values of all points.
+    """Read the held-out values of each split from the values of all points.
 
     Parameters
     ----------
     values
         Measures × points × queries, the tuning measure last.
     lists
-        The top of the ranked lists, of those points that are chosen anywhere.
+        The top of the ranked lists, for the points that are chosen anywhere.
     """
     chosen, final = choose_static(system, settings, values)
     folds, held_out = [], []
@@ -103,6 +126,6 @@ def collect_static(
 
 
 def lists_of_some(lists: Lists, mine: NDArray[np.bool_]) -> Lists:
-    """The lists of some queries; those of the others are empty."""
+    """Return the lists of some queries; those of the others are empty."""
     documents = np.where(mine[:, None], lists.documents, NONE).astype(np.int32)
     return Lists(documents, np.where(mine[:, None], lists.scores, -np.inf))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import Point
     from heldout.experiment.systems.calls import CallKind
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["TransformerSystem"]
 
 _VALIDATION = 0.2
-"""Share of the train queries that a PyTerrier estimator is given for validation."""
+"""Share of the training queries that a PyTerrier estimator gets for validation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +35,7 @@ class TransformerSystem(CallSystem):
     Parameters
     ----------
     call
-        The transformer, or what makes it.
+        The transformer, or the function or class that makes it.
     """
 
     RECORDS: ClassVar[Mapping[str, type[Record]]] = {**CallSystem.RECORDS, POINT: RankedRecord}
@@ -43,7 +44,7 @@ class TransformerSystem(CallSystem):
 
     @property
     def learns(self) -> bool:
-        """Whether there is anything in it that has to be fitted."""
+        """Whether a part of it must be fitted."""
         call = self.call
         if _makes(call):
             try:
@@ -53,29 +54,29 @@ class TransformerSystem(CallSystem):
         return _learns(call)
 
     def misfits(self, by: str) -> Iterator[str]:
-        """Why it cannot be evaluated on such splits."""
+        """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query":
             yield (
-                "a PyTerrier transformer searches an index of its own, with all documents in it: "
-                "divide the queries, or give a function f(train, test) that indexes one side"
+                "a PyTerrier transformer searches its own index of all documents: hold out "
+                "queries, or give a function f(train, test) that indexes one side"
             )
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """One for each point, if it learns nothing; else as for any system that is called."""
+        """Yield one task per point if nothing is fitted; otherwise as for any called system."""
         return CallSystem.tasks(self, settings) if self.learns else point_tasks(self)
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Put together what its calls have found."""
+        """Combine the records of its calls."""
         if self.learns:
             return CallSystem.collect(self, settings, records)
         return collect_points(self, settings, records)
 
-    def _called(self, train: View, test: View, settings: dict[str, Any], seed: int) -> object:
+    def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
         call = self.call
         if _makes(call):
             transformer = call(**with_seed(call, settings, seed))
         else:
-            # Only what learns must be copied; an index of Java could not be.
+            # Only a transformer that is fitted must be copied; a Java index cannot be.
             transformer = copy.deepcopy(call) if _learns(call) else call
         if _learns(transformer):
             _fit(transformer, train, seed)
@@ -83,27 +84,27 @@ class TransformerSystem(CallSystem):
 
 
 def _makes(call: Any) -> bool:
-    """Whether it makes a transformer, and is none yet."""
+    """Return whether it is not a transformer but makes one."""
     return not hasattr(call, "transform") or isinstance(call, type)
 
 
 def _learns(transformer: Any) -> bool:
-    """Whether there is an estimator in a transformer or pipeline."""
-    from pyterrier import Estimator  # the transformer brought it
+    """Return whether there is an estimator in a transformer or pipeline."""
+    from pyterrier import Estimator  # installed, since there is a transformer
 
     if isinstance(transformer, Estimator):
         return True
     parts = getattr(transformer, "_transformers", ())
-    return any(_learns(one) for one in parts)
+    return any(_learns(part) for part in parts)
 
 
 def _fit(transformer: Any, train: View, seed: int) -> None:
-    """Fit an estimator on the train queries, some of them kept for its own validation."""
+    """Fit an estimator on the training queries; some of them are for its own validation."""
     from heldout.resample.holdout import HoldOut
 
     ids = train.collection.queries.ids
     if len(ids) < 2:
-        raise InputError(f"{len(ids)} train query: a PyTerrier estimator needs at least 2")
+        raise InputError(f"{len(ids)} training query: a PyTerrier estimator needs at least 2")
     share = _VALIDATION if round(_VALIDATION * len(ids)) else 1
     split = HoldOut(share, seed=seed).splits(ids)[0]
     sides = []

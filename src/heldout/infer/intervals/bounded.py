@@ -1,12 +1,12 @@
-"""Intervals of measures that have a range, such as [0, 1]: no bound lies outside it.
+"""Intervals of measures with a range, such as [0, 1]: no bound is outside the range.
 
-Intervals of the form estimate ± half-width know nothing about the range of a measure, and near an
-end of it they reach beyond. Cutting them there hides that they are wrong on the other side: close
-to 1 a sample often has too little variance, so that the lower bound is too high. Where an interval
-leaves the range, its bounds are found as Wilson's are for a proportion: by the values m for which
-(estimate - m)² is the squared half-width times (m - a)(b - m) / ((estimate - a)(b - estimate)), so
-that the variance vanishes at the ends a and b. An end at infinity drops out of the formula.
-Intervals that are inside the range stay as they are.
+Intervals of the form estimate ± half-width ignore the range of a measure and may exceed it near its
+ends. Truncation would hide that the other bound is wrong, too: near 1 a sample often underestimates
+the variance, and the lower bound is too high. An interval that leaves the range is replaced by
+Wilson's construction for proportions: its bounds are the values m for which (estimate - m)² is the
+squared half-width times (m - a)(b - m) / ((estimate - a)(b - estimate)), so that the variance
+vanishes at the ends a and b. An infinite end drops out of the formula. Intervals inside the range
+are not changed.
 
 References
 ----------
@@ -33,7 +33,7 @@ __all__ = [
 UNBOUNDED: Final = (-math.inf, math.inf)
 
 AT_AN_END: Final = 1e-100
-"""An estimate that is closer to an end is there: what was measured does not vary."""
+"""Estimates closer to an end than this are at the end, where nothing varies."""
 
 
 def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
@@ -42,7 +42,7 @@ def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
     Parameters
     ----------
     interval
-        An estimate with two bounds; infinite bounds are none, and stay.
+        An estimate with two bounds; infinite bounds are kept.
     ends
         The range of the measure.
 
@@ -65,13 +65,13 @@ def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
 def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
     """Return the interval of a difference of two scores, inside the range of differences.
 
-    Only bounds outside the range are replaced. The other bound stays, since it belongs to the
-    test: 0 is inside exactly if it was before.
+    Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
+    test: the interval includes 0 exactly if it did before.
 
     Parameters
     ----------
     interval
-        The difference with its bounds; infinite bounds are none, and stay.
+        The difference with its bounds; infinite bounds are kept.
     ends
         The range of the measure (not of its differences).
     """
@@ -87,20 +87,20 @@ def _replaced(interval: Interval, bounds: tuple[float, float]) -> Interval:
 def difference_bounds(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """As `difference_inside`, of plain numbers."""
+    """Return bounds as `difference_inside` does, for plain numbers."""
     width = ends[1] - ends[0]
-    whole = -width, width
-    bounds = bounds_inside(estimate, low, high, whole)
+    span = -width, width
+    bounds = bounds_inside(estimate, low, high, span)
     return (
-        bounds[0] if _leaves(low, whole) else low,
-        bounds[1] if _leaves(high, whole) else high,
+        bounds[0] if _leaves(low, span) else low,
+        bounds[1] if _leaves(high, span) else high,
     )
 
 
 def bounds_inside(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """As `inside`, of plain numbers."""
+    """Return bounds as `inside` does, for plain numbers."""
     if not (_leaves(low, ends) or _leaves(high, ends)):
         return low, high
     return wilson_bounds(estimate, low, high, ends)
@@ -109,7 +109,7 @@ def bounds_inside(
 def wilson_bounds(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return bounds with a variance that vanishes at the ends, whether they leave the range or not.
+    """Return Wilson's bounds, even for an interval inside the range.
 
     Parameters
     ----------
@@ -145,5 +145,5 @@ def _bound(estimate: float, reach: float, ends: tuple[float, float]) -> float:
     lean = abs(reach) * (below - above)
     curve = 1.0 + reach * reach * below * above
     root = math.sqrt(lean * lean + 4.0 * curve)
-    found = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
-    return min(max(found, ends[0]), ends[1])  # but for rounding it is there
+    bound = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
+    return min(max(bound, ends[0]), ends[1])  # outside by rounding only

@@ -1,4 +1,4 @@
-"""Intervals of what was evaluated: of every system in every measure."""
+"""Intervals of an evaluation of predictions: of every system in every measure."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ class ScoreRow(NamedTuple):
     Parameters
     ----------
     name
-        Of the system; baselines have a name in parentheses.
+        The name; those of baselines are in parentheses.
     values
         One per measure.
     intervals
         One per measure; None where there is none.
     units
-        How many there are.
+        The number of units.
     baseline
-        Whether it is one.
+        Whether it is a baseline.
     """
 
     name: str
@@ -47,7 +47,7 @@ class ScoreRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreTable:
-    """What was evaluated, with intervals.
+    """An evaluation of predictions with intervals.
 
     Parameters
     ----------
@@ -71,38 +71,38 @@ def score_table(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> ScoreTable:
-    """Give the values of predictions their intervals.
+    """Return an evaluation of predictions with intervals.
 
-    Wilson's for accuracy and error, DeLong's for the AUC of two classes, t for other means over
-    units, the bootstrap for what is no mean and for units with weights or groups (which are drawn
-    whole); over folds the corrected t.
+    Wilson's interval for accuracy and error, DeLong's for the AUC of two classes, t for other means
+    over units, the bootstrap for other measures and for weighted or grouped units (groups are
+    resampled as a whole); over folds the corrected t.
 
     Parameters
     ----------
     evaluation
-        What `heldout.evaluate` has made of predictions.
+        The result of `heldout.evaluate` for predictions.
     level
         Of the intervals.
     seed
         Of the bootstrap.
     progress
-        Called with the values that have their interval and the number of all, system by system.
+        Called with the number of intervals computed so far and the number of all intervals.
     """
     rows, done = list[ScoreRow](), 0
     for at, row in enumerate(evaluation.rows):
-        found: list[Interval | None] = [None] * len(row.values)
-        given = evaluation.predictions[at : at + 1]  # added baselines predict nothing
+        intervals: list[Interval | None] = [None] * len(row.values)
+        given = evaluation.predictions[at : at + 1]  # baselines have no predictions
         for number, (measure, value) in enumerate(
             zip(evaluation.measures, row.values, strict=True)
         ):
             if given and not isinstance(value, Undefined):
-                found[number] = prediction_interval(
+                intervals[number] = prediction_interval(
                     given[0], measure, evaluation.positive, level=level, seed=seed
                 )
             done += bool(given)
             if progress and given:
                 progress(done, len(evaluation.predictions) * len(evaluation.measures))
-        rows.append(ScoreRow(row.name, row.values, tuple(found), row.units, row.baseline))
+        rows.append(ScoreRow(row.name, row.values, tuple(intervals), row.units, row.baseline))
     return ScoreTable(evaluation, tuple(rows), level)
 
 
@@ -115,7 +115,7 @@ def score_predictions(
     seed: int = 0,
     undefined: float | None = None,
 ) -> ScoreTable:
-    """Evaluate predictions and give the values their intervals.
+    """Evaluate predictions and return the values with intervals.
 
     Parameters
     ----------
@@ -133,5 +133,5 @@ def score_predictions(
     >>> score_predictions([one], ["MAE"]).rows[0].intervals[0].method
     't, bounded'
     """
-    found = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
-    return score_table(found, level=level, seed=seed)
+    evaluation = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
+    return score_table(evaluation, level=level, seed=seed)

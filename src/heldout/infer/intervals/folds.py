@@ -1,7 +1,7 @@
 """Intervals for one system scored by cross-validation or repeated splits, and F for several.
 
-Scores of folds are not independent: training sets overlap, and every test fold trains the other
-models. What each interval does about it is the reason for there being four.
+Scores of folds are not independent: training sets overlap, and every test fold is training data of
+the other models. The four intervals differ in how they account for this.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ def _around(estimate: float, half: float, level: float, method: str) -> Interval
 
 
 def naive_z(fold_scores: Iterable[float], level: float = 0.95) -> Interval:
-    """Mean ± z·sd/√k over folds, as it is taught, with the variance dividing by k.
+    """Return mean ± z·sd/√k over folds, the textbook interval, with sd divided by k.
 
-    **Its coverage is below its level**: it takes folds for independent, the normal distribution
-    for t, and the deviation with k instead of k - 1. Offered for comparison with printed results;
-    use `corrected_t` or `nested_cv` instead.
+    **Its coverage is below its level**: it treats folds as independent, uses the normal
+    distribution instead of t, and k instead of k - 1 in the deviation. For comparison with
+    published results; use `corrected_t` or `nested_cv` instead.
 
     Parameters
     ----------
     fold_scores
-        One a fold.
+        One per fold.
     level
-        The nominal level, which it does not keep.
+        The nominal level, which its coverage does not reach.
 
     Returns
     -------
@@ -69,16 +69,17 @@ def naive_z(fold_scores: Iterable[float], level: float = 0.95) -> Interval:
 
 
 def corrected_t(fold_scores: Iterable[float], test_share: float, level: float = 0.95) -> Interval:
-    """Corrected resampled t interval for folds or repeated splits.
+    """Return the corrected resampled t interval for folds or repeated splits.
 
     The variance of the mean is the variance of the J scores times (1/J + n_test/n_train), with
-    J - 1 degrees of freedom. The correction is a rule of thumb (it takes the correlation between
-    splits to be the share of the data tested), good in practice, not a guarantee.
+    J - 1 degrees of freedom. The correction is a heuristic: it assumes that the correlation between
+    splits is n_test / (n_test + n_train). No unbiased estimator of this variance exists (Bengio &
+    Grandvalet 2004); this one works well in practice.
 
     Parameters
     ----------
     fold_scores
-        One a split, all repetitions together.
+        One per split, all repetitions together.
     test_share
         n_test / n_train of one split (not n_test / n): 1/9 for ten folds.
     level
@@ -91,7 +92,8 @@ def corrected_t(fold_scores: Iterable[float], test_share: float, level: float = 
 
     References
     ----------
-    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
+    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3). Bengio &
+    Grandvalet (2004). No unbiased estimator of the variance of k-fold cross-validation. JMLR 5.
     """
     scores = as_values(fold_scores, "fold_scores")
     splits = len(scores)
@@ -118,13 +120,12 @@ class FoldF(NamedTuple):
 
 
 def corrected_f(scores: ArrayLike, test_share: float) -> FoldF:
-    """Analysis of variance over folds, with the variance corrected as in `corrected_t`.
+    """Return the analysis of variance over folds, with the variance corrected as in `corrected_t`.
 
-    The F ratio of `heldout.infer.simultaneous.blocks.anova` takes the variance of a mean over J
-    folds to be 1/J that of a fold; here it is 1/J + n_test/n_train, so that F is divided by
-    1 + J n_test/n_train.
-    For two systems it is the square of the corrected resampled t. The same rule of thumb, carried
-    over to several systems; not measured by its authors.
+    In the F ratio of `heldout.infer.simultaneous.blocks.anova` the variance of a mean over J folds
+    is 1/J that of a fold; here it is 1/J + n_test/n_train, so that F is divided by
+    1 + J n_test/n_train. For two systems it is the square of the corrected resampled t. The
+    extension to several systems is ours; its authors did not evaluate it.
 
     Parameters
     ----------
@@ -155,20 +156,20 @@ def corrected_f(scores: ArrayLike, test_share: float) -> FoldF:
 def conservative_z(
     scores: Iterable[float], pairs: Iterable[tuple[float, float]], level: float = 0.95
 ) -> Interval:
-    """Conservative z interval: the variance is seen between disjoint halves of the data.
+    """Return the conservative z interval, with the variance between disjoint halves of the data.
 
-    Shuffle the units and cut them into two halves; on each half alone average the score over J
-    train/test splits whose test sets have the size used on the whole data. The two averages share
-    no unit, so that (first - second)²/2 estimates their variance without bias; the mean over
-    several cuts is taken. Halves train on less than the whole does, hence their variance is
-    larger: the interval is conservative.
+    Shuffle the units and divide them into two halves; average the score over J train/test splits
+    within each half, with test sets of the same size as on all data. The two averages share no
+    unit, so that (first - second)²/2 is an unbiased estimate of their variance; it is averaged over
+    several random halvings. Models trained on half of the data vary more: the interval is
+    conservative.
 
     Parameters
     ----------
     scores
-        Scores of the J splits of the whole data; their mean is the estimate.
+        Scores of the J splits of all data; their mean is the estimate.
     pairs
-        One pair a cut: the average score on the first half, and on the second.
+        One pair per random halving: the average scores on the two halves.
     level
         The confidence level.
 
@@ -181,11 +182,11 @@ def conservative_z(
     ----------
     Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
     """
-    whole = as_values(scores, "scores", 1)
+    values = as_values(scores, "scores", 1)
     halves = _two_columns(pairs, "pairs", "(score on one half, score on the other)")
     variance = float(((halves[:, 0] - halves[:, 1]) ** 2).mean()) / 2.0
     half = normal_quantile(level) * math.sqrt(variance)
-    return _around(float(whole.mean()), half, level, "conservative z")
+    return _around(float(values.mean()), half, level, "conservative z")
 
 
 def _two_columns(rows: Iterable[tuple[float, float]], what: str, meaning: str) -> Floats:
@@ -197,14 +198,14 @@ def _two_columns(rows: Iterable[tuple[float, float]], what: str, meaning: str) -
 
 
 class NestedTerm(NamedTuple):
-    """What one outer fold of nested cross-validation tells about the error of an estimate.
+    """The contribution of one outer fold to the error estimate of nested cross-validation.
 
     Parameters
     ----------
     a
-        The squared distance of the inner estimate from the mean error on the outer fold.
+        The squared difference between the inner estimate and the mean error on the outer fold.
     b
-        The part of it that is noise of the outer fold itself: its variance over its size.
+        The part of it that is noise of the outer fold itself: its variance divided by its size.
     """
 
     a: float
@@ -212,7 +213,7 @@ class NestedTerm(NamedTuple):
 
 
 def nested_term(inner_errors: Iterable[float], outer_errors: Iterable[float]) -> NestedTerm:
-    """The term of one outer fold.
+    """Return the term of one outer fold.
 
     Parameters
     ----------
@@ -241,27 +242,28 @@ def nested_cv(
     cv_mean: float | None = None,
     level: float = 0.95,
 ) -> Interval:
-    """Nested cross-validation interval for prediction error (or any mean over units).
+    """Return the nested cross-validation interval for prediction error (or any mean over units).
 
-    Each outer fold k is left out; cross-validation among the other K - 1 folds gives errors and
-    their mean, an estimate whose squared distance from the mean error on fold k, less that
-    fold's own noise, estimates its mean squared error. This is scaled from n(K - 1)/K units to
-    n, and held between the standard error of n independent errors and √K times that.
+    Each outer fold k is left out, and cross-validation within the other K - 1 folds estimates the
+    error. The squared difference between this estimate and the mean error on fold k, minus the
+    noise of that fold, estimates the mean squared error of cross-validation. It is rescaled from
+    n(K - 1)/K units to n and limited to the range from the standard error of n independent errors
+    to √K times that.
 
     Parameters
     ----------
     errors
         All errors of the inner cross-validations, all outer folds and repetitions together.
     terms
-        One ``(a, b)`` an outer fold and repetition, see `nested_term`.
+        One ``(a, b)`` per outer fold and repetition, see `nested_term`.
     n
         The number of units.
     folds
         K, the number of folds (the inner ones are K - 1).
     cv_mean
-        The mean error of plain K-fold cross-validation. When given, the bias of training on
-        fewer units is taken off: (1 + (K - 2)/K) times (nested mean - cv_mean), as mlr3inferr
-        reads the paper (the authors' R package raises the fraction to the power 1.5).
+        The mean error of plain K-fold cross-validation. If given, the bias of training on fewer
+        units is subtracted: (1 + (K - 2)/K) times (nested mean - cv_mean), as in mlr3inferr (the
+        authors' R package raises the fraction to the power 1.5).
     level
         The confidence level.
 
@@ -289,7 +291,7 @@ def nested_cv(
 
 
 def _nested_error(inner: Floats, pairs: Floats, n: int, folds: int) -> float:
-    """The standard error, between that of independent and of wholly dependent folds."""
+    """Return the standard error, between that of independent and of fully dependent folds."""
     least = float(inner.std(ddof=1)) / math.sqrt(n)
     squared = float((pairs[:, 0] - pairs[:, 1]).mean()) * (folds - 1) / folds
     return min(max(math.sqrt(max(squared, 0.0)), least), least * math.sqrt(folds))

@@ -1,4 +1,4 @@
-"""The interval of a measure of predictions: which one fits the measure and the units."""
+"""The interval of a measure of predictions: the one that fits the measure and the units."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.intervals.units import t_interval, wilson
 from heldout.infer.scoring.many_units import scoring_of_many
 from heldout.infer.scoring.predictions import group_numbers
-from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.scoring.unit_kinds import (
+from heldout.infer.scoring.resample_sums import (
     MANY_UNITS,
     affordable,
     bootstrap_sums,
     bootstrap_weights,
     sums_by_number,
 )
+from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.auc import delong_interval
 from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
 from heldout.measure.prediction.sums import unit_sums
@@ -39,106 +39,106 @@ if TYPE_CHECKING:
 __all__ = ["prediction_interval"]
 
 LOST: Final = 0.05
-"""The share of replicates without a value from which on an interval is none."""
+"""The share of undefined replicates above which there is no interval."""
 
 
 def prediction_interval(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None = None,
     *,
     level: float = 0.95,
     seed: int = 0,
 ) -> Interval | None:
-    """The interval of a measure; None where there is no sound one.
+    """Return the interval of a measure; None where there is no valid one.
 
-    Over folds it is the corrected t interval, or Wilson's over units for the accuracy of folds that
-    are all perfect; on a hold-out Wilson's for shares of plain units,
-    DeLong's for the AUC of two classes, t for other means, else the percentile bootstrap of sums
-    (or of units, for measures of order), of whole groups if units have groups. Of more than
-    100,000 units none are drawn: the bootstrap draws how many of each kind there are, where kinds
-    are few; else the interval is t of the linearised score. Intervals stay inside the range of the
-    measure, see `heldout.infer.intervals.bounded`.
+    Over folds it is the corrected t interval (Wilson's over units for accuracy if all folds are
+    perfect). On a hold-out set it is Wilson's for accuracy and error, DeLong's for the AUC of two
+    classes, t for other means, else the percentile bootstrap of sums (of units for measures of
+    order, of whole groups for grouped units). More than 100,000 units are not resampled one by one:
+    if there are few kinds of units, the numbers per kind are; else the interval is t of the
+    linearised score. Intervals are inside the range of the measure, see
+    `heldout.infer.intervals.bounded`.
 
     Parameters
     ----------
-    one
+    predictions
         The predictions of a system.
     measure
-        Any measure; the calibration error has none, for it grows by resampling alone.
+        Any measure; ECE has no interval, because resampling alone increases it.
     positive
-        The positive one of two classes.
+        The positive class of two.
     level, seed
-        Of the interval, and of its draws.
+        Of the interval, and of the bootstrap.
     """
-    if unit_count(one) < 2 or measure.family == "ECE":
+    if unit_count(predictions) < 2 or measure.family == "ECE":
         return None
-    found = _plain_interval(one, measure, positive, level, seed)
-    return None if found is None else inside(found, measure.range)
+    interval = _plain_interval(predictions, measure, positive, level, seed)
+    return None if interval is None else inside(interval, measure.range)
 
 
 def _plain_interval(
-    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
 ) -> Interval | None:
-    if has_splits([one]):
-        return _over_folds(one, measure, positive, level)
-    plain = one.weights is None and not one.groups and not one.repeats
+    if has_splits([predictions]):
+        return _over_folds(predictions, measure, positive, level)
+    plain = predictions.weights is None and not predictions.groups and not predictions.repeats
     if plain and measure.family in {"accuracy", "error"}:
-        return wilson(int(measure.unit_values(one).sum()), len(one.units), level)
-    if plain and measure.family == "AUC" and _two_classes(one):
-        return _auc_interval(one, positive, level)
+        return wilson(int(measure.unit_values(predictions).sum()), len(predictions.units), level)
+    if plain and measure.family == "AUC" and _two_classes(predictions):
+        return _auc_interval(predictions, positive, level)
     if plain and measure.aggregate == "mean":
-        return t_interval(measure.unit_values(one), level)
-    return _bootstrap(one, measure, positive, level, seed)
+        return t_interval(measure.unit_values(predictions), level)
+    return _bootstrap(predictions, measure, positive, level, seed)
 
 
-def _two_classes(one: Predictions) -> bool:
-    return isinstance(one, ClassPredictions) and len(one.classes) == 2
+def _two_classes(predictions: Predictions) -> bool:
+    return isinstance(predictions, ClassPredictions) and len(predictions.classes) == 2
 
 
 def _over_folds(
-    one: Predictions, measure: Measure, positive: str | None, level: float
+    predictions: Predictions, measure: Measure, positive: str | None, level: float
 ) -> Interval | None:
     try:
-        found = fold_scores([one], measure, positive)
+        folds = fold_scores([predictions], measure, positive)
     except InputError:  # undefined in every fold, or a repeat without a training side
         return None
-    if found.scores.dropped or len(found.scores.units) < len(set(same_sides(one).values())):
+    if folds.scores.dropped or len(folds.scores.units) < len(set(same_sides(predictions).values())):
         return None
-    interval = corrected_t(found.scores.values[:, 0], found.test_share, level)
+    interval = corrected_t(folds.scores.values[:, 0], folds.test_share, level)
     if interval.low == interval.high and measure.family in {"accuracy", "error"}:
-        right = measure.unit_values(one)  # all folds are perfect: their number of units counts
-        if one.weights is None and len(set(right.tolist())) == 1:
-            return wilson(int(right[0]) * unit_count(one), unit_count(one), level)
+        right = measure.unit_values(predictions)  # all folds are perfect: use the number of units
+        if predictions.weights is None and len(set(right.tolist())) == 1:
+            return wilson(int(right[0]) * unit_count(predictions), unit_count(predictions), level)
     return interval
 
 
-def _auc_interval(one: Predictions, positive: str | None, level: float) -> Interval | None:
-    if not isinstance(one, ClassPredictions) or one.scores is None:
+def _auc_interval(predictions: Predictions, positive: str | None, level: float) -> Interval | None:
+    if not isinstance(predictions, ClassPredictions) or predictions.scores is None:
         return None
-    at = positive_number(one.classes, positive)
-    flags = one.truth == at
+    column = positive_number(predictions.classes, positive)
+    flags = predictions.truth == column
     if min(int(flags.sum()), int((~flags).sum())) < 2:
         return None
-    found = delong_interval(flags, one.scores[:, at], level)
-    return None if isinstance(found, Undefined) else found
+    interval = delong_interval(flags, predictions.scores[:, column], level)
+    return None if isinstance(interval, Undefined) else interval
 
 
 def _bootstrap(
-    one: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
 ) -> Interval | None:
-    numbers, names = group_numbers([one])
+    numbers, names = group_numbers([predictions])
     if len(names) < 2:
         return None
-    if len(one.units) > MANY_UNITS:
-        found = _of_many(one, measure, positive, numbers, level, seed)
+    if len(predictions.units) > MANY_UNITS:
+        interval = _of_many(predictions, measure, positive, numbers, level, seed)
     else:
-        found = _drawn(_replicates(one, measure, positive, numbers, seed), level)
-    if found is None or found.low == found.high:
-        return None  # no draw differs: a point that nobody should believe
-    if not one.groups:
-        return found
-    return found._replace(method=f"{found.method} over {len(names):,} groups")
+        interval = _drawn(_replicates(predictions, measure, positive, numbers, seed), level)
+    if interval is None or interval.low == interval.high:
+        return None  # all replicates are equal: an interval of no width would be misleading
+    if not predictions.groups:
+        return interval
+    return interval._replace(method=f"{interval.method} over {len(names):,} groups")
 
 
 def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
@@ -148,35 +148,35 @@ def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
 
 
 def _of_many(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None,
     numbers: Ints,
     level: float,
     seed: int,
 ) -> Interval | None:
-    """Of units too many to be drawn: kinds of them are drawn, or the score is linearised."""
-    scoring = scoring_of_many([one], measure, positive, numbers, seed=seed)
+    """Return the interval for very many units: by kinds of units, or linearised."""
+    scoring = scoring_of_many([predictions], measure, positive, numbers, seed=seed)
     if isinstance(scoring, SumScoring):
         return _drawn(scoring.drawn, level)
     return None if scoring is None else scoring.system(0, level)
 
 
 def _replicates(
-    one: Predictions,
+    predictions: Predictions,
     measure: Measure,
     positive: str | None,
     numbers: Ints,
     seed: int,
 ) -> Replicates | None:
-    replicates = affordable(len(one.units))
-    sums = unit_sums(one, measure, positive)
+    replicates = affordable(len(predictions.units))
+    sums = unit_sums(predictions, measure, positive)
     if sums is not None:
         table = sums_by_number(sums.table, numbers)
         if not np.isfinite(table).all():
             return None
         return bootstrap_sums([table], sums.score, replicates=replicates, seed=seed)
-    function = weighing(one, measure, positive)
+    function = weighing(predictions, measure, positive)
     if function is None:
         return None
     return bootstrap_weights([function], numbers, replicates=replicates, seed=seed)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.results import Interval
+from heldout.infer.scoring.resample_sums import MANY_UNITS
 from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.scoring.unit_kinds import MANY_UNITS
 from heldout.infer.tests.corpus_level import corpus_bootstrap
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["BOOTSTRAPS", "TextScores", "corpus_intervals"]
 
 BOOTSTRAPS: Final = 10_000
-"""Corpora that are drawn."""
+"""Bootstrap replicates."""
 
 
 class TextScores(NamedTuple):
@@ -31,7 +31,7 @@ class TextScores(NamedTuple):
     systems
         The score of each system with its interval.
     segments
-        How many segments there are.
+        The number of segments.
     """
 
     measure: CorpusMeasure
@@ -43,20 +43,20 @@ class TextScores(NamedTuple):
 def corpus_intervals(
     evaluation: TextEvaluation, measure: CorpusMeasure, *, seed: int = 0, level: float = 0.95
 ) -> TextScores:
-    """Scores of all systems with intervals.
+    """Return the scores of all systems with intervals.
 
-    Intervals are those of the percentile bootstrap; of more than 100,000 segments, t intervals of
-    the jackknife; of one segment there are none.
+    These are percentile bootstrap intervals; t intervals of the jackknife for more than 100,000
+    segments; none for a single segment.
     """
     count, numbers = len(evaluation.references.ids), range(len(evaluation.systems))
     if count < 2:
         scores = [evaluation.score(at, measure) for at in numbers]
-        found = tuple(Interval(one, math.nan, math.nan, level, "none") for one in scores)
+        intervals = tuple(Interval(score, math.nan, math.nan, level, "none") for score in scores)
     elif count > MANY_UNITS:
         scoring = SumScoring(evaluation.of(measure), measure.score)
-        found = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
+        intervals = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
     else:
         tables = evaluation.of(measure)
         drawn = corpus_bootstrap(tables, measure.score, replicates=BOOTSTRAPS, seed=seed)
-        found = tuple(drawn.interval(at, level) for at in numbers)
-    return TextScores(measure, evaluation.signature(measure), found, count)
+        intervals = tuple(drawn.interval(at, level) for at in numbers)
+    return TextScores(measure, evaluation.signature(measure), intervals, count)

@@ -1,1 +1,1 @@
-"""How a measure is scored on units and on resamples of them."""
+"""How systems are scored on units and on resamples of units."""

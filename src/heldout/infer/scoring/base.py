@@ -1,8 +1,8 @@
-"""How systems are scored on units and on resamples of them: all that differs between measures.
+"""How systems are scored on units and on resamples: everything that differs between measures.
 
-The engine (`heldout.infer.engine`) knows pairs, corrections, effects and notes. It asks a `Scoring`
-for tests and intervals. A mean over units is one kind of scoring; functions of sums (BLEU, F1),
-measures of order and areas under curves are others, in `heldout.infer.scoring.resampled`.
+The engine (`heldout.infer.engine`) handles pairs, corrections, effects and warnings, and takes
+tests and intervals from a `Scoring`. `MeanScoring` is that of means over units; functions of sums
+(BLEU, F1), measures of order and areas under curves are in `heldout.infer.scoring.resampled`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.results import Alternative, Interval, Outcome
 
 __all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
 
 RETUNED: Final = ("retuned-t", "randomization")
-"""The tests of systems that were tuned in folds, the one that decides first."""
+"""The tests of systems that were tuned in folds; the first decides."""
 
 
 class Scoring(Protocol):
@@ -32,27 +32,27 @@ class Scoring(Protocol):
 
     @property
     def linearised(self) -> bool:
-        """Whether the score is no mean over units: their values only average to it."""
+        """Whether the score is not a mean over units: their values are linearised."""
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests it has, the one that decides first; empty if they depend on the values."""
+        """The tests, of which the first decides; empty if they depend on the values."""
 
     @property
     def why(self) -> str:
-        """Why they are taken, in a clause."""
+        """Why these tests are used, in a clause."""
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """A test of the first minus the second system of a pair."""
+        """Return a test of the difference, first minus second system of a pair."""
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The difference of the scores with its interval."""
+        """Return the difference of the scores with its interval."""
 
     def system(self, at: int, level: float) -> Interval:
-        """The score of a system with its interval."""
+        """Return the score of a system with its interval."""
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """The numbers of units on which the first system has the higher score, and the lower."""
+        """Return how many units favour the first system, and how many the second."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class MeanScoring:
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization``; empty for t, corrected
         for folds if the units are folds.
     replicates, seed
-        Of what is drawn.
+        Of all resampling.
     """
 
     scores: Scores
@@ -82,12 +82,12 @@ class MeanScoring:
     why: str = ""
 
     def gaps(self, pair: tuple[int, int]) -> Floats:
-        """The differences of a pair, one per unit."""
+        """Return the differences of a pair, one per unit."""
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """Any of the tests that `heldout.infer.advise.TESTS` lists."""
+        """Return any of the tests in `heldout.infer.analyses.TESTS`."""
         from heldout.infer.tests import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
@@ -98,14 +98,14 @@ class MeanScoring:
         if test == "corrected-t":
             if self.test_share is None:
                 raise InputError(
-                    "corrected-t is for folds of a cross-validation: say how large a fold is "
-                    "beside its training side (--test-share, for 10 folds 0.1111)"
+                    "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 "
+                    "folds test_share=0.1111"
                 )
             return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
         if test == "retuned-t":
             raise InputError(
-                "retuned-t is for systems that were tuned in folds: compare the results of an "
-                "experiment, or what tune_runs has found"
+                "retuned-t is for systems that were tuned in folds: compare results of an "
+                "experiment or of tune_runs"
             )
         if test == "randomization":
             return randomization.randomization_test(
@@ -127,7 +127,7 @@ class MeanScoring:
         return plain[test](gaps, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The interval that was asked for; by default t, or t corrected for folds."""
+        """Return the requested interval; by default t, or t corrected for folds."""
         from heldout.infer.intervals import folds  # SciPy
         from heldout.infer.intervals import units as intervals
         from heldout.infer.tests import bootstrap, randomization  # SciPy
@@ -149,25 +149,31 @@ class MeanScoring:
         )
 
     def system(self, at: int, level: float) -> Interval:
-        """Corrected for folds; Wilson's interval for successes and failures; else t."""
+        """Return corrected t for folds, else the interval of `mean_interval`."""
         from heldout.infer.intervals import folds  # SciPy
         from heldout.infer.intervals import units as intervals
 
         values = self.scores.values[:, at]
         if self.test_share is not None:
             return folds.corrected_t(values, self.test_share, level)
-        if ((self.scores.values == 0) | (self.scores.values == 1)).all():
-            return intervals.wilson(int(values.sum()), len(values), level)
-        return intervals.t_interval(values, level)
+        found = intervals.mean_interval(values, level, self.scores.range)
+        if found is None or (found.method == "Wilson" and not self._are_shares()):
+            return intervals.t_interval(values, level)
+        return found
+
+    def _are_shares(self) -> bool:
+        """Return whether 0 and 1 are the ends of the measure, as far as is known."""
+        values = self.scores.values
+        return self.scores.range == (0.0, 1.0) or bool(((values == 0) | (values == 1)).all())
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Units on which the first has the higher value, and the lower."""
+        """Return the number of units with a higher, and with a lower value of the first system."""
         gaps = self.gaps(pair)
         return int((gaps > 0).sum()), int((gaps < 0).sum())
 
 
 class Scored(NamedTuple):
-    """What the engine compares.
+    """The input of the engine.
 
     Parameters
     ----------
@@ -184,10 +190,12 @@ class Scored(NamedTuple):
     test_share: float | None = None
 
 
-def mean_scored(scores: Scores, asked: Asked) -> Scored:
-    """Means over units, to be compared as was asked."""
-    from heldout.infer.scoring.retuned import RetunedScoring  # made of the above
+def mean_scored(scores: Scores, settings: CompareSettings) -> Scored:
+    """Return scores to be compared by their means over units."""
+    from heldout.infer.scoring.retuned import RetunedScoring  # derived from MeanScoring
 
-    kind = RetunedScoring if scores.choices and asked.test_share is None else MeanScoring
-    scoring = kind(scores, asked.test_share, asked.interval, asked.replicates, asked.seed)
-    return Scored(scores, scoring, asked.test_share)
+    kind = RetunedScoring if scores.choices and settings.test_share is None else MeanScoring
+    scoring = kind(
+        scores, settings.test_share, settings.interval, settings.replicates, settings.seed
+    )
+    return Scored(scores, scoring, settings.test_share)

@@ -1,9 +1,10 @@
-"""Scores of many units by their linear parts: values of units whose mean is the score.
+"""Scores of very many units by linearisation: values of units whose mean is the score.
 
-A score that is no mean over units is nearly one where there are many. The jackknife (for functions
-of sums) or slopes (for measures of order) give each unit a value, so that the t test and the t
-interval of means serve. From `heldout.infer.scoring.unit_kinds.MANY_UNITS` on this takes the place
-of the bootstrap, whose work grows with units times replicates.
+A smooth score that is not a mean over units behaves like one when there are many units. The
+jackknife (for functions of sums) or the slopes (for measures of order) give each unit a value, and
+the t test and t interval of these values apply. Above
+`heldout.infer.scoring.resample_sums.MANY_UNITS` units this replaces the bootstrap, whose cost grows
+with units times replicates.
 
 References
 ----------
@@ -19,7 +20,7 @@ import numpy as np
 
 from heldout.infer.intervals.units import t_interval
 from heldout.infer.results import TIE
-from heldout.infer.scoring.unit_kinds import total_of
+from heldout.infer.scoring.resample_sums import total_of
 from heldout.infer.tests.paired import t_test
 
 if TYPE_CHECKING:
@@ -31,68 +32,75 @@ if TYPE_CHECKING:
 __all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]
 
 BLOCK: Final = 2**22
-"""Numbers of a table that are left out at a time."""
+"""Numbers of a table in memory at a time."""
 
 
 def jackknife(table: Floats, score: ScoreOfSums, counts: Ints | None = None) -> Floats:
-    """The jackknife's values of units, centred on the score.
+    """Return the jackknife pseudo-values of units, centred on the score.
+
+    The score without unit i is s(total - row i): one subtraction per unit, because the score is a
+    function of sums. Centring on the score, not on the mean of the pseudo-values, keeps the
+    estimate and drops only the jackknife's bias correction (Efron & Tibshirani 1993, chapter 11).
 
     Parameters
     ----------
     table
-        Statistics, a row a unit.
+        Statistics, one row per unit.
     score
         Turns sums of statistics into scores, many at a time.
     counts
-        How many units each row is for; by default one.
+        The number of units that each row represents; by default one.
     """
     total = total_of(table, counts)
-    whole = float(score(total)[0])
+    full = float(score(total)[0])
     size = max(1, BLOCK // max(1, table.shape[1]))
     without = np.concatenate(
         [score(total - table[at : at + size]) for at in range(0, len(table), size)]
     )
-    without = np.where(np.isfinite(without), without, whole)
+    without = np.where(np.isfinite(without), without, full)
     if counts is None:
         mean, units = without.mean(), len(table)
     else:
         mean, units = np.average(without, weights=counts), int(counts.sum())
-    found: Floats = whole + (units - 1) * (mean - without)
-    return found
+    values: Floats = full + (units - 1) * (mean - without)
+    return values
 
 
-def values_of_slopes(found: Slopes, clusters: Ints) -> Floats:
-    """Values of clusters that average to a score with these slopes.
+def values_of_slopes(linear: Slopes, clusters: Ints) -> Floats:
+    """Return values of clusters that average to a score with these slopes.
+
+    A slope is the derivative of the score in the weight of a unit (its influence); the variance of
+    the score is that of the sums of slopes over clusters (the delta method).
 
     Parameters
     ----------
-    found
+    linear
         The score, and its slope in each unit.
     clusters
-        The cluster of each unit, from 0 on.
+        The cluster of each unit, numbered from 0.
     """
-    sums = np.bincount(clusters, found.slopes)
-    values: Floats = found.score + len(sums) * (sums - sums.mean())
+    sums = np.bincount(clusters, linear.slopes)
+    values: Floats = linear.score + len(sums) * (sums - sums.mean())
     return values
 
 
 def linear_interval(values: Floats, score: float, level: float) -> Interval:
-    """The t interval of a score from values of units that average to it."""
-    found = t_interval(values, level)
-    shift = score - found.estimate
-    return found._replace(
-        estimate=score, low=found.low + shift, high=found.high + shift, method="t, linearised"
+    """Return the t interval of a score from values of units that average to it."""
+    interval = t_interval(values, level)
+    shift = score - interval.estimate
+    return interval._replace(
+        estimate=score, low=interval.low + shift, high=interval.high + shift, method="t, linearised"
     )
 
 
 @dataclass(frozen=True, eq=False)
 class LinearScoring:
-    """Claims about scores of very many units, by values that average to them.
+    """Tests and intervals of scores of very many units, by values that average to the scores.
 
     Parameters
     ----------
     values
-        A row a unit (or a group of units), a column a system.
+        One row per unit (or group of units), one column per system.
     scores
         Of each system.
     """
@@ -102,31 +110,30 @@ class LinearScoring:
     linearised: bool = True
     tests: tuple[str, ...] = ("t",)
     why: str = (
-        "is no mean over units, but nearly one where there are so many: each unit counts by what "
-        "it adds to the score"
+        "is not a mean over units; with very many units it is linearised and compared by a t test"
     )
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """The paired t test."""
+        """Return the paired t test."""
         del test
         return t_test(self._gaps(pair), alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The t interval."""
+        """Return the t interval."""
         first, second = pair
         gap = float(self.scores[first] - self.scores[second])
         return linear_interval(self._gaps(pair), gap, level)
 
     def system(self, at: int, level: float) -> Interval:
-        """The t interval."""
+        """Return the t interval."""
         return linear_interval(self.values[:, at], float(self.scores[at]), level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Units that speak for the first, and for the second."""
+        """Return the number of units in favour of the first, and of the second system."""
         gaps = self._gaps(pair)
         return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
 
     def _gaps(self, pair: tuple[int, int]) -> Floats:
         first, second = pair
-        found: Floats = self.values[:, first] - self.values[:, second]
-        return found
+        gaps: Floats = self.values[:, first] - self.values[:, second]
+        return gaps

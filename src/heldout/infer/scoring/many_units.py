@@ -1,4 +1,4 @@
-"""Scoring of units that are too many to be drawn one by one."""
+"""Scoring of units that are too many to be resampled one by one."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.scoring.linearised import LinearScoring, jackknife, values_of_slopes
+from heldout.infer.scoring.resample_sums import affordable, sums_by_number
 from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.scoring.unit_kinds import affordable, sums_by_number
 from heldout.measure.prediction.slopes import order_slopes
 from heldout.measure.prediction.sums import cell_sums, unit_sums
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["scoring_of_many"]
 
 MOST_KINDS: Final = 2000
-"""Kinds of units at the most of which numbers are drawn."""
+"""Kinds of units above which numbers per kind are not resampled."""
 
 TABLED: Final = 2**22
-"""Below so many codes they are looked up in a table, not sorted."""
+"""Codes up to this are looked up in a table, not sorted."""
 
 
 def scoring_of_many(
@@ -37,30 +37,30 @@ def scoring_of_many(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> SumScoring | LinearScoring | None:
-    """A scoring whose work does not grow with units times replicates; None if none is.
+    """Return a scoring whose cost does not grow with units times replicates; None if none fits.
 
     Parameters
     ----------
     systems
         Predictions on the same units in the same order.
     measure
-        Any measure that is defined for them.
+        A measure that is defined for them.
     positive
-        The positive one of two classes.
+        The positive class of two.
     numbers
-        The group of each unit, from 0 on, or the unit itself.
+        The group of each unit, numbered from 0, or the unit itself.
     replicates, seed
-        Of what is drawn.
+        Of the resampling.
     """
     plain = len(numbers) == int(numbers.max()) + 1
-    cells = [cell_sums(one, measure, positive) for one in systems] if plain else [None]
-    known = [one for one in cells if one is not None]
+    cells = [cell_sums(system, measure, positive) for system in systems] if plain else [None]
+    known = [cell for cell in cells if cell is not None]
     if len(known) == len(systems):
-        found = _by_kinds(systems, known, {"replicates": replicates, "seed": seed})
-        if found is not None:
-            return found
-    columns = [_linear(one, measure, positive, numbers) for one in systems]
-    linear = [one for one in columns if one is not None]
+        by_kinds = _by_kinds(systems, known, {"replicates": replicates, "seed": seed})
+        if by_kinds is not None:
+            return by_kinds
+    columns = [_linear(system, measure, positive, numbers) for system in systems]
+    linear = [column for column in columns if column is not None]
     if len(linear) < len(systems):
         return None
     scores = np.array([score for score, _ in linear])
@@ -70,25 +70,25 @@ def scoring_of_many(
 def _by_kinds(
     systems: Sequence[Any], cells: list[CellSums], draws: dict[str, Any]
 ) -> SumScoring | None:
-    """Units of one truth and one prediction of each system are of one kind."""
+    """Return a scoring by kinds: units with the same truth and the same predictions."""
     size = cells[0].classes
     if size ** (len(systems) + 1) > 2**62:
         return None
     code = systems[0].truth.astype(np.int64)
-    for one in systems:
-        code = code * size + one.predicted
+    for system in systems:
+        code = code * size + system.predicted
     kinds, kind = _numbered(code, size ** (len(systems) + 1))
     if len(kinds) > MOST_KINDS:
         return None
     parts = np.unravel_index(kinds, (size,) * (len(systems) + 1))
     tables = [
-        one.rows(size * parts[0] + guess) for one, guess in zip(cells, parts[1:], strict=True)
+        cell.rows(size * parts[0] + guess) for cell, guess in zip(cells, parts[1:], strict=True)
     ]
     return SumScoring(tables, cells[0].score, bootstraps=affordable(len(kind)), kind=kind, **draws)
 
 
 def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
-    """The different codes, all below a limit, and which of them each one is."""
+    """Return the distinct codes, all below a limit, and the position of each code among them."""
     if limit > TABLED:
         kinds, kind = np.unique(code, return_inverse=True)
         return kinds, kind.ravel()
@@ -97,13 +97,13 @@ def _numbered(code: Ints, limit: int) -> tuple[Ints, Ints]:
 
 
 def _linear(
-    one: Any, measure: Measure, positive: str | None, numbers: Ints
+    system: Any, measure: Measure, positive: str | None, numbers: Ints
 ) -> tuple[float, Floats] | None:
-    """The score, and values of units (or groups of them) that average to it."""
-    sums = unit_sums(one, measure, positive)
+    """Return the score, and values of units (or groups) that average to it."""
+    sums = unit_sums(system, measure, positive)
     if sums is None:
-        found = order_slopes(one, measure, positive)
-        return None if found is None else (found.score, values_of_slopes(found, numbers))
+        slopes = order_slopes(system, measure, positive)
+        return None if slopes is None else (slopes.score, values_of_slopes(slopes, numbers))
     table = sums_by_number(sums.table, numbers)
     if not np.isfinite(table).all():
         return None

@@ -18,8 +18,8 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.infer.scoring.base import Scored, mean_scored
 from heldout.infer.scoring.many_units import scoring_of_many
+from heldout.infer.scoring.resample_sums import MANY_UNITS, affordable, sums_by_number
 from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
-from heldout.infer.scoring.unit_kinds import MANY_UNITS, affordable, sums_by_number
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.paired import (
     check_same_truth,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.infer.scoring.linearised import LinearScoring
     from heldout.measure.base import Measure
 
@@ -50,18 +50,18 @@ if TYPE_CHECKING:
 __all__ = ["By", "PredictionSystems", "group_numbers", "scored_predictions"]
 
 By = Literal["auto", "unit", "fold"]
-"""What is taken for the unit of a test: ``auto`` is the fold, where there are folds."""
+"""The unit of a test; ``auto`` is the fold if there are folds."""
 
 
 WEIGHED: Final = (
-    "is taken over units that have weights, or that belong together: sums over them are resampled, "
-    "outputs being swapped between the systems"
+    "is a mean over weighted or grouped units: sums over them are resampled by swapping outputs "
+    "between the systems"
 )
 
 
 @dataclass(frozen=True)
 class PredictionSystems:
-    """Predictions of two or more systems, and what all measures need to know about them.
+    """Predictions of two or more systems, with what all measures share computed once.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class PredictionSystems:
 
     @classmethod
     def of(cls, predictions: Sequence[Any], baseline: str | None = None) -> PredictionSystems:
-        """The systems to compare: without the baselines of an experiment, unless they are needed.
+        """Return the systems to compare, without the baselines of an experiment if possible.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class PredictionSystems:
         return "classification" if isinstance(self.systems[0], ClassPredictions) else "regression"
 
     def measures(self, names: Sequence[Any] = (), undefined: float | None = None) -> list[Measure]:
-        """Measures by their names; by default accuracy or RMSE."""
+        """Return measures by their names; by default accuracy or RMSE."""
         usual = "accuracy" if self.task == "classification" else "RMSE"
         return parse_measures(list(names) or [usual], self.task, undefined=undefined)
 
@@ -105,26 +105,27 @@ class PredictionSystems:
 
     @cached_property
     def paired(self) -> _Paired:
-        """The systems on the units that all have."""
+        """The systems on their common units."""
         return _pair(self.systems, self.data)
 
 
 def scored_predictions(
     given: PredictionSystems,
     measure: Measure,
-    asked: Asked,
+    settings: CompareSettings,
     *,
     positive: str | None = None,
     by: By = "auto",
 ) -> Scored:
-    """How to compare predictions, paired by unit: the analysis that fits the measure and the data.
+    """Return the analysis of predictions, paired by unit, that fits the measure and the data.
 
-    Folds (of a cross-validation, perhaps repeated) are compared by the corrected resampled t test,
-    whatever the measure. On a hold-out, means over units are compared as such (McNemar's test for
-    accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of grouped or weighted units,
-    by swapping outputs and resampling sums; the AUC of two classes by DeLong's test; other measures
-    of order by the bootstrap. More than 100,000 units are not drawn one by one: numbers of units of
-    each kind are, where kinds are few; else the score is linearised and compared by a t test.
+    Folds (of a cross-validation, perhaps repeated) are compared by the corrected resampled t test
+    for every measure. On a hold-out set, means over units are compared by the tests of means
+    (McNemar's test for accuracy); F1, MCC, kappa, RMSE, R² and the like, and all measures of
+    grouped or weighted units, by swapping outputs and resampling sums; the AUC of two classes by
+    DeLong's test; other measures of order by the bootstrap. More than 100,000 units are not
+    resampled one by one: if there are few kinds of units, the numbers per kind are resampled; else
+    the score is linearised and compared by a t test.
 
     Parameters
     ----------
@@ -132,85 +133,88 @@ def scored_predictions(
         The systems.
     measure
         Any measure of predictions.
-    asked
+    settings
         How to compare.
     positive
-        The positive one of two classes.
+        The positive class of two.
     by
-        ``fold``, ``unit``, or ``auto``: folds where there are some.
+        ``fold``, ``unit``, or ``auto``: folds if there are any.
     """
-    several = given.systems
-    if by == "fold" or (by == "auto" and _all_have_splits(several)):
-        found = fold_scores(several, measure, positive)
-        return mean_scored(found.scores, asked._replace(test_share=found.test_share))
-    notes = _fold_notes(several)
-    plain = all(one.weights is None and not one.groups for one in several)
+    systems = given.systems
+    if by == "fold" or (by == "auto" and _all_have_splits(systems)):
+        folds = fold_scores(systems, measure, positive)
+        return mean_scored(folds.scores, settings._replace(test_share=folds.test_share))
+    notes = _fold_notes(systems)
+    plain = all(system.weights is None and not system.groups for system in systems)
     if plain and measure.aggregate == "mean":
-        scores = unit_scores(several, measure, given.data)
-        return mean_scored(replace(scores, notes=(*scores.notes, *notes)), asked)
-    return _resampled(given.paired, measure, positive, notes, asked)
+        scores = unit_scores(systems, measure, given.data)
+        return mean_scored(replace(scores, notes=(*scores.notes, *notes)), settings)
+    return _resampled(given.paired, measure, positive, notes, settings)
 
 
 def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:
-    """Without the baselines that an experiment has written, unless they are needed."""
-    own = [one for one in predictions if one.name not in BASELINES]
-    known = {one.name for one in own}
+    """Return the systems without the baselines of an experiment, unless these are needed."""
+    own = [system for system in predictions if system.name not in BASELINES]
+    known = {system.name for system in own}
     return own if len(own) > 1 and (baseline is None or baseline in known) else predictions
 
 
-def _all_have_splits(several: Sequence[Predictions]) -> bool:
-    """Whether there are folds; refused if only some systems have them."""
-    having = [has_splits([one]) for one in several]
+def _all_have_splits(systems: Sequence[Predictions]) -> bool:
+    """Return whether there are folds; refuse folds of only some systems."""
+    having = [has_splits([system]) for system in systems]
     if any(having) and not all(having):
-        with_folds, without = several[having.index(True)], several[having.index(False)]
+        with_folds, without = systems[having.index(True)], systems[having.index(False)]
         raise InputError(
-            f"{with_folds.name} has folds, {without.name} has none: give them for all systems, or "
-            "compare over units (--by-unit)"
+            f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
+            'compare over units with by="unit"'
         )
     return all(having)
 
 
 def _alike(predictions: Sequence[Any]) -> list[Any]:
-    if len({type(one) for one in predictions}) > 1:
-        raise InputError("predictions of classes and of numbers: compare them apart")
+    if len({type(system) for system in predictions}) > 1:
+        raise InputError("classes and numbers are predicted: compare them separately")
     if predictions and isinstance(predictions[0], ClassPredictions):
         return list(one_set_of_classes(predictions))
     return list(predictions)
 
 
-def _fold_notes(several: Sequence[Predictions]) -> list[Note]:
-    if not any(has_splits([one]) for one in several):
+def _fold_notes(systems: Sequence[Predictions]) -> list[Note]:
+    if not any(has_splits([system]) for system in systems):
         return []
     text = (
-        "the units come from folds that share training data, which a test over units does not "
-        "know: a test over folds does"
+        "the folds share training data, which a test over units ignores; a test over folds does not"
     )
     return [Note("shared-training", text)]
 
 
 class _Paired(NamedTuple):
-    """Systems on the units that all have, in the same order."""
+    """Systems on their common units, in the same order."""
 
     systems: list[Any]
     dropped: tuple[str, ...]
     data: str
 
 
-def _pair(several: list[Any], data: str) -> _Paired:
-    if same_units(several):
-        return _Paired(several, (), data)
-    keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in several]
+def _pair(systems: list[Any], data: str) -> _Paired:
+    if same_units(systems):
+        return _Paired(systems, (), data)
+    keys = [
+        list(zip(system.units, system.repeats or system.units, strict=True)) for system in systems
+    ]
     common = set.intersection(*map(set, keys))
     order = [key for key in keys[0] if key in common]
     if not order:
-        raise InputError("the systems have no unit in common: are the ids written alike?")
-    found = []
-    for one, own in zip(several, keys, strict=True):
-        place = {key: at for at, key in enumerate(own)}
-        found.append(one.select([place[key] for key in order]))
+        raise InputError("the systems have no unit in common: check that their ids are the same")
+    paired = []
+    for system, system_keys in zip(systems, keys, strict=True):
+        place = {key: at for at, key in enumerate(system_keys)}
+        paired.append(system.select([place[key] for key in order]))
     kept = {unit for unit, _ in order}
-    lost = dict.fromkeys(unit for own in keys for unit, _ in own if unit not in kept)
-    return _Paired(found, tuple(lost), data)
+    lost = dict.fromkeys(
+        unit for system_keys in keys for unit, _ in system_keys if unit not in kept
+    )
+    return _Paired(paired, tuple(lost), data)
 
 
 def _resampled(
@@ -218,29 +222,29 @@ def _resampled(
     measure: Measure,
     positive: str | None,
     notes: list[Note],
-    asked: Asked,
+    settings: CompareSettings,
 ) -> Scored:
-    """Scores that are no plain means over units."""
+    """Return the analysis of scores that are not plain means over units."""
     systems = paired.systems
     check_same_weights(systems)
-    for one in systems:
-        value = measure.compute(one, positive)
+    for system in systems:
+        value = measure.compute(system, positive)
         if isinstance(value, Undefined):
             raise MeasureError(
-                f"{measure} of {one.name} is undefined ({value.reason}): there is nothing to "
-                f"compare{undefined_hint(measure, value.reason)}"
+                f"{measure} of {system.name} is undefined ({value.reason}) and cannot be compared"
+                f"{undefined_hint(measure, value.reason)}"
             )
     numbers, names = group_numbers(systems)
     grouped = len(names) < len(systems[0].units)
     if grouped:
         kind = "groups" if systems[0].groups else "units"
         rows = len(systems[0].units)
-        whole = f"{rows:,} rows are of {len(names):,} {kind}, which are swapped and drawn whole"
-        notes = [*notes, Note("grouped", f"the {whole}", "info")]
-    scoring = _scoring(systems, measure, positive, numbers, grouped, asked)
+        text = f"the {rows:,} rows are in {len(names):,} {kind}, which are resampled as a whole"
+        notes = [*notes, Note("grouped", text, "info")]
+    scoring = _scoring(systems, measure, positive, numbers, grouped, settings)
     scores = Scores(
         str(measure),
-        tuple(one.name for one in systems),
+        tuple(system.name for system in systems),
         names,
         scoring.values,
         higher_is_better=measure.higher_is_better is not False,
@@ -254,27 +258,27 @@ def _resampled(
 
 
 def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]]:
-    """The group of each row, from 0 on, and the names; without groups the units themselves."""
-    for one in systems:
-        if bool(one.groups) != bool(systems[0].groups):
+    """Return the group of each row, numbered from 0, and the names of the groups."""
+    for system in systems:
+        if bool(system.groups) != bool(systems[0].groups):
             raise InputError(
-                f"{one.name} has {'groups' if one.groups else 'no groups'}, unlike "
+                f"{system.name} has {'groups' if system.groups else 'no groups'}, unlike "
                 f"{systems[0].name}: give groups for all systems, or for none"
             )
-        if one.groups != systems[0].groups:
-            at = next(
+        if system.groups != systems[0].groups:
+            row = next(
                 n
-                for n, pair in enumerate(zip(one.groups, systems[0].groups, strict=True))
+                for n, pair in enumerate(zip(system.groups, systems[0].groups, strict=True))
                 if pair[0] != pair[1]
             )
             raise InputError(
-                f"unit {one.units[at]} is of group {systems[0].groups[at]}, but of "
-                f"{one.groups[at]} in {one.name}"
+                f"unit {system.units[row]} is in group {systems[0].groups[row]} of "
+                f"{systems[0].name}, but in {system.groups[row]} of {system.name}"
             )
     if not systems[0].groups and not systems[0].repeats:
-        return np.arange(len(systems[0].units)), systems[0].units  # all different
+        return np.arange(len(systems[0].units)), systems[0].units  # each unit is a group
     labels = systems[0].groups or systems[0].units
-    place = {name: at for at, name in enumerate(dict.fromkeys(labels))}
+    place = {name: number for number, name in enumerate(dict.fromkeys(labels))}
     return np.array([place[name] for name in labels], np.int64), tuple(place)
 
 
@@ -284,37 +288,37 @@ def _scoring(
     positive: str | None,
     numbers: Ints,
     grouped: bool,
-    asked: Asked,
+    settings: CompareSettings,
 ) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
-    plain = not grouped and all(one.weights is None for one in systems)
-    two = plain and measure.family == "AUC" and len(systems[0].classes) == 2
-    if len(numbers) > MANY_UNITS and not two:
+    plain = not grouped and all(system.weights is None for system in systems)
+    is_area = plain and measure.family == "AUC" and len(systems[0].classes) == 2
+    if len(numbers) > MANY_UNITS and not is_area:
         many = scoring_of_many(
-            systems, measure, positive, numbers, replicates=asked.replicates, seed=asked.seed
+            systems, measure, positive, numbers, replicates=settings.replicates, seed=settings.seed
         )
         if many is not None:
             return many
-    sums = [unit_sums(one, measure, positive) for one in systems]
-    tables = [one.table for one in sums if one is not None]
+    sums = [unit_sums(system, measure, positive) for system in systems]
+    tables = [part.table for part in sums if part is not None]
     if sums[0] is not None and len(tables) == len(systems):
         score = sums[0].score
         if not all(np.isfinite(table).all() for table in tables):
-            raise MeasureError(f"{measure} is infinite for some units: there is nothing to compare")
-        grouped_tables = [sums_by_number(one, numbers) for one in tables]
-        made = SumScoring(
+            raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
+        grouped_tables = [sums_by_number(table, numbers) for table in tables]
+        sums_scoring = SumScoring(
             grouped_tables,
             score,
-            asked.replicates,
+            settings.replicates,
             affordable(len(grouped_tables[0])),
-            asked.seed,
+            settings.seed,
         )
-        return replace(made, why=WEIGHED) if measure.aggregate == "mean" else made
-    if two:
-        at = positive_number(systems[0].classes, positive)
-        flags = systems[0].truth == at
-        return AreaScoring(flags, np.column_stack([one.scores[:, at] for one in systems]))
-    functions = [weighing(one, measure, positive) for one in systems]
-    known = [one for one in functions if one is not None]
+        return replace(sums_scoring, why=WEIGHED) if measure.aggregate == "mean" else sums_scoring
+    if is_area:
+        column = positive_number(systems[0].classes, positive)
+        flags = systems[0].truth == column
+        return AreaScoring(flags, np.column_stack([system.scores[:, column] for system in systems]))
+    functions = [weighing(system, measure, positive) for system in systems]
+    known = [function for function in functions if function is not None]
     if len(known) < len(systems):
         raise MeasureError(f"{measure} has no test over units: compare it over folds")
-    return OrderScoring(known, numbers, seed=asked.seed)
+    return OrderScoring(known, numbers, seed=settings.seed)

@@ -1,4 +1,4 @@
-"""Scores of resampled sums and of resampled units, and DeLong's analysis of an AUC."""
+"""Scoring of functions of sums, of measures of order, and of the AUC of two classes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from heldout.infer.intervals.units import normal_quantile
 from heldout.infer.results import TIE, Interval
 from heldout.infer.scoring.linearised import jackknife, linear_interval
-from heldout.infer.scoring.unit_kinds import (
+from heldout.infer.scoring.resample_sums import (
     MANY_UNITS,
     bootstrap_sums,
     bootstrap_weights,
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
 __all__ = ["AreaScoring", "OrderScoring", "SumScoring"]
 
 LEAVE_OUT: Final = 2 * 10**7
-"""Units looked at over all parts that are left out one by one, but ..."""
+"""Units times parts of the jackknife at most, but ..."""
 
 FEWEST_PARTS: Final = 100
-"""... so many parts at the least."""
+"""... this many parts at least."""
 
 
 @dataclass(frozen=True, eq=False)
 class SumScoring:
-    """Claims about scores that are functions of sums.
+    """Tests and intervals of scores that are functions of sums.
 
     Parameters
     ----------
     tables
-        Statistics of each system, a row a unit (or a group of units), paired.
+        Statistics of each system, one row per unit (or group of units), paired.
     score
         Turns sums of statistics into scores, many at a time.
     replicates
@@ -53,9 +53,9 @@ class SumScoring:
     bootstraps
         Of the intervals.
     seed
-        Of all draws.
+        Of all resampling.
     kind
-        Of each unit: its row in the tables; None if each unit has a row of its own.
+        The row of each unit in the tables; None if each unit has its own row.
     """
 
     tables: Sequence[Floats]
@@ -67,8 +67,8 @@ class SumScoring:
     linearised: bool = True
     tests: tuple[str, ...] = ("randomization", "bootstrap-shift")
     why: str = (
-        "is no mean over units: the sums that it is made of are resampled, outputs being swapped "
-        "between the systems unit by unit"
+        "is not a mean over units: the sums that it is computed from are resampled by swapping "
+        "outputs between the systems, unit by unit"
     )
 
     @cached_property
@@ -88,12 +88,14 @@ class SumScoring:
 
     @cached_property
     def values(self) -> Floats:
-        """Values of units that average to the scores: the jackknife's, centred on them."""
-        found = [jackknife(table, self.score, self._counts) for table in self.tables]
-        return np.column_stack([one if self.kind is None else one[self.kind] for one in found])
+        """Values of units that average to the scores (jackknife)."""
+        columns = [jackknife(table, self.score, self._counts) for table in self.tables]
+        return np.column_stack(
+            [column if self.kind is None else column[self.kind] for column in columns]
+        )
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """The randomization test, or the bootstrap-shift test."""
+        """Return the randomization test, or the bootstrap-shift test."""
         if test == "bootstrap-shift":
             return self.drawn.shift_test(*pair, alternative=alternative)
         first, second = (self.tables[at] for at in pair)
@@ -109,14 +111,14 @@ class SumScoring:
 
     @property
     def is_linear(self) -> bool:
-        """Whether intervals are made of linearised scores: there are too many units to be drawn."""
+        """Whether there are too many units to resample, so that intervals are linearised."""
         return self.kind is None and len(self.tables[0]) > MANY_UNITS
 
     def _score(self, at: int) -> float:
         return float(self.score(total_of(self.tables[at], self._counts))[0])
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The percentile interval; the t interval of many units."""
+        """Return the percentile interval; with many units the t interval."""
         if not self.is_linear:
             return self.drawn.difference(*pair, level=level)
         first, second = pair
@@ -124,39 +126,40 @@ class SumScoring:
         return linear_interval(gaps, self._score(first) - self._score(second), level)
 
     def system(self, at: int, level: float) -> Interval:
-        """The percentile interval; the t interval of many units."""
+        """Return the percentile interval; with many units the t interval."""
         if not self.is_linear:
             return self.drawn.interval(at, level)
         return linear_interval(self.values[:, at], self._score(at), level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Units without whose swap the difference would be smaller, and larger."""
+        """Return for how many units swapping the outputs lowers the difference, and raises it."""
         first, second = (self.tables[at] for at in pair)
         differ = (first != second).any(axis=1)
         gaps = (first - second)[differ]
-        above, below = (total_of(one, self._counts) for one in (first, second))
-        whole = float(self.score(above)[0] - self.score(below)[0])
+        above, below = (total_of(table, self._counts) for table in (first, second))
+        difference = float(self.score(above)[0] - self.score(below)[0])
         swapped = self.score(above - gaps) - self.score(below + gaps)
-        change = np.where(np.isfinite(swapped), whole - swapped, 0.0)
-        change[np.abs(change) <= TIE * (abs(whole) + 1)] = 0.0
+        change = np.where(np.isfinite(swapped), difference - swapped, 0.0)
+        change[np.abs(change) <= TIE * (abs(difference) + 1)] = 0.0
         units = np.ones(len(gaps), np.int64) if self._counts is None else self._counts[differ]
         return int(units[change > 0].sum()), int(units[change < 0].sum())
 
 
 @dataclass(frozen=True, eq=False)
 class OrderScoring:
-    """Claims about AUC, average precision and medians, by drawing units or groups of them.
+    """Tests and intervals of AUC, average precision and medians, by resampling units or groups.
 
-    Outputs of two systems are not swapped here: their scores may lie on different scales.
+    Outputs are not swapped between systems: such measures rank the units by a system's scores, and
+    scores of two systems may have different scales.
 
     Parameters
     ----------
     functions
-        Of each system: the values for weights of the units.
+        For each system, the function from weights of the units to scores.
     clusters
-        The group of each unit, from 0 on, or the unit itself.
+        The group of each unit, numbered from 0, or the unit itself.
     bootstraps, seed
-        Of the draws.
+        Of the bootstrap.
     """
 
     functions: Sequence[ScoreOfSums]
@@ -165,7 +168,7 @@ class OrderScoring:
     seed: int = 0
     linearised: bool = True
     tests: tuple[str, ...] = ("bootstrap-shift",)
-    why: str = "is no mean over units and goes by their order: units are drawn with replacement"
+    why: str = "depends on the order of the units: units are resampled (bootstrap)"
 
     @cached_property
     def _drawn(self) -> Replicates:
@@ -175,9 +178,10 @@ class OrderScoring:
 
     @cached_property
     def values(self) -> Floats:
-        """Values of clusters that average to the scores: the jackknife's, centred on them.
+        """Values of clusters that average to the scores (jackknife).
 
-        Of many clusters parts are left out together, and their spread is scaled to clusters.
+        With many clusters, parts of several clusters are left out together (delete-d jackknife);
+        the deviations are scaled so that the variance of the mean is that of single clusters.
         """
         count = int(self.clusters.max()) + 1
         parts = min(count, max(FEWEST_PARTS, LEAVE_OUT // len(self.clusters)))
@@ -190,32 +194,32 @@ class OrderScoring:
                 for start in range(0, parts, size)
             ]
         )
-        whole = self._drawn.observed
-        without = np.where(np.isfinite(without), without, whole)
+        observed = self._drawn.observed
+        without = np.where(np.isfinite(without), without, observed)
         spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
-        found: Floats = whole + spread[part_of]
-        found += whole - found.mean(axis=0)
-        return found
+        values: Floats = observed + spread[part_of]
+        values += observed - values.mean(axis=0)
+        return values
 
     def _left_out(self, of_units: Ints, parts: Ints) -> Floats:
         weights = (of_units != parts[:, None]).astype(np.float64)
         return np.column_stack([function(weights) for function in self.functions])
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """The bootstrap-shift test."""
+        """Return the bootstrap-shift test."""
         del test
         return self._drawn.shift_test(*pair, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The percentile interval."""
+        """Return the percentile interval."""
         return self._drawn.difference(*pair, level=level)
 
     def system(self, at: int, level: float) -> Interval:
-        """The percentile interval."""
+        """Return the percentile interval."""
         return self._drawn.interval(at, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Clusters that speak for the first, and for the second."""
+        """Return the number of clusters in favour of the first, and of the second system."""
         gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
         gaps[np.abs(gaps) <= TIE] = 0.0
         return int((gaps > 0).sum()), int((gaps < 0).sum())
@@ -223,14 +227,14 @@ class OrderScoring:
 
 @dataclass(frozen=True, eq=False)
 class AreaScoring:
-    """Claims about the AUC of two classes, by DeLong.
+    """DeLong's tests and intervals of the AUC of two classes.
 
     Parameters
     ----------
     positive
-        Whether each unit is.
+        Whether each unit is positive.
     scores
-        Higher for positive units; a row a unit, a column a system.
+        Higher for positive units; one row per unit, one column per system.
     """
 
     positive: Flags
@@ -238,49 +242,48 @@ class AreaScoring:
     linearised: bool = True
     tests: tuple[str, ...] = ("delong",)
     why: str = (
-        "is the share of pairs of units in order: DeLong's test knows its variance and that the "
-        "systems ranked the same units"
+        "is compared by DeLong's test, which includes the correlation of systems on the same units"
     )
 
     @cached_property
     def _components(self) -> list[Floats]:
-        """For each system and unit: the share of units of the other class in order with it."""
+        """For each system and unit, the share of the other class that is ranked correctly."""
         return [auc_components(self.positive, column) for column in self.scores.T]
 
     @cached_property
     def values(self) -> Floats:
-        """Values of units that average to the areas, and vary as DeLong says."""
-        found = []
+        """Values of units that average to the areas and have DeLong's variance."""
+        columns = []
         for parts in self._components:
             area = float(parts[self.positive].mean())
             column = np.empty(len(parts))
             for flags in (self.positive, ~self.positive):
                 column[flags] = area + len(parts) / flags.sum() * (parts[flags] - area)
-            found.append(column)
-        return np.column_stack(found)
+            columns.append(column)
+        return np.column_stack(columns)
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """DeLong's test."""
+        """Return DeLong's test."""
         del test
         first, second = (self.scores[:, at] for at in pair)
         return delong_test(self.positive, first, second, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """DeLong's interval of the difference."""
-        found = auc_covariance(self.positive, self.scores[:, list(pair)])
-        spread = found.covariance
+        """Return DeLong's interval of the difference."""
+        estimate = auc_covariance(self.positive, self.scores[:, list(pair)])
+        spread = estimate.covariance
         error = math.sqrt(max(0.0, float(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])))
-        gap = float(found.areas[0] - found.areas[1])
+        gap = float(estimate.areas[0] - estimate.areas[1])
         half = normal_quantile(level) * error
         return Interval(gap, gap - half, gap + half, level, "DeLong")
 
     def system(self, at: int, level: float) -> Interval:
-        """DeLong's interval, on the scale of log odds where the plain one leaves [0, 1]."""
-        found = auc_covariance(self.positive, self.scores[:, at])
-        area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+        """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
+        estimate = auc_covariance(self.positive, self.scores[:, at])
+        area, error = float(estimate.areas[0]), math.sqrt(float(estimate.covariance[0, 0]))
         return area_interval(area, error, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Units that the first system ranks better than the second, and worse."""
+        """Return the number of units that the first system ranks better, and worse."""
         gaps = self._components[pair[0]] - self._components[pair[1]]
         return int((gaps > TIE).sum()), int((gaps < -TIE).sum())

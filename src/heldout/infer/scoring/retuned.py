@@ -1,7 +1,10 @@
-"""Differences between systems that were tuned in folds: units vary, and so do the choices.
+"""Differences between systems that were tuned in folds: the selected parameters vary, too.
 
-A t interval takes the parameters that the folds selected as given. They were selected on nearly the
-same units, so that the folds err together, and such intervals are too short.
+The plain t interval treats the parameters that the folds selected as fixed. But any two training
+sides share most of their units, so all folds tend to select the same, perhaps unlucky, parameters:
+the errors of the folds are correlated, and the interval is too short (80-94 % coverage instead of
+95 %, `benchmarks/fold_coverage.py`). The variance used here adds the variance over re-selections on
+bootstrap samples of the units, which `heldout.tune.choice_variance` computes.
 """
 
 from __future__ import annotations
@@ -31,17 +34,17 @@ RETUNED_INTERVAL: Final = "t with re-tuning"
 
 
 def retuned_variance(differences: Floats, spread: ChoiceSpread | None) -> float:
-    """Return the variance of a mean difference, with what the choices add.
+    """Return the variance of a mean difference, including the selection of parameters.
 
-    By the law of total variance: the variance over units, averaged over choices that could as well
-    have been made (but never less than under the actual ones), plus the variance over the choices.
+    By the law of total variance: the variance over units, averaged over re-selections (but at least
+    that of the actual selection), plus the variance over re-selections.
 
     Parameters
     ----------
     differences
         First minus second, one per unit.
     spread
-        What choosing again has shown; None: neither system was tuned.
+        The variances over re-selections; None if neither system was tuned.
 
     Examples
     --------
@@ -53,14 +56,14 @@ def retuned_variance(differences: Floats, spread: ChoiceSpread | None) -> float:
     >>> round(retuned_variance(values, ChoiceSpread(0.001, 0.002)), 6)
     0.003667
     """
-    own = float(differences.var(ddof=1)) / len(differences)
-    return own if spread is None else max(own, spread.units) + spread.choices
+    over_units = float(differences.var(ddof=1)) / len(differences)
+    return over_units if spread is None else max(over_units, spread.units) + spread.choices
 
 
 def retuned_t_test(
     differences: Floats, spread: ChoiceSpread | None, *, alternative: Alternative = "two-sided"
 ) -> Outcome:
-    """Test whether the mean difference is zero, by t with `retuned_variance`.
+    """Test whether the mean difference is zero: t test with `retuned_variance`.
 
     Parameters
     ----------
@@ -74,7 +77,7 @@ def retuned_t_test(
     if is_constant(differences) and not (spread is not None and variance > 0):
         return without_variance("retuned-t", differences, side)
     statistic = float(differences.mean()) / math.sqrt(variance)
-    detail = f"{n - 1} degree{'s' if n > 2 else ''} of freedom, parameters selected again"
+    detail = f"{n - 1} degree{'s' if n > 2 else ''} of freedom, including re-tuning"
     p = t_tail(statistic, n - 1, side)
     return Outcome("retuned-t", p, statistic, side, n, "t", detail=detail)
 
@@ -82,7 +85,7 @@ def retuned_t_test(
 def retuned_interval(
     differences: Floats, spread: ChoiceSpread | None, level: float = 0.95
 ) -> Interval:
-    """Return the interval that `retuned_t_test` inverts.
+    """Return the interval that belongs to `retuned_t_test`.
 
     Parameters
     ----------
@@ -102,12 +105,12 @@ def retuned_interval(
 
 @dataclass(frozen=True, eq=False)
 class RetunedScoring(MeanScoring):
-    """Means over units of systems some of which were tuned in folds; see `MeanScoring`."""
+    """Means over units, where some systems were tuned in folds; see `MeanScoring`."""
 
     tests: tuple[str, ...] = RETUNED
     why: str = (
-        "Parameters were selected in folds of nearly the same queries: the t test with re-tuning "
-        "includes how much the selection varies (bootstrap of the training queries)"
+        "Parameters were tuned in folds: the t test with re-tuning includes the variance of the "
+        "selection (bootstrap of the training queries)"
     )
 
     def _spread(self, pair: tuple[int, int]) -> ChoiceSpread | None:
@@ -115,13 +118,13 @@ class RetunedScoring(MeanScoring):
         return self.scores.choice_spread(names[pair[0]], names[pair[1]])
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """Any of the tests; ``retuned-t`` includes the choices."""
+        """Return any of the tests; ``retuned-t`` includes the selection of parameters."""
         if test == "retuned-t":
             return retuned_t_test(self.gaps(pair), self._spread(pair), alternative=alternative)
         return super().outcome(test, pair, alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """The interval that was asked for; by default t with what the choices add."""
+        """Return the requested interval; by default t including the selection of parameters."""
         if self.interval:
             return super().difference(pair, level)
         return retuned_interval(self.gaps(pair), self._spread(pair), level)

@@ -1,4 +1,4 @@
-"""Texts to compare: how systems are scored on segments, and on resamples of them."""
+"""Scoring of texts on segments and on resamples of segments."""
 
 from __future__ import annotations
 
@@ -13,31 +13,37 @@ from heldout.infer.scoring.base import Scored
 from heldout.infer.scoring.resampled import SumScoring
 
 if TYPE_CHECKING:
-    from heldout.infer.engine import Asked
+    from heldout.infer.engine import CompareSettings
     from heldout.measure.text.base import CorpusMeasure
     from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = ["scored_texts"]
 
 WHY: Final = (
-    "is a function of sums over segments, which are resampled, outputs being swapped between the "
-    "systems segment by segment"
+    "is a function of sums over segments, which are resampled by swapping outputs between the "
+    "systems, segment by segment"
 )
 
 
-def scored_texts(evaluation: TextEvaluation, measure: CorpusMeasure, asked: Asked) -> Scored:
-    """How to compare systems on a measure of texts.
+def scored_texts(
+    evaluation: TextEvaluation, measure: CorpusMeasure, settings: CompareSettings
+) -> Scored:
+    """Return the analysis of systems in a measure of texts.
 
-    Outputs are swapped between systems segment by segment, and the sums that the score is made of
-    are resampled; a mean over segments is one of them. The bootstrap draws 10,000 corpora. Of more
-    than 100,000 segments intervals are t intervals of the jackknife instead, and there is no
-    bootstrap-shift test.
+    Outputs are swapped between systems segment by segment, and the sums that the score is computed
+    from are resampled. The bootstrap has 10,000 replicates. With more than 100,000 segments the
+    intervals are t intervals of the jackknife instead, and there is no bootstrap-shift test.
     """
     for at, name in enumerate(evaluation.names):
         if math.isnan(evaluation.score(at, measure)):
-            raise InputError(f"{measure} of {name} is not defined: there is nothing to compare")
+            raise InputError(f"{measure} of {name} is undefined and cannot be compared")
     scoring = SumScoring(
-        evaluation.of(measure), measure.score, asked.replicates, BOOTSTRAPS, asked.seed, why=WHY
+        evaluation.of(measure),
+        measure.score,
+        settings.replicates,
+        BOOTSTRAPS,
+        settings.seed,
+        why=WHY,
     )
     if scoring.is_linear:
         scoring = replace(scoring, tests=("randomization",))

@@ -1,1 +1,1 @@
-"""Several systems at once: analysis of variance and adjusted comparisons."""
+"""Several systems: analysis of variance and comparisons adjusted for their number."""

@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 Units = Literal["random", "fixed"]
-"""Whether the units are a sample, the claim being about new ones, or the only ones of interest."""
+"""Whether the units are a sample of those of interest, or the only ones of interest."""
 
 
 class Source(NamedTuple):
@@ -65,9 +65,10 @@ class Anova(NamedTuple):
     systems, blocks
         The two factors.
     residual
-        What neither explains.
+        The variation that neither explains.
     interaction
-        How far systems differ by unit; None without replicates, when it is the residual.
+        How much differences between systems vary by unit; None without replicates (it is then the
+        residual).
     total
         The total sum of squares.
     """
@@ -85,13 +86,13 @@ class Anova(NamedTuple):
 
 
 class Sphericity(NamedTuple):
-    """Whether differences between all pairs of systems have one variance, as the F test assumes.
+    """Whether the differences of all pairs of systems have equal variance, as the F test assumes.
 
     Parameters
     ----------
     w
-        Mauchly's W: 1 for perfect sphericity, 0 if some contrast of the systems does not vary. NaN
-        if none does, or if there are fewer units than systems.
+        Mauchly's W: 1 for perfect sphericity, 0 if some contrast of the systems does not vary; NaN
+        if none varies, or if there are fewer units than systems.
     chi2, df, p
         Its approximate distribution and tail.
     greenhouse_geisser, huynh_feldt
@@ -110,30 +111,30 @@ class Sphericity(NamedTuple):
 
 
 def as_scores(scores: ArrayLike, dimensions: int = 2) -> Floats:
-    """The scores as an array units x systems (x replicates), refusing what cannot be compared."""
+    """Return the scores as an array units x systems (x replicates); refuse invalid ones."""
     array = np.asarray(scores, np.float64)
     if array.ndim != dimensions:
         names = "units x systems" + (" x replicates" if dimensions == 3 else "")
         raise InputError(f"scores: expected an array {names}, got one of shape {array.shape}")
     for size, name in zip(array.shape, ("units", "systems", "replicates"), strict=False):
         if size < 2:
-            raise InputError(f"scores: {size} {name}, but at least 2 are needed")
+            raise InputError(f"scores: expected at least 2 {name}, found {size}")
     if not np.isfinite(array).all():
         row, column = (int(at) for at in np.argwhere(~np.isfinite(array))[0][:2])
         raise InputError(
             f"scores: unit number {row + 1} of system number {column + 1} is not a finite number; "
-            "leave the unit out for all systems, or fill it in"
+            "leave the unit out for all systems, or fill in a score"
         )
     return array
 
 
 def _square_sum(values: Floats, scale: float) -> float:
-    """The sum of squares, where what is rounding noise beside the scores counts as 0."""
+    """Return the sum of squares, where rounding noise relative to the scores counts as 0."""
     return float(np.sum(np.where(np.abs(values) <= TIE * scale, 0.0, values) ** 2))
 
 
 def f_tail(f: float, df: float, df_error: float) -> float:
-    """The upper tail of F; an infinite F (no error at all) has none, an undefined one is 1."""
+    """Return the upper tail of F: 0 for an infinite F (no error), 1 for an undefined one."""
     from scipy.special import fdtrc  # slow to import
 
     if math.isnan(f):
@@ -142,28 +143,28 @@ def f_tail(f: float, df: float, df_error: float) -> float:
 
 
 def _plain(name: str, squares: float, df: int) -> Source:
-    """A source that is compared with no other."""
+    """Return a source that is not tested."""
     return Source(name, squares, df, squares / df, *(4 * [math.nan]))
 
 
 def _tested(source: Source, error: Source, total: float) -> Source:
-    """A source with its F against an error. Without any error: F is infinite, or NaN for 0/0."""
+    """Return a source with its F against an error; infinite without error, NaN for 0/0."""
     if error.mean_square > 0:
         f = source.mean_square / error.mean_square
     else:
         f = math.inf if source.mean_square > 0 else math.nan
     both = source.sum_of_squares + error.sum_of_squares
     eta = source.sum_of_squares / both if both > 0 else 0.0
-    whole = total + error.mean_square
+    all_squares = total + error.mean_square
     gain = source.sum_of_squares - source.df * error.mean_square
-    omega = gain / whole if whole > 0 else 0.0
+    omega = gain / all_squares if all_squares > 0 else 0.0
     return source._replace(
         f=f, p=f_tail(f, source.df, error.df), partial_eta_squared=eta, omega_squared=omega
     )
 
 
 def anova(scores: ArrayLike) -> Anova:
-    """Two-way analysis of variance, one observation a cell.
+    """Return the two-way analysis of variance with one observation per cell.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ def anova(scores: ArrayLike) -> Anova:
     Returns
     -------
     Anova
-        Systems and blocks, both against the residual. If the systems differ by constants only,
-        the residual is 0 and F infinite with p = 0; if all are copies, F is NaN and p = 1.
+        Systems and blocks, both against the residual. If the systems differ by constants only, the
+        residual is 0 and F infinite with p = 0; if all are identical, F is NaN and p = 1.
 
     References
     ----------
@@ -210,21 +211,21 @@ def anova(scores: ArrayLike) -> Anova:
 
 
 def anova_with_replicates(scores: ArrayLike, units: Units = "random") -> Anova:
-    """Two-way analysis of variance with several observations a cell, and the interaction.
+    """Return the two-way analysis of variance with replicates, and the interaction.
 
     Parameters
     ----------
     scores
         Units x systems x replicates (folds, shards, repetitions), complete.
     units
-        ``random``: the units are a sample, and the claim is about new ones; systems are compared
-        with the interaction. ``fixed``: the claim is about these units only; systems are compared
-        with the variation of the replicates, as R and statsmodels do by default.
+        ``random``: the units are a sample, and the claim is about new units; systems are tested
+        against the interaction. ``fixed``: the claim is about these units only; systems are tested
+        against the variation of the replicates, as by default in R and statsmodels.
 
     Returns
     -------
     Anova
-        With the interaction of systems and blocks, tested against the replicates' variation.
+        With the interaction of systems and blocks, tested against the variation of replicates.
 
     References
     ----------
@@ -255,18 +256,18 @@ def anova_with_replicates(scores: ArrayLike, units: Units = "random") -> Anova:
 
 
 def _contrast_variances(values: Floats) -> Floats:
-    """Eigenvalues of the covariance of an orthonormal set of contrasts of the systems."""
+    """Return the eigenvalues of the covariance of orthonormal contrasts of the systems."""
     k = values.shape[1]
     basis = np.linalg.qr(np.column_stack([np.ones(k), np.eye(k)[:, : k - 1]]))[0][:, 1:]
     covariance = np.atleast_2d(np.cov(values @ basis, rowvar=False))
-    found: Floats = np.linalg.eigvalsh(covariance)
-    # Variances below this are rounding noise: the contrast does not vary.
-    noise = (TIE * float(np.abs(values).max())) ** 2 + TIE * float(max(found[-1], 0.0))
-    return np.where(found <= noise, 0.0, found)
+    variances: Floats = np.linalg.eigvalsh(covariance)
+    # Variances below this are rounding noise.
+    noise = (TIE * float(np.abs(values).max())) ** 2 + TIE * float(max(variances[-1], 0.0))
+    return np.where(variances <= noise, 0.0, variances)
 
 
 def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:
-    """W, the chi-squared statistic, its degrees of freedom and p (Box's second-order tail)."""
+    """Return W, the chi-squared statistic, its degrees of freedom and p (Box's approximation)."""
     from scipy.special import chdtrc  # slow to import
 
     p = len(variances)
@@ -279,8 +280,8 @@ def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:
         return 0.0, math.inf, freedom, 0.0
     log_w = float(np.log(variances).sum() - p * np.log(variances.mean()))
     rho = 1 - (2 * p**2 + p + 2) / (6 * df * p)
-    # The last but one term is 3 * systems in R, to which this is equal, and 3 * p in Anderson (An
-    # Introduction to Multivariate Statistical Analysis, 10.7); p-values differ by .0005 at most.
+    # The term before the last is 3 * systems here and in R, but 3 * p in Anderson (An Introduction
+    # to Multivariate Statistical Analysis, 10.7); p-values differ by at most .0005.
     order = (p + 2) * (p - 1) * (p - 2) * (2 * p**3 + 6 * p**2 + 3 * (p + 1) + 2)
     second = order / (288 * (df * p * rho) ** 2)
     chi2 = max(-df * rho * log_w, 0.0)
@@ -290,7 +291,7 @@ def _mauchly(variances: Floats, df: int) -> tuple[float, float, int, float]:
 
 
 def sphericity(scores: ArrayLike) -> Sphericity:
-    """Mauchly's test of sphericity, and the corrections of F for its lack.
+    """Return Mauchly's test of sphericity, and the corrections of F if it is violated.
 
     Parameters
     ----------
@@ -300,7 +301,7 @@ def sphericity(scores: ArrayLike) -> Sphericity:
     Returns
     -------
     Sphericity
-        The test and both epsilons. Identical systems, up to constants, count as spherical.
+        The test and both epsilons. Systems that differ by constants only count as spherical.
 
     References
     ----------

@@ -1,7 +1,8 @@
-"""MaxT by permutation, and Dunnett's way of asking: many comparisons at once.
+"""MaxT by permutation: all pairs, or all systems against a baseline (Dunnett).
 
-Exact where all signs can be gone through; Monte Carlo else, cut into pieces that do not depend on
-the number of threads, each with its own generator, so that a seed gives the same p everywhere.
+Exact where all signs can be enumerated, else Monte Carlo. The work is divided into pieces that do
+not depend on the number of threads, each with its own generator, so that a seed gives the same
+p-values everywhere.
 """
 
 from __future__ import annotations
@@ -21,10 +22,13 @@ from heldout.infer.simultaneous.pairwise import (
     Method,
     NullTail,
     Pairwise,
+    check_family,
     check_method,
     count_at_least,
+    pair_columns,
     piece_generator,
     pieces,
+    symmetric_p,
 )
 
 if TYPE_CHECKING:
@@ -36,39 +40,34 @@ if TYPE_CHECKING:
 __all__ = ["dunnett", "max_t"]
 
 SIGNS: Final = 1 << 17
-"""Sign assignments that are all gone through unasked; 64 times that when asked for."""
+"""Sign assignments that are enumerated by default; 64 times that on request."""
 
 
 class _Family(NamedTuple):
-    """Comparisons whose signed sums are differences of the systems' signed sums."""
+    """Comparisons, whose signed sums are differences of the signed sums of systems."""
 
     scores: Floats
     first: Ints
     second: Ints
     norm: Floats
-    """Root of the sum of squared differences; infinite for copies, whose statistic is then 0."""
+    """√ of the sum of squared differences; infinite for identical systems: their statistic is 0."""
 
     def statistics(self, signed: Floats, alternative: Alternative) -> Floats:
-        """Larger for stronger evidence; see `max_t` for why no variance is needed."""
-        found = (signed[:, self.first] - signed[:, self.second]) / self.norm
+        """Return statistics, larger for stronger evidence (see `max_t`)."""
+        statistics = (signed[:, self.first] - signed[:, self.second]) / self.norm
         if alternative == "two-sided":
-            return np.abs(found, out=found)
-        return found if alternative == "greater" else -found
+            return np.abs(statistics, out=statistics)
+        return statistics if alternative == "greater" else -statistics
 
 
 def _family(values: Floats, baseline: int | None) -> _Family:
-    systems = values.shape[1]
-    if baseline is None:
-        second, first = np.triu_indices(systems, 1)
-    else:
-        first = np.delete(np.arange(systems), baseline)
-        second = np.full(systems - 1, baseline)
+    first, second = pair_columns(values.shape[1], baseline)
     squares = [
         float((drop_noise(values[:, one], values[:, other]) ** 2).sum())
         for one, other in zip(first, second, strict=True)
     ]
     norm = np.array([math.sqrt(square) if square > 0 else math.inf for square in squares])
-    # A unit's scores count by their differences only; shifted, they keep more digits of them.
+    # Only differences within a unit matter; subtracting its smallest score keeps more digits.
     return _Family(values - values.min(1, keepdims=True), first, second, norm)
 
 
@@ -82,12 +81,12 @@ def max_t(
     seed: int = 0,
     method: Method = "auto",
 ) -> Pairwise:
-    """Adjusted p-values by the permutation distribution of the largest t.
+    """Return p-values adjusted by the permutation distribution of the largest t.
 
-    Were two systems alike, the differences of a unit could as well have had the other sign. Signs
-    are flipped for all comparisons of a unit together, which keeps their dependence. The sum of
-    squared differences does not change with the signs, so that ordering by t is ordering by
-    the sum of differences over the root of the sum of their squares.
+    If two systems were equally good, each difference would be as likely to have the opposite sign.
+    The signs of all comparisons of a unit are flipped together, which preserves their dependence.
+    The sum of squared differences does not depend on the signs, so t is a monotone function of the
+    sum of differences over the root of the sum of their squares, and this is compared instead.
 
     Parameters
     ----------
@@ -99,19 +98,19 @@ def max_t(
         ``two-sided``, ``greater`` (better than the baseline) or ``less``; all pairs are
         two-sided.
     step_down
-        Compare each t with the largest of those not yet rejected, which is never less powerful;
+        Compare each t with the largest of those not yet rejected, which is at least as powerful;
         False: with the largest of all (single step).
     replicates
-        Random sign assignments, if it comes to Monte Carlo.
+        Random sign assignments, if the p-values are not exact.
     seed
-        Of the random signs.
+        The random seed.
     method
         ``auto``: ``exact`` for up to 17 units (18 if two-sided), else ``monte carlo``.
 
     Returns
     -------
     Pairwise
-        The adjusted p-value of each comparison; copies have p = 1.
+        The adjusted p-value of each comparison; identical systems have p = 1.
 
     References
     ----------
@@ -127,28 +126,20 @@ def max_t(
     check_method(method, replicates, seed)
     values, alternative = as_scores(scores), check_alternative(alternative)
     systems = values.shape[1]
-    if baseline is not None and not 0 <= baseline < systems:
-        raise InputError(f"baseline={baseline}: expected a column from 0 to {systems - 1}")
-    if baseline is None and alternative != "two-sided":
-        raise InputError(
-            f"alternative={alternative!r}: all pairs are two-sided; name a baseline for one side"
-        )
+    check_family(systems, baseline, alternative)
     family = _family(values, baseline)
     observed = family.statistics(family.scores.sum(0)[None], alternative)[0]
     order = np.argsort(-observed, kind="stable")
     ordered = family._replace(
         first=family.first[order], second=family.second[order], norm=family.norm[order]
     )
-    found = _count_maxima(
+    counts = _count_maxima(
         ordered, observed[order], alternative, step_down, (replicates, seed, method)
     )
-    adjusted = np.maximum.accumulate(found.p())
+    adjusted = np.maximum.accumulate(counts.p())
     if alternative != "two-sided":
         adjusted = np.where(np.isinf(ordered.norm), 1.0, adjusted)
-    p = np.full((systems, systems), math.nan)
-    np.fill_diagonal(p, 1.0)
-    p[ordered.first, ordered.second] = p[ordered.second, ordered.first] = adjusted
-    return found.result(p)
+    return counts.result(symmetric_p(systems, ordered.first, ordered.second, adjusted))
 
 
 def _count_maxima(
@@ -158,10 +149,11 @@ def _count_maxima(
     step_down: bool,
     how: tuple[int, int, Method],
 ) -> Counts:
-    """How often the largest statistic reaches the observed ones, which come largest first."""
+    """Count how often the largest statistic reaches the observed ones, ordered largest first."""
     replicates, seed, method = how
     units = len(family.scores)
-    free = units - 1 if alternative == "two-sided" else units  # two-sided, the last sign may stay
+    # Flipping all signs does not change |t|: two-sided, the last sign can be fixed.
+    free = units - 1 if alternative == "two-sided" else units
     exact = _is_enumerable(free, method)
     total = 1 << free if exact else replicates
     parts = pieces(total, max(len(observed), 2 * units, 16))
@@ -178,30 +170,30 @@ def _count_maxima(
         if not step_down:
             largest = statistics.max(1)
             return count_at_least(largest, observed - TIE), largest
-        # From the smallest observed on, each is compared with the largest of those up to it.
+        # Step-down: each observed t is compared with the largest of itself and all smaller ones.
         maxima = np.maximum.accumulate(statistics[:, ::-1], axis=1)[:, ::-1]
         counts = np.asarray((maxima >= observed - TIE).sum(0, dtype=np.float64))
-        return counts, maxima[:, 0].copy()  # a copy, so that the rest is let go
+        return counts, maxima[:, 0].copy()  # a view would keep all maxima in memory
 
-    found = list(run_threads(work, parts))
-    counts = np.asarray(sum(counts for counts, _ in found))
-    null = NullTail.of(np.concatenate([largest for _, largest in found]), TIE, exact=exact)
+    results = list(run_threads(work, parts))
+    counts = np.asarray(sum(counts for counts, _ in results))
+    null = NullTail.of(np.concatenate([largest for _, largest in results]), TIE, exact=exact)
     every = f"all {power_text(2, units)} sign assignments"
-    detail = every if exact else f"{total:,} draws, seed {seed}"
+    detail = every if exact else f"{total:,} replicates, seed {seed}"
     return Counts(counts, total, exact, detail, null)
 
 
 def _is_enumerable(free: int, method: str) -> bool:
     if method == "exact" and 1 << free > 64 * SIGNS:
         raise InputError(
-            f"method='exact': {free} free signs are too many to go through; use method='auto' or "
+            f"method='exact': {free} signs are too many to enumerate; use method='auto' or "
             "'monte carlo'"
         )
     return method != "monte carlo" and (method == "exact" or 1 << free <= SIGNS)
 
 
 def _listed_signs(begin: int, count: int, free: int, units: int) -> Floats:
-    """The sign assignments numbered from `begin`: bit u of the number is the sign of unit u."""
+    """Return the sign assignments numbered from `begin`: bit u is the sign of unit u."""
     numbers = np.arange(begin, begin + count)
     signs = np.ones((count, units))
     signs[:, :free] -= 2.0 * (numbers[:, None] >> np.arange(free) & 1)
@@ -223,11 +215,10 @@ def dunnett(
     seed: int = 0,
     method: Method = "auto",
 ) -> Pairwise:
-    """Dunnett's question, every system against a baseline, answered by permutation.
+    """Compare every system with a baseline, as Dunnett does, by permutation.
 
-    The single-step `max_t`: each t is compared with the distribution of the largest, without the
-    normal distribution and the common variance that
-    `heldout.infer.simultaneous.tukey.dunnett_blocks` assumes.
+    This is the single-step `max_t`. Unlike `heldout.infer.simultaneous.tukey.dunnett_blocks` it
+    assumes neither normal differences nor a common variance.
 
     Parameters
     ----------

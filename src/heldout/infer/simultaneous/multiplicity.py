@@ -1,4 +1,4 @@
-"""Adjusting p-values for the number of comparisons."""
+"""Adjust p-values for the number of comparisons."""
 
 from __future__ import annotations
 
@@ -20,22 +20,21 @@ Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "bh", "by", "no
 
 
 def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
-    """Adjusted p-values, in the order they came in.
+    """Return adjusted p-values, in the given order.
 
     Parameters
     ----------
     p
         The p-values of all comparisons of the family.
     method
-        ``holm`` and ``bonferroni`` hold the chance of any false claim whatever the dependence;
-        ``hochberg`` and ``hommel``, which is never weaker, do for independent or positively
-        dependent tests; ``bh`` holds the expected share of false claims among the claims for such
-        tests, ``by`` for any; ``none``.
+        ``holm`` and ``bonferroni`` control the familywise error rate under any dependence;
+        ``hochberg`` and ``hommel`` (at least as powerful) for independent or positively dependent
+        tests; ``bh`` controls the false discovery rate for such tests, ``by`` for all; ``none``.
 
     Returns
     -------
     ndarray
-        As R's ``p.adjust`` gives.
+        The same as R's ``p.adjust``.
 
     References
     ----------
@@ -72,30 +71,33 @@ def _check(p: ArrayLike) -> Floats:
         raise InputError(f"p: expected a list of p-values, got an array of shape {values.shape}")
     wrong = ~((values >= 0) & (values <= 1))
     if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(f"p: number {at + 1} is {values[at]}, not a p-value from 0 to 1")
+        position = int(np.argmax(wrong))
+        raise InputError(
+            f"p: number {position + 1} is {values[position]}, expected a p-value from 0 to 1"
+        )
     return values
 
 
 def _hommel(values: Floats) -> Floats:
-    """Closed testing with Simes' test, of sorted p-values, as R's ``p.adjust`` does it.
+    """Return closed testing with Simes' test for sorted p-values, as R's ``p.adjust`` does.
 
-    The intersection that is hardest to reject for a p-value, among those of m hypotheses, has it
-    and the m - 1 largest others; its Simes p is the least of m times a p over its rank.
+    A hypothesis is rejected if all intersections that contain it are. Among the intersections of m
+    hypotheses, the one with the m - 1 largest other p-values is the hardest to reject; its Simes p
+    is the minimum of m p / rank.
     """
     count = len(values)
-    found: Floats = np.full(count, (count * values / np.arange(1, count + 1)).min())
+    adjusted: Floats = np.full(count, (count * values / np.arange(1, count + 1)).min())
     for m in range(count - 1, 1, -1):
         first = count - m + 1
         largest = (m * values[first:] / np.arange(2, m + 1)).min()
         simes = np.full(count, np.minimum(m * values[first - 1], largest))
         simes[:first] = np.minimum(m * values[:first], largest)
-        found = np.maximum(found, simes)
-    return np.maximum(found, values)
+        adjusted = np.maximum(adjusted, simes)
+    return np.maximum(adjusted, values)
 
 
 def _factors(method: str, count: int) -> Floats:
-    """What the p-values, smallest first, are multiplied by."""
+    """Return the factors of the p-values, smallest first."""
     rank = np.arange(1.0, count + 1)
     if method in ("holm", "hochberg"):
         return count + 1 - rank
@@ -104,7 +106,7 @@ def _factors(method: str, count: int) -> Floats:
 
 
 def _enforce_order(sorted_values: Floats, method: str) -> Floats:
-    """A smaller p may not get a larger adjusted one: step down for Holm, step up for the rest."""
+    """Make the adjusted p-values monotone: step-down for Holm, step-up for the others."""
     if method == "holm":
         return np.maximum.accumulate(sorted_values)
     return np.minimum.accumulate(sorted_values[::-1])[::-1]

@@ -1,4 +1,4 @@
-"""p-values of pairs of systems by permutation, and how the work for them is cut."""
+"""p-values of pairs of systems by resampling, and how the work is divided."""
 
 from __future__ import annotations
 
@@ -12,39 +12,43 @@ from heldout.errors import InputError
 from heldout.infer.tests.draws import check_draws
 
 if TYPE_CHECKING:
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
+    from heldout.infer.results import Alternative
 
 __all__ = [
     "Counts",
     "Method",
     "NullTail",
     "Pairwise",
+    "check_family",
     "check_method",
     "count_at_least",
+    "pair_columns",
     "piece_generator",
     "pieces",
+    "symmetric_p",
 ]
 
 Method = Literal["auto", "exact", "monte carlo"]
 
 PIECE: Final = 1 << 20
-"""Numbers a piece of Monte Carlo work holds (8 MB)."""
+"""Numbers in a piece of Monte Carlo work (8 MB)."""
 
 DRAWS: Final = 1 << 14
-"""Most draws a piece of work makes, so that there is work for several threads."""
+"""Replicates per piece of work at most, so that several threads have work."""
 
 
 class NullTail(NamedTuple):
-    """The permutation distribution of the largest statistic.
+    """The null distribution of the largest statistic, by resampling.
 
     Parameters
     ----------
     values
-        What was found, largest first.
+        Its values, largest first.
     p
-        The p-value that each of them would have.
+        The p-value of each of them.
     noise
-        A statistic that is larger by no more than this is a tie.
+        Statistics that differ by at most this are ties.
     """
 
     values: Floats
@@ -53,16 +57,16 @@ class NullTail(NamedTuple):
 
     @classmethod
     def of(cls, statistics: Floats, noise: float, *, exact: bool) -> NullTail:
-        """Of all statistics there are, or of those that were drawn."""
+        """Return the distribution of all statistics (exact), or of a random sample of them."""
         added = 0 if exact else 1
         counts = np.arange(1.0, len(statistics) + 1)
         p = (counts + added) / (len(statistics) + added)
         return cls(np.sort(statistics)[::-1], p, noise)
 
     def critical(self, alpha: float) -> float:
-        """What a statistic must exceed for p <= alpha; infinite if none can be that large."""
+        """Return the critical value for p <= alpha; infinite if no statistic is that large."""
         at = int(np.searchsorted(self.p, alpha, side="right"))
-        # The last p-value is 1 but for rounding.
+        # The last p-value is 1 up to rounding.
         return float(self.values[min(at, len(self.p) - 1)]) + self.noise if at else math.inf
 
 
@@ -79,9 +83,9 @@ class Pairwise:
     error
         The largest standard error of a Monte Carlo p-value; 0 when exact.
     detail
-        One clause in words, e.g. "100,000 draws, seed 0".
+        A phrase, e.g. "100,000 replicates, seed 0".
     null
-        The distribution that the statistics were compared with, in a single step.
+        The single-step null distribution.
     """
 
     p: Floats
@@ -91,12 +95,12 @@ class Pairwise:
     null: NullTail
 
     def __getitem__(self, pair: tuple[int, int]) -> float:
-        """The p-value of two systems."""
+        """Return the p-value of two systems."""
         return float(self.p[pair])
 
 
 class Counts(NamedTuple):
-    """How many assignments were at least as extreme, of how many; or shares, of 1."""
+    """The number of assignments at least as extreme, and of all; or shares, of a total of 1."""
 
     counts: Floats
     total: int
@@ -105,12 +109,12 @@ class Counts(NamedTuple):
     null: NullTail
 
     def p(self) -> Floats:
-        """c/N when all were gone through, (c+1)/(B+1) when they were drawn."""
+        """Return c/N if all were enumerated, (c+1)/(B+1) if they are random."""
         added = 0 if self.exact else 1
         return np.minimum((self.counts + added) / (self.total + added), 1.0)
 
     def result(self, p: Floats) -> Pairwise:
-        """The p-values with what is known of their error."""
+        """Return the p-values with their Monte Carlo error."""
         if self.exact:
             return Pairwise(p, "exact", 0.0, self.detail, self.null)
         error = float(np.sqrt(np.nanmax(p * (1 - p)) / self.total))
@@ -118,25 +122,62 @@ class Counts(NamedTuple):
 
 
 def check_method(method: str, replicates: int, seed: int) -> None:
-    """Refuse settings that make no sense."""
+    """Refuse invalid settings."""
     check_draws(replicates, seed)
     if method not in get_args(Method):
         raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Method))}")
 
 
+def check_family(systems: int, baseline: int | None, alternative: Alternative) -> None:
+    """Refuse a baseline that is not a column, and one-sided tests without a baseline."""
+    if baseline is not None and not 0 <= baseline < systems:
+        raise InputError(f"baseline={baseline}: expected a column from 0 to {systems - 1}")
+    if baseline is None and alternative != "two-sided":
+        raise InputError(
+            f"alternative={alternative!r}: all pairs are compared two-sided; name a baseline for a "
+            "one-sided test"
+        )
+
+
+def pair_columns(systems: int, baseline: int | None) -> tuple[Ints, Ints]:
+    """Return the columns of the first and of the second system of each pair.
+
+    Without a baseline every later system is compared with every earlier one.
+
+    Examples
+    --------
+    >>> [column.tolist() for column in pair_columns(3, None)]
+    [[1, 2, 2], [0, 0, 1]]
+    >>> [column.tolist() for column in pair_columns(3, 0)]
+    [[1, 2], [0, 0]]
+    """
+    if baseline is None:
+        second, first = np.triu_indices(systems, 1)
+        return first, second
+    return np.delete(np.arange(systems), baseline), np.full(systems - 1, baseline)
+
+
+def symmetric_p(systems: int, first: Ints, second: Ints, p: Floats) -> Floats:
+    """Return p-values of pairs as a table, systems x systems; NaN for pairs not compared."""
+    table = np.full((systems, systems), math.nan)
+    np.fill_diagonal(table, 1.0)
+    table[first, second] = table[second, first] = p
+    return table
+
+
 def pieces(replicates: int, width: int) -> list[tuple[int, int]]:
-    """Number and size of the pieces of work; they depend on the problem only."""
+    """Return number and size of the pieces of work, which depend only on the problem."""
     size = max(1, min(PIECE // width, DRAWS))
     starts = range(0, replicates, size)
     return [(at, min(size, replicates - start)) for at, start in enumerate(starts)]
 
 
 def piece_generator(seed: int, piece: int) -> np.random.Generator:
-    """The random numbers of one piece of work."""
+    """Return the random generator of one piece of work."""
     return np.random.default_rng(np.random.SeedSequence([seed, piece]))
 
 
 def count_at_least(statistics: Floats, thresholds: Floats) -> Floats:
-    """For each threshold, how many statistics reach it."""
+    """Return, for each threshold, how many statistics reach it."""
     ordered = np.sort(statistics)
     return (len(ordered) - np.searchsorted(ordered, thresholds, side="left")).astype(np.float64)

@@ -1,8 +1,8 @@
 """Randomized Tukey HSD: all pairs of systems compared by permutation.
 
-Exact wherever the assignments can be enumerated or, for scores on a lattice, summed up by a
-dynamic program; Monte Carlo else, cut into pieces that do not depend on the number of threads,
-each with its own generator, so that a seed gives the same p-values everywhere.
+Exact where the permutations can be enumerated or, for scores on a lattice, summed by dynamic
+programming; else Monte Carlo. The work is divided into pieces that do not depend on the number of
+threads, each with its own generator, so that a seed gives the same p-values everywhere.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ if TYPE_CHECKING:
 __all__ = ["randomized_tukey"]
 
 ENUMERATED: Final = 1 << 22
-"""Numbers an enumeration of permutations may hold at once (32 MB)."""
+"""Numbers in memory for an enumeration of permutations at most (32 MB)."""
 
 CELLS: Final = 1 << 23
-"""Cells the dynamic program may have (64 MB, twice)."""
+"""Cells of the dynamic program at most (64 MB, twice)."""
 
 ADDITIONS: Final = 10**9
-"""Additions it may take unasked (about a second); 100 times that when asked for."""
+"""Additions it may take by default (about a second); 100 times that on request."""
 
 LISTED: Final = 4096
-"""Joint orders of a few units that are listed, to draw from."""
+"""Joint orders of a few units that are listed at most."""
 
 SYSTEMS: Final = 6
-"""Up to here the permutations of the systems, 720, are listed."""
+"""Systems up to which their permutations (720) are listed."""
 
 
 def randomized_tukey(
@@ -62,29 +62,28 @@ def randomized_tukey(
     seed: int = 0,
     method: Method = "auto",
 ) -> Pairwise:
-    """Tukey's HSD with the distribution of the range found by permutation.
+    """Return Tukey's HSD with the permutation distribution of the range.
 
-    Were all systems alike, the scores of a unit could have come in any order. The p-value of a
-    pair is the share of permutations, within each unit, whose largest mean exceeds the smallest by
-    at least the difference of the pair.
+    If all systems were equally good, the scores of a unit would be equally likely in any order. The
+    p-value of a pair is the share of permutations within units for which the largest mean exceeds
+    the smallest by at least the difference of the pair.
 
     Parameters
     ----------
     scores
         Units x systems, complete.
     replicates
-        Random permutations, if it comes to Monte Carlo.
+        Random permutations, if the p-values are not exact.
     seed
-        Of the random permutations.
+        The random seed.
     method
         ``auto``: ``exact`` for few units, or for few systems with scores on a lattice (P@k, hit
-        rates, printed decimals), else ``monte carlo``. Scores are seen as lying on a lattice only
-        if they truly do; nothing is rounded.
+        rates, printed decimals), else ``monte carlo``. Scores are never rounded to a lattice.
 
     Returns
     -------
     Pairwise
-        The p-value of each pair. Copies of a system have p = 1.
+        The p-value of each pair. Identical systems have p = 1.
 
     References
     ----------
@@ -104,30 +103,30 @@ def randomized_tukey(
     sums = shifted.sum(0)
     gaps = np.abs(sums[:, None] - sums)
     noise = TIE * float(np.abs(values).max(1).sum())
-    found = _exact_ranges(shifted, gaps, noise, method)
-    if found is None:
-        found = _drawn_ranges(shifted, gaps, noise, (replicates, seed))
-    return found.result(found.p())
+    counts = _exact_ranges(shifted, gaps, noise, method)
+    if counts is None:
+        counts = _drawn_ranges(shifted, gaps, noise, (replicates, seed))
+    return counts.result(counts.p())
 
 
 def _exact_ranges(shifted: Floats, gaps: Floats, noise: float, method: str) -> Counts | None:
-    """The exact distribution of the range, if it is wanted and within reach."""
+    """Return the exact distribution of the range, if requested and feasible."""
     if method == "monte carlo":
         return None
     units, systems = shifted.shape
-    # The range is the same whatever order the first unit is in, so that this one stays.
+    # Permuting the systems does not change the range: the order of the first unit can be fixed.
     if math.log(systems) + (units - 1) * math.lgamma(systems + 1) <= math.log(ENUMERATED):
         return _enumerated_ranges(shifted, gaps, noise)
-    patience = ADDITIONS * (100 if method == "exact" else 1)
+    most = ADDITIONS * (100 if method == "exact" else 1)
     lattice = find_lattice(shifted.ravel()) if shifted.any() else None
     if lattice is not None:
         cells = lattice.cells.reshape(shifted.shape)
-        if _convolution_cost(cells) <= patience:
+        if _convolution_cost(cells) <= most:
             return _convolved_ranges(cells, lattice.step, noise)
     if method == "exact":
         raise InputError(
             f"method='exact': {systems} systems on {units} units have too many permutations, and "
-            "scores on no lattice that is coarse enough; use method='auto' or 'monte carlo'"
+            "the scores are not on a coarse lattice; use method='auto' or 'monte carlo'"
         )
     return None
 
@@ -142,13 +141,13 @@ def _enumerated_ranges(shifted: Floats, gaps: Floats, noise: float) -> Counts:
 
 
 def _distinct_orders(unit: Ints) -> list[tuple[tuple[int, ...], float]]:
-    """The different orders of a unit's values with their probabilities."""
+    """Return the distinct orders of the values of a unit with their probabilities."""
     orders = set(permutations(unit.tolist()))
     return [(order, 1 / len(orders)) for order in sorted(orders)]
 
 
 def _convolution_cost(cells: Ints) -> float:
-    """Additions the dynamic program takes; infinite if its memory would be too large."""
+    """Return the additions of the dynamic program; infinite if it needs too much memory."""
     systems = cells.shape[1]
     if systems > SYSTEMS + 1:
         return math.inf
@@ -157,10 +156,11 @@ def _convolution_cost(cells: Ints) -> float:
 
 
 def _convolved_ranges(cells: Ints, step: float, noise: float) -> Counts:
-    """The distribution of the sums of all systems but the last, unit by unit.
+    """Return the exact distribution of the range, adding one unit at a time.
 
-    The last sum is what is left of the total. A unit's smallest value is 0, so that no axis is
-    longer than the sum of the largest values.
+    The state is the vector of the sums of all systems but the last, whose sum is the rest of the
+    total: one axis per system, one cell per lattice value. The smallest value of each unit is 0, so
+    an axis is no longer than the sum of the largest values.
     """
     systems = cells.shape[1]
     share = np.ones((1,) * (systems - 1))
@@ -174,12 +174,12 @@ def _convolved_ranges(cells: Ints, step: float, noise: float) -> Counts:
     ranges = np.bincount((high - low).ravel(), weights=share.ravel())
     tail = np.append(np.cumsum(ranges[::-1])[::-1], 0.0)
     sums = cells.sum(0)
-    found = tail[np.abs(sums[:, None] - sums)]
-    np.fill_diagonal(found, 1.0)
+    p = tail[np.abs(sums[:, None] - sums)]
+    np.fill_diagonal(p, 1.0)
     detail = f"all {power_text(math.factorial(systems), len(cells))} permutations, by convolution"
     falling = np.arange(len(ranges))[::-1]
     return Counts(
-        found, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)
+        p, 1, True, detail, NullTail((falling * step).astype(np.float64), tail[falling], noise)
     )
 
 
@@ -203,16 +203,16 @@ def _drawn_ranges(shifted: Floats, gaps: Floats, noise: float, draws: tuple[int,
 
     ranges = np.concatenate(list(run_threads(work, pieces(replicates, systems))))
     counts = count_at_least(ranges, gaps - noise)
-    detail = f"{replicates:,} draws, seed {seed}"
+    detail = f"{replicates:,} replicates, seed {seed}"
     return Counts(counts, replicates, False, detail, NullTail.of(ranges, noise, exact=False))
 
 
 def _listed_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats]:
-    """Sums of the systems over units in random orders.
+    """Return a function that draws sums of the systems over units in random orders.
 
-    All orders of a few units together are listed with their sums, one of which is drawn: one
-    look-up for these units. Lists are made anew for each piece, as for many units they would not
-    fit the memory.
+    The sums of all joint orders of a few units are listed, and one is drawn: one lookup for these
+    units. The lists are made again for each piece, because those of all units would need too much
+    memory.
     """
     systems = shifted.shape[1]
     orders = np.array(list(permutations(range(systems))))
@@ -229,7 +229,7 @@ def _listed_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats
 
 
 def _all_sums(units: Floats, orders: Ints) -> Floats:
-    """The systems' sums over some units, for every order of every unit."""
+    """Return the sums of the systems over some units, for every order of every unit."""
     sums: Floats = units[0][orders]
     for unit in units[1:]:
         sums = (sums[:, None] + unit[orders]).reshape(-1, orders.shape[1])
@@ -237,7 +237,7 @@ def _all_sums(units: Floats, orders: Ints) -> Floats:
 
 
 def _shuffled_sums(shifted: Floats) -> Callable[[np.random.Generator, int], Floats]:
-    """The same by shuffling, for more systems."""
+    """Return the same function by shuffling, for more systems."""
 
     def draw(generator: np.random.Generator, count: int) -> Floats:
         sums = np.zeros((count, shifted.shape[1]))

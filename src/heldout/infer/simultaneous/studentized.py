@@ -1,14 +1,19 @@
 """Distributions of studentized maxima: Tukey's range and Dunnett's many-to-one maximum.
 
-Both are a mixture. Given the estimated standard deviation s (true value 1), the tail of the
-maximum at w = q s is a single integral R(w) over one normal variable; q's tail is then the mean of
-R(q s) over the chi distribution of s. Both integrands decay like a Gaussian, or faster, in their
-variable (the position z, and u = log s), and for such integrands the plain trapezoidal rule
-converges faster than any power of its step; no adaptive quadrature is needed.
+Both are mixtures. Given the estimated standard deviation s (true value 1), the tail of the maximum
+at w = q s is a single integral R(w) over one normal variable; the tail at q is the mean of R(q s)
+over the chi distribution of s. Both integrands decay like a Gaussian, or faster, in their variable
+(the position z, and u = log s). For such integrands the trapezoidal rule converges faster than any
+power of its step (Trefethen & Weideman 2014), so no adaptive quadrature is needed.
 
-R depends on the number of systems only. For the range it is tabulated once per number of systems
-as a piecewise polynomial of R(w) exp(w²/4), which varies slowly even where R itself is 1e-100, so
-thousands of values cost some thirty table lookups each, and small tails keep their digits.
+R depends only on the number of systems. For the range it is tabulated once per number of systems
+as a piecewise polynomial of R(w) exp(w²/4), which varies slowly even where R itself is 1e-100:
+thousands of values cost about thirty table lookups each, and small tails keep their relative
+precision.
+
+References
+----------
+Trefethen & Weideman (2014). The exponentially convergent trapezoidal rule. SIAM Review 56.
 """
 
 from __future__ import annotations
@@ -38,7 +43,7 @@ __all__ = [
 ]
 
 LAST: Final = 38.0
-"""Ranges above this many standard deviations have a tail below 1e-150: 0."""
+"""Ranges above this many standard deviations have a tail below 1e-150, taken as 0."""
 
 PANEL: Final = 0.5
 """Width of a panel of the table of R."""
@@ -47,13 +52,13 @@ DEGREE: Final = 14
 """Degree of the polynomial on a panel."""
 
 Z_STEP: Final = 0.1
-"""Step over the normal variable; a tenth of a standard deviation is exact to rounding."""
+"""Step over the normal variable; at a tenth of a standard deviation only rounding is left."""
 
 LEFT_OUT: Final = 60.0
-"""The chi density is followed down to exp(-60) of its peak on either side."""
+"""The chi density is integrated down to exp(-60) of its peak on either side."""
 
 CHUNK: Final = 1 << 19
-"""Values worked on at a time, which bounds memory."""
+"""Values in memory at a time."""
 
 
 class Mixture(NamedTuple):
@@ -65,12 +70,11 @@ class Mixture(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _mixture(df: float, k: int) -> Mixture:
-    """Nodes and weights for a mean over s.
+    """Return nodes and weights for a mean over s.
 
-    In u = log s the density is exp(df (u - expm1(2u)/2)) up to a constant, with its peak at 0; the
-    weights are scaled to sum to 1, so that the constant, which loses digits for large df, is not
-    needed. For few degrees of freedom the step is set by the steepness of R instead, which grows
-    with the number of systems.
+    In u = log s the density is exp(df (u - expm1(2u)/2)) up to a constant, with its peak at 0. The
+    weights are normalized to sum to 1, because the constant is inaccurate for large df. For few
+    degrees of freedom the steepness of R, which grows with the number of systems, sets the step.
     """
     if math.isinf(df):
         return Mixture(np.ones(1), np.ones(1))
@@ -86,28 +90,28 @@ def _mixture(df: float, k: int) -> Mixture:
 def _mean_over_scale(
     q: Floats, tail_at: Callable[[Floats], Floats], mixture: Mixture, chunk: int
 ) -> Floats:
-    """The mean of tail_at(q s) over s, a bounded number of values at a time."""
-    found = np.empty_like(q)
+    """Return the mean of tail_at(q s) over s, in chunks that bound the memory."""
+    means = np.empty_like(q)
     rows = max(1, chunk // len(mixture.scale))
     for begin in range(0, len(q), rows):
         part = slice(begin, begin + rows)
-        found[part] = tail_at(q[part, None] * mixture.scale) @ mixture.weight
-    return np.minimum(found, 1.0)
+        means[part] = tail_at(q[part, None] * mixture.scale) @ mixture.weight
+    return np.minimum(means, 1.0)
 
 
 def _range_tail(w: Floats, k: int) -> Floats:
-    """P(range of k normals > w) exp(w²/4), each to full relative precision.
+    """Return P(range of k normals > w) exp(w²/4), to full relative precision.
 
-    k ∫ φ(z) [Φ(z)^(k-1) - (Φ(z) - Φ(z-w))^(k-1)] dz, z being the largest of the k: all terms are
-    positive, so that a small tail is not the difference of two numbers near 1.
+    k ∫ φ(z) [Φ(z)^(k-1) - (Φ(z) - Φ(z-w))^(k-1)] dz, where z is the largest of the k. All terms are
+    positive, so a small tail is not the difference of two numbers near 1.
     """
     from scipy.special import log_ndtr, ndtr  # slow to import
 
     z = np.arange(-9.0, LAST / 2 + 9.0, Z_STEP)
     log_below = log_ndtr(z)
-    # the density of the largest; its logarithm, since φ(z) exp(w²/4) may be out of range
+    # The logarithm of the density of the largest, since φ(z) exp(w²/4) may overflow.
     log_largest = math.log(k * Z_STEP / math.sqrt(2 * math.pi)) - z**2 / 2 + (k - 1) * log_below
-    with np.errstate(divide="ignore"):  # z far below w: the share is 1 within rounding
+    with np.errstate(divide="ignore"):  # z far below w: the share is 1 up to rounding
         share = np.minimum(ndtr(z - w[:, None]) / np.exp(log_below), 1.0)
         outside = -np.expm1((k - 1) * np.log1p(-share))
     return np.asarray((np.exp(log_largest + (w**2 / 4)[:, None]) * outside).sum(1))
@@ -115,7 +119,7 @@ def _range_tail(w: Floats, k: int) -> Floats:
 
 @lru_cache(maxsize=16)
 def _range_table(k: int) -> Floats:
-    """Coefficients of R(w) exp(w²/4) on each panel, highest power first, in x from -1 to 1."""
+    """Return the coefficients of R(w) exp(w²/4) per panel, highest power first, x in [-1, 1]."""
     nodes = np.cos(np.pi * (np.arange(DEGREE + 1) + 0.5) / (DEGREE + 1))
     panels = round(LAST / PANEL)
     w = PANEL * (np.arange(panels)[:, None] + (nodes + 1) / 2)
@@ -127,7 +131,7 @@ def _range_table(k: int) -> Floats:
 
 
 def forget_tables() -> None:
-    """Drop all tables, so that the next call is timed as a first one."""
+    """Clear all tables, to time a first call."""
     _mixture.cache_clear()
     _range_table.cache_clear()
 
@@ -138,7 +142,7 @@ def _as_powers(chebyshev: Floats) -> Floats:
 
 
 def _tabulated_tail(w: Floats, table: Floats) -> Floats:
-    """R(w) from the table; 0 beyond its end."""
+    """Return R(w) from the table; 0 beyond its end."""
     inside = np.minimum(w, LAST)
     panel = np.minimum((inside / PANEL).astype(np.intp), table.shape[1] - 1)
     x = 2 * (inside / PANEL - panel) - 1
@@ -152,19 +156,19 @@ def _tabulated_tail(w: Floats, table: Floats) -> Floats:
 
 def _check(k: float, df: float, least: int, what: str) -> tuple[int, float]:
     if k != int(k) or k < least:
-        raise InputError(f"k={k}: expected a whole number of {what}, at least {least}")
+        raise InputError(f"k={k}: expected an integer number of {what}, at least {least}")
     if not df >= 1:
         raise InputError(f"df={df}: expected at least 1 degree of freedom, or inf")
     return int(k), float(df)
 
 
 def studentized_range_sf(q: ArrayLike, k: int, df: float) -> Floats:
-    """The upper tail of the studentized range: P(Q > q).
+    """Return the upper tail of the studentized range: P(Q > q).
 
     Parameters
     ----------
     q
-        One value or many; what is below 0 has the tail 1.
+        One value or many; below 0 the tail is 1.
     k
         The number of means, at least 2.
     df
@@ -190,15 +194,15 @@ def studentized_range_sf(q: ArrayLike, k: int, df: float) -> Floats:
     k, df = _check(k, df, 2, "means")
     values = np.asarray(q, np.float64)
     if np.isnan(values).any():
-        raise InputError("q: nan has no tail; give finite numbers or inf")
+        raise InputError("q: found nan, expected finite numbers or inf")
     table = _range_table(k)
     flat = np.maximum(values.ravel(), 0.0)
-    found = _mean_over_scale(flat, lambda w: _tabulated_tail(w, table), _mixture(df, k), CHUNK)
-    return np.where(flat == 0, 1.0, found).reshape(values.shape)
+    tails = _mean_over_scale(flat, lambda w: _tabulated_tail(w, table), _mixture(df, k), CHUNK)
+    return np.where(flat == 0, 1.0, tails).reshape(values.shape)
 
 
 def studentized_range_isf(p: ArrayLike, k: int, df: float) -> Floats:
-    """The q whose upper tail is p: `studentized_range_sf` turned round.
+    """Return the q whose upper tail is p: the inverse of `studentized_range_sf`.
 
     Parameters
     ----------
@@ -219,8 +223,8 @@ def studentized_range_isf(p: ArrayLike, k: int, df: float) -> Floats:
     """
     k, df = _check(k, df, 2, "means")
     tails = _check_tails(p)
-    found = _solve(lambda q: studentized_range_sf(q, k, df), tails.ravel(), 0.0)
-    return found.reshape(tails.shape)
+    quantiles = _solve(lambda q: studentized_range_sf(q, k, df), tails.ravel(), 0.0)
+    return quantiles.reshape(tails.shape)
 
 
 def _check_tails(p: ArrayLike) -> Floats:
@@ -231,7 +235,7 @@ def _check_tails(p: ArrayLike) -> Floats:
 
 
 def _solve(tail_at: Callable[[Floats], Floats], p: Floats, low: float) -> Floats:
-    """Where a falling function passes p, by bisection: all values at once, and no surprises."""
+    """Return where a decreasing function equals p, by bisection, which always converges."""
     below, above = np.full(p.shape, low), np.full(p.shape, 8.0)
     while (high := tail_at(above) > p).any():
         above = np.where(high, 4 * above, above)
@@ -241,12 +245,12 @@ def _solve(tail_at: Callable[[Floats], Floats], p: Floats, low: float) -> Floats
             break
         high = tail_at(middle) > p
         below, above = np.where(high, middle, below), np.where(high, above, middle)
-    found: Floats = (below + above) / 2
-    return found
+    solution: Floats = (below + above) / 2
+    return solution
 
 
 def _dunnett_tail(w: Floats, comparisons: int, alternative: Alternative) -> Floats:
-    """P(max over i of (Z_i - Z_0)/√2 > w), or of its size: Z_0 the baseline's, all normal."""
+    """Return P(max over i of (Z_i - Z_0)/√2 > w), or of its size, for standard normal Z."""
     from scipy.special import ndtr  # slow to import
 
     z = np.arange(-9.0, 9.0 + Z_STEP, Z_STEP)
@@ -255,16 +259,16 @@ def _dunnett_tail(w: Floats, comparisons: int, alternative: Alternative) -> Floa
     outside = ndtr(z - reach)
     if alternative == "two-sided":
         outside = np.minimum(outside + ndtr(-z - reach), 1.0)
-    with np.errstate(divide="ignore"):  # surely outside: log 0
+    with np.errstate(divide="ignore"):  # log 0 where the probability is 1
         inside = comparisons * np.log1p(-outside)
-    found: Floats = -np.expm1(inside) @ density
-    return found
+    tail: Floats = -np.expm1(inside) @ density
+    return tail
 
 
 def dunnett_sf(
     t: ArrayLike, comparisons: int, df: float, alternative: Alternative = "two-sided"
 ) -> Floats:
-    """The upper tail of Dunnett's maximum: P(max T > t), equal correlation 1/2.
+    """Return the upper tail of Dunnett's maximum: P(max T > t), all correlations 1/2.
 
     Parameters
     ----------
@@ -275,8 +279,8 @@ def dunnett_sf(
     df
         Degrees of freedom of the standard deviation; ``inf`` when it is known.
     alternative
-        ``two-sided``: the largest size; ``greater`` or ``less``: the largest value, t being
-        turned so that large values speak for the alternative.
+        ``two-sided``: the largest absolute value; ``greater`` or ``less``: the largest value, for t
+        with the sign for which large values are evidence for the alternative.
 
     Returns
     -------
@@ -297,16 +301,16 @@ def dunnett_sf(
     values = np.asarray(t, np.float64)
     flat = np.maximum(values.ravel(), 0.0) if alternative == "two-sided" else values.ravel()
     mixture = _mixture(df, comparisons + 1)
-    found = _mean_over_scale(
+    tails = _mean_over_scale(
         flat, lambda w: _dunnett_tail(w, comparisons, alternative), mixture, CHUNK // 64
     )
-    return found.reshape(values.shape)
+    return tails.reshape(values.shape)
 
 
 def dunnett_isf(
     p: ArrayLike, comparisons: int, df: float, alternative: Alternative = "two-sided"
 ) -> Floats:
-    """The critical value with upper tail p: `dunnett_sf` turned round, for p up to 1/2.
+    """Return the critical value with upper tail p: the inverse of `dunnett_sf` for p up to 1/2.
 
     Examples
     --------
@@ -315,5 +319,5 @@ def dunnett_isf(
     """
     comparisons, df = _check(comparisons, df, 1, "comparisons")
     tails = _check_tails(p)
-    found = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
-    return found.reshape(tails.shape)
+    quantiles = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
+    return quantiles.reshape(tails.shape)

@@ -1,4 +1,4 @@
-"""Simultaneous comparisons of means on the error of a block design: Tukey's HSD and Dunnett's."""
+"""Tukey's HSD and Dunnett's test with the pooled error of a block design, and letters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE, check_alternative
 from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, as_scores
 from heldout.infer.simultaneous.studentized import (
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 ErrorTerm = Literal["additive", "interaction", "within"]
-"""What differences are measured by when there are replicates; see `tukey_hsd_replicates`."""
+"""The error term when there are replicates; see `tukey_hsd_replicates`."""
 
 
 class Pair(NamedTuple):
@@ -66,14 +67,8 @@ class Pair(NamedTuple):
     p: float
 
 
-def _check_level(level: float) -> float:
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: expected a confidence level between 0 and 1, e.g. 0.95")
-    return level
-
-
 def _ratios(differences: Floats, errors: Floats | float) -> Floats:
-    """Differences over their standard error; without any error 0 stays 0, the rest is infinite."""
+    """Return differences over their standard error; infinite, or 0 for 0, without error."""
     errors = np.broadcast_to(np.asarray(errors, np.float64), differences.shape)
     unlike = np.where(differences == 0, 0.0, np.copysign(np.inf, differences))
     return np.divide(differences, errors, out=unlike, where=errors > 0)
@@ -87,8 +82,8 @@ def _differences(means: Floats, first: Columns, second: Columns, scale: float) -
 def _all_pairs(
     means: Floats, scale: float, error: Source, per_mean: float, level: float
 ) -> list[Pair]:
-    """All pairs as Tukey compares them, every mean being one of `per_mean` observations."""
-    _check_level(level)
+    """Return Tukey's comparisons of all pairs, for means of `per_mean` observations."""
+    check_fraction(level)
     k = len(means)
     second, first = np.triu_indices(k, 1)
     gaps = _differences(means, first, second, scale)
@@ -100,7 +95,7 @@ def _all_pairs(
 
 
 def tukey_hsd(scores: ArrayLike, level: float = 0.95) -> list[Pair]:
-    """Tukey's honestly significant differences on the error of the blocks.
+    """Return Tukey's honestly significant differences with the residual error of the blocks.
 
     Parameters
     ----------
@@ -112,10 +107,10 @@ def tukey_hsd(scores: ArrayLike, level: float = 0.95) -> list[Pair]:
     Returns
     -------
     list of Pair
-        Every later system minus every earlier one, ordered as R's ``TukeyHSD`` does. The half
-        width of the intervals is Q(k, (b-1)(k-1)) root(MSE / b), MSE the residual mean square of
-        `anova`: differences between units are taken out, as one-way procedures do not. Systems
-        that differ by a constant have p = 0, copies p = 1.
+        Every later system minus every earlier one, ordered as in R's ``TukeyHSD``. The half-width
+        of the intervals is Q(k, (b-1)(k-1)) √(MSE / b) with the residual mean square MSE of
+        `anova`: unlike in one-way procedures, differences between units are removed. Systems that
+        differ by a constant have p = 0, identical systems p = 1.
 
     References
     ----------
@@ -139,7 +134,7 @@ def tukey_hsd(scores: ArrayLike, level: float = 0.95) -> list[Pair]:
 def tukey_hsd_replicates(
     scores: ArrayLike, level: float = 0.95, error: ErrorTerm = "additive"
 ) -> list[Pair]:
-    """Tukey's honestly significant differences with several observations a cell.
+    """Return Tukey's honestly significant differences with several observations per cell.
 
     Parameters
     ----------
@@ -172,12 +167,12 @@ def tukey_hsd_replicates(
 def tukey_kramer(
     values: ArrayLike, systems: Sequence[int], units: Sequence[int], level: float = 0.95
 ) -> list[Pair]:
-    """Tukey's comparisons in the additive model, units and systems used unequally often.
+    """Return Tukey's comparisons in the additive model for unequal numbers of observations.
 
     Parameters
     ----------
     values
-        One number an observation.
+        One number per observation.
     systems, units
         The system and the unit of each observation, numbered from 0.
     level
@@ -187,14 +182,14 @@ def tukey_kramer(
     -------
     list of Pair
         Differences of the least-squares means, each with its own standard error (Kramer's
-        extension, conservative); as `tukey_hsd_replicates` if all are used equally.
+        extension, conservative); equal to `tukey_hsd_replicates` for equal numbers.
 
     References
     ----------
     C. Y. Kramer, Extension of multiple range tests to group correlated adjusted means, Biometrics
     13 (1957) 13-18.
     """
-    _check_level(level)
+    check_fraction(level)
     y = np.asarray(values, np.float64)
     k, design = _design(y, np.asarray(systems), np.asarray(units))
     inverse = np.linalg.pinv(design.T @ design)
@@ -216,7 +211,7 @@ def tukey_kramer(
 
 
 def _design(y: Floats, systems: Columns, units: Columns) -> tuple[int, Floats]:
-    """The number of systems, and indicators of all systems but the first, and of all units."""
+    """Return the number of systems, and indicators of all systems but the first and all units."""
     if not (y.ndim == 1 and y.shape == systems.shape == units.shape):
         raise InputError(
             f"values, systems, units: expected lists of one length, got shapes {y.shape}, "
@@ -226,22 +221,22 @@ def _design(y: Floats, systems: Columns, units: Columns) -> tuple[int, Floats]:
         raise InputError(f"values: number {int(np.argmin(np.isfinite(y))) + 1} is not finite")
     names = np.unique(systems)
     if len(names) < 2 or not np.array_equal(names, np.arange(len(names))):
-        raise InputError("systems: expected numbers from 0, none left out, at least 2 systems")
+        raise InputError("systems: expected consecutive numbers from 0, at least 2 systems")
     blocks = np.unique(units)
     design = np.concatenate(
         [systems[:, None] == names[1:], units[:, None] == blocks], axis=1
     ).astype(np.float64)
     if np.linalg.matrix_rank(design) < design.shape[1]:
-        raise InputError("systems, units: some systems share no units, even by way of others")
+        raise InputError("systems, units: some systems are not connected by common units")
     if len(y) <= design.shape[1]:
-        raise InputError(f"values: {len(y)} observations leave nothing to measure the error by")
+        raise InputError(f"values: {len(y)} observations are too few to estimate the error")
     return len(names), design
 
 
 def dunnett_blocks(
     scores: ArrayLike, baseline: int, level: float = 0.95, alternative: Alternative = "two-sided"
 ) -> list[Pair]:
-    """Dunnett's comparisons of every system with a baseline, on the error of the blocks.
+    """Return Dunnett's comparisons of every system with a baseline, with the residual error.
 
     Parameters
     ----------
@@ -258,8 +253,8 @@ def dunnett_blocks(
     Returns
     -------
     list of Pair
-        Every other system minus the baseline. The correlation of the differences is 1/2, as all
-        means have one variance.
+        Every other system minus the baseline. The correlation of the differences is 1/2, because
+        all means have the same variance.
 
     References
     ----------
@@ -274,7 +269,7 @@ def dunnett_blocks(
     2 0 3.0 0.0023
     """
     alternative, values = check_alternative(alternative), as_scores(scores)
-    _check_level(level)
+    check_fraction(level)
     units, k = values.shape
     if not 0 <= baseline < k:
         raise InputError(f"baseline={baseline}: expected a column from 0 to {k - 1}")
@@ -287,7 +282,7 @@ def dunnett_blocks(
     turned = {"two-sided": np.abs(ratios), "greater": ratios, "less": -ratios}[alternative]
     p = dunnett_sf(turned, k - 1, residual.df, alternative)
     if residual.mean_square == 0 and alternative != "two-sided":
-        p = np.where(gaps == 0, 1.0, p)  # copies of the baseline: nothing speaks for a difference
+        p = np.where(gaps == 0, 1.0, p)  # identical to the baseline: no evidence for a difference
     width = float(dunnett_isf(1 - level, k - 1, residual.df, alternative)) * deviation
     low = gaps - width if alternative != "less" else np.full(k - 1, -np.inf)
     high = gaps + width if alternative != "greater" else np.full(k - 1, np.inf)
@@ -300,16 +295,16 @@ def compact_letters(
     different_pairs: Iterable[tuple[int, int]],
     order: Sequence[int] | None = None,
 ) -> list[str]:
-    """Letters such that systems are different exactly if they share none.
+    """Return letters such that systems are different exactly if they share none.
 
     Parameters
     ----------
     n_systems
         The number of systems.
     different_pairs
-        The pairs found different.
+        The significantly different pairs.
     order
-        The systems as they will be listed, which decides who gets the first letters.
+        The systems in the order of display: the first systems get the first letters.
 
     Returns
     -------
@@ -333,7 +328,9 @@ def compact_letters(
     columns = [(1 << n_systems) - 1] if n_systems else []
     for one, other in different_pairs:
         if one not in place or other not in place or one == other:
-            raise InputError(f"different_pairs: ({one}, {other}) is no pair of {n_systems} systems")
+            raise InputError(
+                f"different_pairs: ({one}, {other}) is not a pair of {n_systems} systems"
+            )
         columns = _insert(columns, 1 << place[one], 1 << place[other])
     members = sorted([at for at in range(n_systems) if column >> at & 1] for column in columns)
     letters = [""] * n_systems
@@ -344,7 +341,7 @@ def compact_letters(
 
 
 def _insert(columns: list[int], one: int, other: int) -> list[int]:
-    """Part two systems (bits) wherever they stand in one column; drop columns within others."""
+    """Separate two systems (bits) that share a column; drop columns that are within others."""
     kept = [column for column in columns if not (column & one and column & other)]
     parted = [column for column in columns if column & one and column & other]
     new = [column & ~bit for column in parted for bit in (one, other)]

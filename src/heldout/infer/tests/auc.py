@@ -1,4 +1,4 @@
-"""DeLong's interval of an AUC and his test of two, on the same units."""
+"""DeLong's interval of an AUC, and the test of two AUCs on the same units."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ def delong_interval(
     *,
     scale: Literal["plain", "logit"] = "plain",
 ) -> Interval | Undefined:
-    """DeLong's interval of an AUC.
+    """Return DeLong's interval of an AUC.
 
     Parameters
     ----------
     positive
         1 or true for positive units.
     scores
-        One a unit, higher for positive units.
+        One per unit, higher for positive units.
     level
         The confidence level.
     scale
-        ``plain``: AUC ± z·se, or ``logit`` where that leaves [0, 1]; ``logit``: ± z·se of the
-        logarithm of the odds, better near 1.
+        ``plain``: AUC ± z·se, or ``logit`` where that leaves [0, 1]; ``logit``: ± z·se on the
+        logit scale, which is better near 1.
 
     Returns
     -------
     Interval or Undefined
-        Undefined where the scores divide the classes wholly: the variance is then 0, and the
-        interval would be a point that nobody should believe.
+        Undefined where the scores separate the classes perfectly: the estimated variance is 0, and
+        an interval of no width would be misleading.
 
     References
     ----------
@@ -54,23 +54,23 @@ def delong_interval(
     """
     if scale not in {"plain", "logit"}:
         raise InputError(f"scale={scale!r}: expected plain or logit")
-    found = auc_covariance(positive, scores)
-    area, error = float(found.areas[0]), math.sqrt(float(found.covariance[0, 0]))
+    estimate = auc_covariance(positive, scores)
+    area, error = float(estimate.areas[0]), math.sqrt(float(estimate.covariance[0, 0]))
     if area in {0.0, 1.0}:
-        return Undefined("the classes are wholly divided, so that no variance is seen")
+        return Undefined("the classes are perfectly separated, so the variance is unknown")
     return area_interval(area, error, level, scale=scale)
 
 
 def area_interval(
     area: float, error: float, level: float, *, scale: Literal["plain", "logit"] = "plain"
 ) -> Interval:
-    """As `delong_interval`, from an area and its standard error."""
+    """Return the interval as `delong_interval` does, from an area and its standard error."""
     half = normal_quantile(level) * error
     fits = area - half >= 0.0 and area + half <= 1.0
     if fits and scale == "plain":
         return Interval(area, area - half, area + half, level, "DeLong")
     centre, reach = math.log(area / (1 - area)), half / (area * (1 - area))
-    # The inverse of the log odds, without overflow far out.
+    # The inverse logit by tanh, which does not overflow.
     low, high = (0.5 + math.tanh((centre + way * reach) / 2) / 2 for way in (-1, 1))
     return Interval(area, low, high, level, "DeLong, logit")
 
@@ -82,14 +82,14 @@ def delong_test(
     *,
     alternative: Alternative = "two-sided",
 ) -> Outcome:
-    """DeLong's test of two AUCs on the same units.
+    """Return DeLong's test of two AUCs on the same units.
 
     Parameters
     ----------
     positive
         1 or true for positive units.
     first, second
-        The scores of two classifiers, one a unit.
+        The scores of two classifiers, one per unit.
     alternative
         ``two-sided``, or ``greater`` / ``less``: the first has the larger / smaller area.
 
@@ -104,26 +104,26 @@ def delong_test(
     (1.0, 'no variance')
     """
     side = check_alternative(alternative)
-    found = auc_covariance(positive, np.column_stack([first, second]))
-    gap = float(found.areas[0] - found.areas[1])
-    table = found.covariance
+    estimate = auc_covariance(positive, np.column_stack([first, second]))
+    gap = float(estimate.areas[0] - estimate.areas[1])
+    table = estimate.covariance
     variance = float(table[0, 0] + table[1, 1] - 2 * table[0, 1])
-    n = found.positives + found.negatives
-    # Rounding leaves a trace where the components of the two are the same.
+    n = estimate.positives + estimate.negatives
+    # Where the components of both systems are equal, rounding leaves a tiny variance.
     if variance <= 1e-15 * float(table[0, 0] + table[1, 1] + 1e-15):
         return _without_variance(gap, side, n)
     statistic = gap / math.sqrt(variance)
-    counts = f"{found.positives} positive and {found.negatives} negative units"
+    counts = f"{estimate.positives} positive and {estimate.negatives} negative units"
     return Outcome("delong", _normal_tail(statistic, side), statistic, side, n, "normal", 0, counts)
 
 
 def _without_variance(gap: float, alternative: Alternative, n: int) -> Outcome:
     if abs(gap) <= 1e-12:
-        detail = "the two areas are the same on every unit"
+        detail = "both systems rank all pairs alike"
         return Outcome("delong", 1.0, 0.0, alternative, n, "no variance", detail=detail)
     raise InputError(
-        "the difference of the two areas shows no variance (the classes are wholly divided): "
-        "DeLong's test does not exist; compare another measure"
+        "the difference of the two AUCs has no variance (the classes are perfectly separated), so "
+        "DeLong's test is undefined: compare another measure"
     )
 
 

@@ -1,16 +1,25 @@
-"""Bootstrap over units: the shift test of a mean difference, and intervals for a mean."""
+"""Bootstrap over units: the bootstrap-shift test of a mean difference, and intervals of a mean."""
 
 from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.results import TIE, Alternative, Interval, Outcome, as_values, check_alternative
+from heldout.infer.levels import check_fraction
+from heldout.infer.results import (
+    TIE,
+    Alternative,
+    Interval,
+    Outcome,
+    PValue,
+    as_values,
+    check_alternative,
+)
 from heldout.infer.tests.draws import check_draws, drawn_sums
 from heldout.infer.tests.lattice import drawn_cost, drawn_tail, find_lattice
 
@@ -34,17 +43,10 @@ ShiftMethod = Literal["auto", "exact", "monte carlo"]
 IntervalKind = Literal["percentile", "bca"]
 
 FEW: Final = 12
-"""Up to here all draws are enumerated: 12,376 multisets a half."""
+"""Units up to which all resamples are enumerated: 12,376 multisets per half."""
 
 WAIT: Final = 2e8
-"""Nanoseconds an exact p may take unasked; 20 times that when asked for."""
-
-
-class _Answer(NamedTuple):
-    p: float
-    method: str
-    error: float
-    detail: str
+"""Nanoseconds that an exact p-value may take by default; 20 times that on request."""
 
 
 def shift_test(
@@ -56,25 +58,27 @@ def shift_test(
     studentized: bool = False,
     method: ShiftMethod = "auto",
 ) -> Outcome:
-    """The bootstrap-shift test of the mean difference [1]_ [2]_.
+    """Return the bootstrap-shift test of the mean difference [1]_ [2]_.
 
-    Units are drawn with replacement; means of such draws, less the observed mean, show how means
-    scatter under the null. The p-value is the share that is at least as far from 0 as the observed
-    mean (``greater``: at least as large; ``less``: at most as large). Replicates are recentred by
-    the observed mean, not by their own average: that would put scores on a lattice on one side or
-    the other of the threshold by chance. With few units (below about 100) the test rejects too
-    often; prefer the randomization test.
+    Units are drawn with replacement. The means of such resamples minus the observed mean have the
+    null distribution, and the p-value is the share that is at least as far from 0 as the observed
+    mean (``greater``: at least as large; ``less``: at most as large). With few units (below about
+    100) the test rejects too often; prefer the randomization test.
+
+    Replicates are centred on the observed mean, not on their own average. The average has a Monte
+    Carlo error, and for scores on a lattice, where many replicates equal the threshold exactly, it
+    would move all of them to one side at random.
 
     Parameters
     ----------
     differences
-        First system minus second, one number a unit.
+        First system minus second, one number per unit.
     alternative
         ``two-sided``, ``greater`` or ``less``.
     replicates, seed
-        Of the draws, if it comes to Monte Carlo.
+        Of the resampling, if the p-value is not exact.
     studentized
-        Compare t statistics in place of means (always by Monte Carlo).
+        Compare t statistics instead of means (always by Monte Carlo).
     method
         ``auto``: exact by enumeration for few units, exact by convolution for differences on a
         lattice, else Monte Carlo with p = (c + 1) / (B + 1); or one of them by name.
@@ -82,8 +86,8 @@ def shift_test(
     Returns
     -------
     Outcome
-        The `error` of a Monte Carlo p is its standard error. An exact p is 0 when no draw can be
-        as far out as the observed mean.
+        The `error` of a Monte Carlo p is its standard error. An exact p is 0 if no resample is as
+        extreme as the observed mean.
 
     References
     ----------
@@ -111,25 +115,16 @@ def shift_test(
     elif answer is None:
         answer = _plain(values, alternative, replicates, seed, method)
     statistic = _t_statistic(values) if studentized else float(values.mean())
-    return Outcome(
-        name,
-        answer.p,
-        statistic,
-        alternative,
-        len(values),
-        answer.method,
-        answer.error,
-        answer.detail,
-    )
+    return answer.outcome(name, statistic, alternative, len(values))
 
 
-def _all_zero(values: Floats, name: str) -> _Answer | None:
+def _all_zero(values: Floats, name: str) -> PValue | None:
     if not values.any():
-        return _Answer(1.0, "exact", 0.0, "all differences are 0")
+        return PValue(1.0, "exact", 0.0, "all differences are 0")
     if np.ptp(values) <= TIE * float(np.abs(values).max()):
         raise InputError(
-            f"{name}: all {len(values)} differences are {values[0]:g}, so draws do not scatter "
-            "and there is nothing to compare with: use the randomization test"
+            f"{name}: all {len(values)} differences are {values[0]:g}, so all resamples are equal: "
+            "use the randomization test"
         )
     return None
 
@@ -142,25 +137,25 @@ def _t_statistic(values: Floats) -> float:
 
 def _plain(
     values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
-) -> _Answer:
+) -> PValue:
     if method != "monte carlo":
         answer = _exact(values, alternative, WAIT * (20 if method == "exact" else 1))
         if answer is not None:
             return answer
     if method == "exact":
         raise InputError(
-            f"method='exact': {len(values)} differences that lie on no common lattice of modest "
-            f"size are too many (at most {FEW}): use method='auto' or 'monte carlo'"
+            f"method='exact': {len(values)} differences are too many (at most {FEW}, unless they "
+            "are multiples of a coarse common step): use method='auto' or 'monte carlo'"
         )
     center, tie = float(values.sum()), TIE * float(np.abs(values).sum())
     count = 0
     for (sums,) in drawn_sums([values], replicates, seed):
         count += _count_out(sums - center, center, tie, alternative)
-    return _monte_carlo_answer(count, replicates, seed)
+    return PValue.monte_carlo(count, replicates, seed)
 
 
 def _count_out(shifted: Floats, observed: float, tie: float, alternative: Alternative) -> int:
-    """How many recentred replicates are as far out as the observed value, ties included."""
+    """Return how many centred replicates are as extreme as the observed value, ties included."""
     if alternative == "two-sided":
         return int(np.count_nonzero(np.abs(shifted) >= abs(observed) - tie))
     if alternative == "greater":
@@ -168,47 +163,41 @@ def _count_out(shifted: Floats, observed: float, tie: float, alternative: Altern
     return int(np.count_nonzero(shifted <= observed + tie))
 
 
-def _monte_carlo_answer(count: int, replicates: int, seed: int) -> _Answer:
-    p = (count + 1) / (replicates + 1)
-    error = math.sqrt(p * (1 - p) / replicates)
-    return _Answer(p, "monte carlo", error, f"{replicates:,} draws, seed {seed}")
-
-
 def _studentized(
     values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
-) -> _Answer:
+) -> PValue:
     if method == "exact":
         raise InputError(
-            "method='exact': the studentized bootstrap-shift is done by Monte Carlo only: "
-            "use method='auto', or studentized=False"
+            "method='exact' is not available for the studentized bootstrap-shift: use "
+            "method='auto', or studentized=False"
         )
     units, observed = len(values), _t_statistic(values)
     centered = values - values.mean()
     count = 0
     for sums, squares in drawn_sums([centered, centered**2], replicates, seed):
         spread = np.maximum(squares - sums**2 / units, 0) * units / (units - 1)
-        # One unit drawn n times: no spread but for rounding; infinitely far out, or on the spot.
+        # A resample of equal units has no variance up to rounding: its t is infinite, or 0.
         flat = spread <= TIE * squares * units
         deviation = np.sqrt(np.where(flat, 1.0, spread))
         scaled = np.where(flat & (sums != 0), np.copysign(np.inf, sums), sums / deviation)
         count += _count_out(scaled, observed, TIE * abs(observed), alternative)
-    return _monte_carlo_answer(count, replicates, seed)
+    return PValue.monte_carlo(count, replicates, seed)
 
 
-def _exact(values: Floats, alternative: Alternative, wait: float) -> _Answer | None:
+def _exact(values: Floats, alternative: Alternative, wait: float) -> PValue | None:
     count = len(values)
     if count <= FEW:
         p = _exact_p(values, alternative, _enumerated_tail)
-        return _Answer(p, "exact", 0.0, f"all {power_text(count, count)} draws")
+        return PValue(p, "exact", 0.0, f"all {power_text(count, count)} resamples")
     lattice = find_lattice(values)
     if lattice is None or drawn_cost(lattice.cells) > wait:
         return None
-    detail = f"all draws, by convolution on a lattice of step {lattice.step:.6g}"
-    return _Answer(_exact_p(lattice.cells, alternative, drawn_tail), "exact", 0.0, detail)
+    detail = f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
+    return PValue(_exact_p(lattice.cells, alternative, drawn_tail), "exact", 0.0, detail)
 
 
 def _exact_p(values: _V, alternative: Alternative, upper: Callable[[_V, Any], float]) -> float:
-    """The p-value from a function that gives P(sum of draws from the values >= a threshold)."""
+    """Return the p-value, given a function for P(sum of a resample >= threshold)."""
     observed = values.sum()
     if alternative == "less":
         values, observed = -values, -observed
@@ -219,7 +208,11 @@ def _exact_p(values: _V, alternative: Alternative, upper: Callable[[_V, Any], fl
 
 
 def _enumerated_tail(values: Floats, at_least: float) -> float:
-    """P(sum of n draws >= at_least): draws are cut into halves, pairs counted by binary search."""
+    """Return P(sum of n draws >= at_least), by meeting in the middle.
+
+    All multisets of each half of the draws are listed, and for each left sum the right sums that
+    reach the threshold are counted by binary search: the square root of the work of n^n resamples.
+    """
     count = len(values)
     left, left_ways = _multisets(values, count // 2)
     right, right_ways = _multisets(values, count - count // 2)
@@ -231,11 +224,12 @@ def _enumerated_tail(values: Floats, at_least: float) -> float:
 
 
 def _multisets(values: Floats, draws: int) -> tuple[Floats, Ints]:
-    """Sums of all multisets of so many values, and in how many orders each can be drawn."""
+    """Return the sums of all multisets of `draws` values, and the number of orders of each."""
     picks = np.array(list(combinations_with_replacement(range(len(values)), draws)))
     run = np.ones(len(picks), np.int64)
     repeats = np.ones(len(picks), np.int64)
-    for at in range(1, draws):  # the product of the lengths of growing runs is that of factorials
+    # Counting each run up (1, 2, …, m) and multiplying gives the product of m! over all runs.
+    for at in range(1, draws):
         run = np.where(picks[:, at] == picks[:, at - 1], run + 1, 1)
         repeats *= run
     return values[picks].sum(axis=1), math.factorial(draws) // repeats
@@ -244,11 +238,11 @@ def _multisets(values: Floats, draws: int) -> tuple[Floats, Ints]:
 def shift_p_of_replicates(
     replicates: Iterable[float], observed: float, alternative: Alternative = "greater"
 ) -> float:
-    """The p-value of given bootstrap replicates, recentred by their own average.
+    """Return the p-value of given bootstrap replicates, centred on their own average.
 
-    This is the shift method as it is taught, for replicates that were drawn elsewhere: the share
-    of T - average(T) that is as far out as the observed value. `shift_test` draws its own
-    replicates and recentres them by the observed mean.
+    This is the textbook shift method for replicates from elsewhere: the share of T - average(T)
+    that is as extreme as the observed value. `shift_test` centres its own replicates on the
+    observed mean.
 
     Parameters
     ----------
@@ -281,24 +275,24 @@ def bootstrap_interval(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Interval:
-    """A bootstrap interval for the mean over units: percentile [1]_ or BCa [2]_.
+    """Return a bootstrap interval for the mean over units: percentile [1]_ or BCa [2]_.
 
     Parameters
     ----------
     values
-        One number a unit: scores of a system, or differences of two.
+        One number per unit: scores of a system, or differences of two.
     kind
-        ``percentile``: quantiles of the means of draws with replacement; ``bca``: the same,
-        corrected for bias and for skewness, which matters for few or lopsided values.
+        ``percentile``: quantiles of the means of resamples; ``bca``: the same, corrected for bias
+        and skewness, which matters for few or skewed values.
     level
         The confidence level.
     replicates, seed
-        Of the draws.
+        Of the resampling.
 
     Returns
     -------
     Interval
-        Of no width when all values are equal.
+        It has no width if all values are equal.
 
     References
     ----------
@@ -317,8 +311,7 @@ def bootstrap_interval(
     check_draws(replicates, seed)
     if kind not in get_args(IntervalKind):
         raise InputError(f"kind={kind!r}: expected one of {', '.join(get_args(IntervalKind))}")
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: expected a number between 0 and 1, such as 0.95")
+    check_fraction(level)
     mean, method = float(units.mean()), f"bootstrap {'BCa' if kind == 'bca' else kind}"
     if np.ptp(units) <= TIE * float(np.abs(units).max()):
         return Interval(mean, mean, mean, level, method)
@@ -331,16 +324,16 @@ def bootstrap_interval(
 
 
 def _bca_shares(units: Floats, sums: Floats, shares: tuple[float, float]) -> tuple[float, float]:
-    """Where to cut the replicates, corrected for bias and acceleration."""
-    from statistics import NormalDist  # brings decimals and more along
+    """Return the quantiles of the replicates to use, corrected for bias and acceleration."""
+    from statistics import NormalDist  # slow to import
 
     normal = NormalDist()
     total, tie = float(units.sum()), TIE * float(np.abs(units).sum())
     below = np.count_nonzero(sums < total - tie) + np.count_nonzero(sums <= total + tie)
-    # Ties count half; a replicate on neither side would make the bias infinite.
+    # Ties count half. A share of 0 or 1 would make the bias infinite.
     share = min(max(below / 2, 0.5), len(sums) - 0.5) / len(sums)
     bias = normal.inv_cdf(share)
-    centered = units - units.mean()  # jackknife means deviate in proportion to these
+    centered = units - units.mean()  # proportional to the deviations of the jackknife means
     acceleration = float((centered**3).sum()) / (6 * float((centered**2).sum()) ** 1.5)
 
     def corrected(part: float) -> float:

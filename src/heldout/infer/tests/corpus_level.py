@@ -1,9 +1,9 @@
-"""Tests and intervals for scores of a whole corpus: BLEU, perplexity, and means alike.
+"""Tests and intervals for scores of a whole corpus: BLEU, perplexity, and means as well.
 
-Such a score is a function of sums over segments. The sums are resampled, not the score: the signed
-and drawn sums of `heldout.infer.tests.draws` are taken for every statistic with the same signs and
-draws, and the function is applied to all replicates at once. A mean is the special case of two
-statistics, a sum and a count.
+Such a score is a function of sums over segments, so the sums are resampled: the signed and drawn
+sums of `heldout.infer.tests.draws` are computed for every statistic with the same random numbers,
+and the function is applied to all replicates at once. A mean is the special case of two statistics,
+a sum and a count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.results import TIE, Alternative, Interval, Outcome, check_alternative
+from heldout.infer.levels import check_fraction
+from heldout.infer.results import TIE, Alternative, Interval, Outcome, PValue, check_alternative
 from heldout.infer.tests.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
 
 if TYPE_CHECKING:
@@ -32,15 +33,14 @@ __all__ = [
     "assignments_out",
     "corpus_bootstrap",
     "corpus_randomization_test",
-    "monte_carlo",
     "observed_difference",
 ]
 
 ScoreOfSums = Callable[["Floats"], "Floats"]
-"""Turns sums of statistics, a row a corpus, into scores; NaN where a score is not defined."""
+"""Maps sums of statistics, one row per corpus, to scores; NaN where a score is undefined."""
 
 FEW: Final = 16
-"""Up to so many segments that differ, all assignments are gone through."""
+"""Differing segments up to which all assignments are enumerated."""
 
 
 def corpus_randomization_test(
@@ -52,20 +52,20 @@ def corpus_randomization_test(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Outcome:
-    """Paired approximate randomization of the difference of two corpus scores [1]_ [2]_.
+    """Return the paired approximate randomization test of two corpus scores [1]_ [2]_.
 
-    Were the two systems the same, the output for each segment could as well have come from the
-    other one. The p-value is the share of the assignments of outputs to systems whose difference
-    is at least as far out as the one observed: exact for at most 16 segments that differ, else
-    by Monte Carlo with p = (c + 1) / (B + 1). Assignments with an undefined score count as
-    far out, which keeps the test valid.
+    If the two systems were equally good, each output would be as likely to have come from the other
+    system. The p-value is the share of the assignments of outputs to systems whose difference is at
+    least as extreme as the observed one: exact for at most 16 differing segments, else by Monte
+    Carlo with p = (c + 1) / (B + 1). Assignments with an undefined score count as extreme, which
+    keeps the test valid.
 
     Parameters
     ----------
     first, second
-        Statistics of two systems, a row a segment, paired.
+        Statistics of two systems, one row per segment, paired.
     score
-        Turns sums of statistics into scores, many at a time.
+        Maps sums of statistics to scores, many at a time.
     alternative
         ``two-sided``, ``greater`` (the first scores higher) or ``less``.
     replicates, seed
@@ -84,7 +84,7 @@ def corpus_randomization_test(
 
     Examples
     --------
-    Of means it is Fisher's test; Darwin's maize, as Fisher tested it.
+    For means it is Fisher's test; Darwin's maize, as Fisher tested it.
 
     >>> maize = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     >>> crossed = np.column_stack([maize, np.ones(15)])
@@ -103,40 +103,33 @@ def corpus_randomization_test(
 
     def count_out(signed: Floats) -> int:
         sums = (total + signed) / 2
-        found = score(sums) - score(total - sums)
-        return _count_out(found, observed, tie, alternative)
+        differences = score(sums) - score(total - sums)
+        return _count_out(differences, observed, tie, alternative)
 
     if len(gaps) <= FEW:
         out = count_out(_all_assignments(gaps))
         detail = (
             f"all {power_text(2, len(gaps))} assignments"
             if len(gaps)
-            else "the outputs score alike"
+            else "all outputs have equal statistics"
         )
-        return Outcome(
-            "randomization",
-            out / 2 ** len(gaps),
-            observed,
-            alternative,
-            len(one),
-            "exact",
-            0.0,
-            detail,
-        )
+        exact = PValue(out / 2 ** len(gaps), "exact", 0.0, detail)
+        return exact.outcome("randomization", observed, alternative, len(one))
     out = sum(count_out(signed) for signed in _signed_rows(gaps, replicates, seed))
-    return monte_carlo("randomization", out, replicates, seed, (observed, alternative, len(one)))
+    drawn = PValue.monte_carlo(out, replicates, seed)
+    return drawn.outcome("randomization", observed, alternative, len(one))
 
 
 def _all_assignments(gaps: Floats) -> Floats:
-    """Sums of each column under all signs, a row an assignment."""
+    """Return the sums of each column under all signs, one row per assignment."""
     return np.column_stack([all_signed_sums(column) for column in gaps.T])
 
 
 def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
-    """Sums of each column under random signs; equal seeds give all columns the same signs.
+    """Yield the sums of each column under random signs; the seed gives all columns equal signs.
 
-    Columns that are the same are summed once: the length of a text is the number of its words, and
-    two systems have the length of the reference in common.
+    Equal columns are summed once: some statistics are the same by definition, such as the number of
+    words and the length, or the reference lengths of two systems.
     """
     distinct, places = np.unique(gaps, axis=1, return_inverse=True)
     columns = [signed_sums(np.ascontiguousarray(one), replicates, seed) for one in distinct.T]
@@ -144,44 +137,36 @@ def _signed_rows(gaps: Floats, replicates: int, seed: int) -> Iterator[Floats]:
         yield np.column_stack(blocks)[:, places]
 
 
-def monte_carlo(
-    test: str, out: int, replicates: int, seed: int, about: tuple[float, Alternative, int]
-) -> Outcome:
-    """The outcome of a test that drew: ``about`` is the statistic, the alternative, the units."""
-    p = (out + 1) / (replicates + 1)
-    error = math.sqrt(p * (1 - p) / replicates)
-    detail = f"{replicates:,} draws, seed {seed}"
-    return Outcome(test, p, *about, "monte carlo", error, detail)
-
-
-def assignments_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> Flags:
-    """Which differences are as far out as the observed one; what is undefined counts as out."""
+def assignments_out(
+    differences: Floats, observed: float, tie: float, alternative: Alternative
+) -> Flags:
+    """Return which differences are as extreme as the observed one; undefined ones count."""
     if alternative == "two-sided":
-        inside = np.abs(found) < abs(observed) - tie
+        inside = np.abs(differences) < abs(observed) - tie
     elif alternative == "greater":
-        inside = found < observed - tie
+        inside = differences < observed - tie
     else:
-        inside = found > observed + tie
+        inside = differences > observed + tie
     return ~inside
 
 
-def _count_out(found: Floats, observed: float, tie: float, alternative: Alternative) -> int:
-    return int(np.count_nonzero(assignments_out(found, observed, tie, alternative)))
+def _count_out(differences: Floats, observed: float, tie: float, alternative: Alternative) -> int:
+    return int(np.count_nonzero(assignments_out(differences, observed, tie, alternative)))
 
 
 class Replicates(NamedTuple):
-    """Scores of some systems on corpora drawn with replacement, the same ones for all systems.
+    """Scores of systems on bootstrap resamples of a corpus, the same resamples for all systems.
 
     Parameters
     ----------
     scores
-        A row a replicate, a column a system.
+        One row per replicate, one column per system.
     observed
         The score of each system.
     segments
-        How many segments there are.
+        The number of segments.
     seed
-        Of the draws.
+        The random seed.
     """
 
     scores: Floats
@@ -190,34 +175,33 @@ class Replicates(NamedTuple):
     seed: int
 
     def interval(self, system: int, level: float = 0.95) -> Interval:
-        """The percentile interval of a system's score."""
+        """Return the percentile interval of the score of a system."""
         return _percentile(self.scores[:, system], float(self.observed[system]), level)
 
     def difference(self, first: int, second: int, level: float = 0.95) -> Interval:
-        """The percentile interval of the score of a system minus that of another."""
-        found = self.scores[:, first] - self.scores[:, second]
-        return _percentile(found, float(self.observed[first] - self.observed[second]), level)
+        """Return the percentile interval of the difference of two scores."""
+        differences = self.scores[:, first] - self.scores[:, second]
+        return _percentile(differences, float(self.observed[first] - self.observed[second]), level)
 
     def shift_test(
         self, first: int, second: int, alternative: Alternative = "two-sided"
     ) -> Outcome:
-        """The paired bootstrap-shift test of the difference, recentred by the observed one.
+        """Return the paired bootstrap-shift test, centred on the observed difference.
 
         With few segments (below about 100) it rejects too often: prefer the randomization test.
         """
         check_alternative(alternative)
         observed = float(self.observed[first] - self.observed[second])
         tie = TIE * float(np.abs(self.observed[[first, second]]).sum())
-        found = self.scores[:, first] - self.scores[:, second] - observed
-        out = _count_out(found, observed, tie, alternative)
-        about = (observed, alternative, self.segments)
-        return monte_carlo("bootstrap-shift", out, len(self.scores), self.seed, about)
+        differences = self.scores[:, first] - self.scores[:, second] - observed
+        out = _count_out(differences, observed, tie, alternative)
+        drawn = PValue.monte_carlo(out, len(self.scores), self.seed)
+        return drawn.outcome("bootstrap-shift", observed, alternative, self.segments)
 
 
-def _percentile(found: Floats, observed: float, level: float) -> Interval:
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: expected a number between 0 and 1, such as 0.95")
-    defined = found[np.isfinite(found)]
+def _percentile(replicates: Floats, observed: float, level: float) -> Interval:
+    check_fraction(level)
+    defined = replicates[np.isfinite(replicates)]
     if not len(defined):
         return Interval(observed, math.nan, math.nan, level, "bootstrap percentile")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
@@ -231,16 +215,16 @@ def corpus_bootstrap(
     replicates: int = 10_000,
     seed: int = 0,
 ) -> Replicates:
-    """Scores of systems on corpora of segments drawn with replacement, the same for all.
+    """Return scores of systems on bootstrap resamples of the segments, the same for all.
 
     Parameters
     ----------
     systems
-        Statistics of each system, a row a segment, paired.
+        Statistics of each system, one row per segment, paired.
     score
-        Turns sums of statistics into scores, many at a time.
+        Maps sums of statistics to scores, many at a time.
     replicates, seed
-        Of the draws.
+        Of the resampling.
 
     Examples
     --------
@@ -250,16 +234,16 @@ def corpus_bootstrap(
     >>> interval.estimate, round(interval.low, 1), round(interval.high, 1)
     (3.5, 2.2, 4.8)
     """
-    tables = [_pair(one, systems[0])[0] for one in systems]
+    tables = [_pair(table, systems[0])[0] for table in systems]
     check_draws(replicates, seed)
-    observed = np.array([_score_of(one, score) for one in tables])
-    columns = [np.ascontiguousarray(column) for one in tables for column in one.T]
+    observed = np.array([_score_of(table, score) for table in tables])
+    columns = [np.ascontiguousarray(column) for table in tables for column in table.T]
     width = tables[0].shape[1]
-    found = []
+    scores = []
     for sums in drawn_sums(columns, replicates, seed):
         rows = [np.column_stack(sums[at : at + width]) for at in range(0, len(columns), width)]
-        found.append(np.column_stack([score(one) for one in rows]))
-    return Replicates(np.concatenate(found), observed, len(tables[0]), seed)
+        scores.append(np.column_stack([score(table) for table in rows]))
+    return Replicates(np.concatenate(scores), observed, len(tables[0]), seed)
 
 
 def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
@@ -270,9 +254,9 @@ def _pair(first: ArrayLike, second: ArrayLike) -> tuple[Floats, Floats]:
             "and columns for all systems"
         )
     if len(one) < 2:
-        raise InputError(f"statistics: {len(one)} segments, but at least 2 are needed")
+        raise InputError(f"statistics: expected at least 2 segments, found {len(one)}")
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise InputError("statistics: a number is not finite")
+        raise InputError("statistics: expected finite numbers")
     return one, other
 
 
@@ -281,8 +265,8 @@ def _score_of(table: Floats, score: ScoreOfSums) -> float:
 
 
 def observed_difference(one: Floats, other: Floats, score: ScoreOfSums) -> tuple[float, float]:
-    """The difference, and how much less still counts as much: scores are rounded."""
+    """Return the difference of the scores, and the tolerance within which others are ties."""
     scores = _score_of(one, score), _score_of(other, score)
     if not all(map(math.isfinite, scores)):
-        raise InputError("the score of a system is not defined: there is nothing to test")
+        raise InputError("the score of a system is undefined and cannot be tested")
     return scores[0] - scores[1], TIE * (abs(scores[0]) + abs(scores[1]))

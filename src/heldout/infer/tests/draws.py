@@ -1,11 +1,12 @@
-"""Random sums, many at a time: signs flipped, or units drawn with replacement.
+"""Random sums, many at a time: under random signs, or of units drawn with replacement.
 
-A random word of 16 bits chooses one of the 65,536 signed sums of 16 units, kept in a table: one
-look-up in place of 16 flips. Draws with replacement look up pairs (triples, …) of units as long as
-all of them fit a table.
+Tables replace most of the additions. A random 16-bit word is the index of one of the 65,536 signed
+sums of 16 units: one lookup instead of 16 signs. Draws with replacement look up pairs (triples, …)
+of units as long as all of them fit a table.
 
-The work is cut the same way whatever the number of threads, each piece has its own generator, and
-pieces are added in a fixed order: equal seeds give equal bits on any machine with any threads.
+The work is divided independently of the number of threads, each piece has its own generator, and
+pieces are added in a fixed order (floating-point addition is not associative): equal seeds give the
+same bits on every machine.
 """
 
 from __future__ import annotations
@@ -30,50 +31,50 @@ if TYPE_CHECKING:
 __all__ = ["all_signed_sums", "check_draws", "drawn_sums", "signed_sums"]
 
 WORD: Final = 16
-"""Bits of a table's index."""
+"""Bits of the index of a table."""
 
 PIECES: Final = 8
-"""Pieces of work at the most, whatever the number of threads, and ..."""
+"""Pieces of work at most, for any number of threads, and ..."""
 
 PIECE: Final = 24
-"""... tables a piece has at the least: some milliseconds, well above what starting it costs."""
+"""... tables per piece at least: some milliseconds, well above the cost of starting a thread."""
 
 BLOCK: Final = 2**17
-"""Replicates that are summed before they are handed out: bounds the memory."""
+"""Replicates per block that is yielded: bounds the memory."""
 
 SLICE: Final = 2**16
-"""Replicates for which a table is looked up at a time, to stay in the cache."""
+"""Replicates per lookup, so that they stay in the cache."""
 
 LARGEST: Final = 2**17
-"""Entries a table of tuples has at the most: 1 MB."""
+"""Entries of a table of tuples at most: 1 MB."""
 
 DRAWN_BLOCK: Final = 12_500
-"""Replicates a piece of work draws with replacement."""
+"""Replicates per piece of work of draws with replacement."""
 
 DRAWN_STEPS: Final = 64
-"""Units that are drawn for all of them before their statistics are added."""
+"""Draws per replicate before their statistics are added."""
 
 DRAWN_SLICE: Final = 2**15
-"""Sums to which they are added at a time, to stay in the cache."""
+"""Sums that are updated at a time, so that they stay in the cache."""
 
 
 def check_draws(replicates: int, seed: int) -> None:
-    """Refuse numbers of replicates and seeds that are none."""
+    """Refuse invalid numbers of replicates and seeds."""
     if replicates < 1:
-        raise InputError(f"replicates={replicates}: at least 1 is needed; 100,000 is usual")
+        raise InputError(f"replicates={replicates}: expected a positive integer, such as 100000")
     if seed < 0:
-        raise InputError(f"seed={seed}: a seed is a whole number from 0 on")
+        raise InputError(f"seed={seed}: expected an integer, 0 or larger")
 
 
 def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
-    """All 2^n sums of the values under signs; bit i of a sum's place says that value i counts +.
+    """Return all 2^n signed sums; bit i of the position of a sum is set if value i has sign +.
 
     Parameters
     ----------
     values
         The numbers to sign.
     space
-        Where to write them, if not into new memory.
+        Memory to write to; by default new memory.
 
     Examples
     --------
@@ -89,14 +90,14 @@ def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
 
 
 def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
-    """Sums of the values under random signs, block by block.
+    """Yield sums of the values under random signs, block by block.
 
     Parameters
     ----------
     values
         The numbers to sign.
     replicates
-        How many sums.
+        The number of sums.
     seed
         Equal seeds and numbers of values give equal signs.
 
@@ -117,7 +118,7 @@ def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
 
 
 def _cut_units(values: Floats) -> list[list[Floats]]:
-    """Units of the tables, piece by piece, as even as can be: small tables are the fastest."""
+    """Return the units of each table, piece by piece, as even as possible: small is fast."""
     tables = max(1, -(-len(values) // WORD))
     units = np.array_split(values, tables)
     pieces = min(PIECES, max(1, tables // PIECE))
@@ -126,44 +127,44 @@ def _cut_units(values: Floats) -> list[list[Floats]]:
 
 
 def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
-    """The part of a block's sums that comes from one piece."""
+    """Return the part of a block of sums that comes from one piece."""
     piece, units, block, count, seed = work
     source = np.random.SFC64(np.random.SeedSequence([seed, block, piece]))
     sums = np.zeros(count)
-    # Fresh memory costs more than the look-ups: everything large is made once and used again.
+    # Allocating memory costs more than the lookups: large arrays are allocated once and reused.
     slice_ = min(SLICE, count)
-    index, found, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
+    index, looked_up, space = np.empty(slice_, np.intp), np.empty(slice_), np.empty(2**WORD)
     for part in units:
         table = all_signed_sums(part, space)
         for at in range(0, count, SLICE):
             size = min(SLICE, count - at)
             words = source.random_raw(-(-size // 4)).view(np.uint16)[:size]
             words >>= WORD - len(part)
-            # take is fastest on its own index type and, with out, in a mode that cannot fail
+            # take is fastest with intp indices; with out=, mode="wrap" avoids a buffered copy
             index[:size] = words
-            table.take(index[:size], out=found[:size], mode="wrap")
-            sums[at : at + size] += found[:size]
+            table.take(index[:size], out=looked_up[:size], mode="wrap")
+            sums[at : at + size] += looked_up[:size]
     return sums
 
 
 def drawn_sums(
     columns: Sequence[Floats], replicates: int, seed: int
 ) -> Iterator[tuple[Floats, ...]]:
-    """Sums of n units drawn with replacement from n, for each column of values, block by block.
+    """Yield sums of n units drawn with replacement from n, for each column, block by block.
 
     Parameters
     ----------
     columns
         Values of the units; all columns are summed over the same draws.
     replicates
-        How many sums.
+        The number of sums.
     seed
         Equal seeds and numbers of units give equal draws.
 
     Yields
     ------
     tuple of Floats
-        One array a column.
+        One array per column.
     """
     units = len(columns[0])
     width = _tuple_width(units)
@@ -179,12 +180,12 @@ def drawn_sums(
 
 
 def _table(columns: Sequence[Floats], width: int) -> Floats:
-    """Sums of tuples of units, a row a tuple: what is drawn together lies together."""
+    """Return sums of tuples of units, one row per tuple: all columns of a draw are adjacent."""
     return np.column_stack([_tuple_sums(column, width) for column in columns])
 
 
 def _tuple_width(units: int) -> int:
-    """How many units a table's entry adds up."""
+    """Return the number of units in each entry of a table."""
     width = 1
     while units > 1 and units ** (width + 1) <= LARGEST:
         width += 1
@@ -192,7 +193,7 @@ def _tuple_width(units: int) -> int:
 
 
 def _tuple_sums(values: Floats, width: int) -> Floats:
-    """Sums of all tuples of units."""
+    """Return the sums of all tuples of units."""
     sums = np.zeros(1)
     for _ in range(width):
         sums = np.add.outer(sums, values).ravel()
@@ -212,25 +213,26 @@ def _draw_block(
 
 
 def _draw_places(source: np.random.SFC64, steps: int, count: int, size: int) -> Places:
-    """Places in a table, a row a step, a column a replicate."""
+    """Return positions in a table, one row per step, one column per replicate."""
     places = np.empty((steps, count), np.uint64)
     for step in range(steps):
         places[step] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
-    # A 32-bit word w chooses place w * size / 2^32: even to size / 2^32 (3e-5 at the most for
-    # tables of tuples), far below what so many replicates could show.
+    # A 32-bit word w gives position w * size / 2^32, without rejection (Lemire 2019): probabilities
+    # are off by a factor of at most 1 ± size / 2^32 (3e-5 for tables of tuples), far below the
+    # Monte Carlo error.
     places *= np.uint64(size)
     places >>= np.uint64(32)
     return places.view(np.intp)
 
 
 def _add_rows(table: Floats, places: Places, sums: Floats) -> None:
-    """Add the rows of a table at some places, step after step, to the sums of the replicates."""
+    """Add the rows of a table at some positions, step by step, to the sums of the replicates."""
     if table.shape[1] == 1:
         table, sums = table[:, 0], sums[:, 0]
     size = max(1, DRAWN_SLICE // (table.size // len(table)))
-    found = np.empty((size, *table.shape[1:]))
+    rows = np.empty((size, *table.shape[1:]))
     for start in range(0, len(sums), size):
         part = sums[start : start + size]
         for place in places[:, start : start + size]:
-            table.take(place, axis=0, out=found[: len(part)], mode="wrap")
-            np.add(part, found[: len(part)], out=part)
+            table.take(place, axis=0, out=rows[: len(part)], mode="wrap")
+            np.add(part, rows[: len(part)], out=part)

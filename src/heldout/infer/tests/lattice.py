@@ -1,16 +1,19 @@
 """Exact tails of sums whose terms lie on a lattice, by convolution.
 
 Scores such as P@10, hit rates or printed decimals are multiples of a common step. Sums of their
-differences then take few values, and the whole null distribution can be written down:
+differences then have few values, and the exact null distribution can be computed although there are
+2^n sign assignments or n^n resamples:
 
-* `signed_tail`: every term gets a random sign (randomization test); the shift algorithm of
-  Streitberg and Röhmel [1]_, or the characteristic function when few distinct terms stand many
-  times;
+* `signed_tail`: every term has a random sign (randomization test); the shift algorithm of
+  Streitberg and Röhmel [1]_, or the characteristic function if there are few distinct terms, each
+  repeated often;
 * `drawn_tail`: terms are drawn with replacement (bootstrap); the n-th power of the
   characteristic function.
 
-Tails from characteristic functions carry absolute rounding noise near 1e-15. Tails that small are
-computed again under exponential tilting (Esscher [2]_), which brings back the relative precision.
+Tails from characteristic functions have an absolute rounding error near 1e-15, which is larger than
+a very small p-value. Such tails are computed again under exponential tilting (Esscher [2]_): the
+terms are reweighted by exp(tilt x) so that the threshold becomes the mean, where probabilities are
+large and accurate, and the weights are divided out again.
 
 References
 ----------
@@ -48,30 +51,30 @@ __all__ = [
 ]
 
 CLOSE: Final = 1e-9
-"""How near to a multiple of the step values must be, as a share of the step."""
+"""The largest distance of a value from a multiple of the step, relative to the step."""
 
 FINEST: Final = 1_000_000
-"""No step is finer than the largest value by more: differences blur below by rounding."""
+"""The largest value is at most this many steps: finer steps are lost in rounding."""
 
 MOST_CELLS: Final = 2**22
-"""No lattice has more cells in all: beyond, convolution is slower than drawing."""
+"""The largest number of cells: above, convolution is slower than Monte Carlo."""
 
 COUNTED: Final = 1000
-"""Up to so many weights ways are counted: 2^1000 is a double, 2^1024 is none."""
+"""Weights up to which assignments are counted: 2^1000 fits a double, 2^1024 does not."""
 
 TINY_TAIL: Final = 1e-6
 """Tails below this are computed again under tilting."""
 
 
 class Lattice(NamedTuple):
-    """Values as whole multiples of a step.
+    """Values as integer multiples of a step.
 
     Parameters
     ----------
     step
         The common step.
     cells
-        The multiples, one a value.
+        The multiples, one per value.
     """
 
     step: float
@@ -79,7 +82,7 @@ class Lattice(NamedTuple):
 
 
 def find_lattice(values: Floats) -> Lattice | None:
-    """The coarsest lattice through 0 that holds all values, or None when there is none.
+    """Return the coarsest lattice through 0 that contains all values, or None if there is none.
 
     Parameters
     ----------
@@ -89,7 +92,7 @@ def find_lattice(values: Floats) -> Lattice | None:
     Returns
     -------
     Lattice or None
-        None also when the lattice would have too many cells to be of use.
+        None also if the lattice would have too many cells.
 
     Examples
     --------
@@ -102,7 +105,9 @@ def find_lattice(values: Floats) -> Lattice | None:
     largest = float(sizes.max())
     most = min(FINEST, MOST_CELLS * largest / float(sizes.sum()))
     shares = values / largest
-    steps = 1  # that the largest value has: the common denominator of all shares
+    # The largest value is `steps` steps. Multiply it by the denominator of the worst misfit until
+    # all values are integers: a common denominator of all shares.
+    steps = 1
     while True:
         cells = shares * steps
         off = np.abs(cells - np.rint(cells))
@@ -116,7 +121,7 @@ def find_lattice(values: Floats) -> Lattice | None:
 
 
 def _denominator(share: float, most: float) -> int | None:
-    """The least denominator of a number between 0 and 1/2, by its continued fraction."""
+    """Return the smallest denominator of a number between 0 and 1/2, by its continued fraction."""
     before, now, rest = 0, 1, share
     while abs(share * now - round(share * now)) > CLOSE:
         rest = 1 / rest
@@ -128,23 +133,24 @@ def _denominator(share: float, most: float) -> int | None:
 
 
 def chosen_chances(weights: Cells, most: int) -> Floats:
-    """P(sum of the chosen weights = s), s = 0, 1, …, most, each weight chosen with probability 1/2.
+    """Return P(sum of chosen weights = s) for s = 0, 1, …, most; each is chosen with chance 1/2.
 
-    Only positive numbers are added, so even the smallest probabilities are right to many digits.
-    Sums near the largest have the same chances backwards, to the last bit.
+    This is the shift algorithm: adding a weight w adds the distribution shifted by w. Only positive
+    numbers are added, so even the smallest probabilities have a small relative error. By symmetry
+    the sums counted from the largest have the same probabilities, to the last bit.
 
     Examples
     --------
     >>> chosen_chances(np.array([1, 2]), 3).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
-    # Up to a thousand weights the ways to each sum are counted, and divided by their number at the
-    # end: doubles hold 2^1000, and dividing by a power of two rounds nothing.
+    # Up to 1,000 weights the assignments of each sum are counted and divided by 2^n at the end:
+    # doubles reach 2^1000, and division by a power of two is exact.
     count = len(weights)
     ways, spare = np.zeros((2, most + 1))
     ways[0] = 1.0
     top = 1
-    for weight in np.sort(weights).tolist():  # small ones first: the filled part stays short
+    for weight in np.sort(weights).tolist():  # small weights first keep the filled part short
         wider = min(top + weight, most + 1)
         same = min(weight, wider)
         if count > COUNTED:
@@ -156,7 +162,7 @@ def chosen_chances(weights: Cells, most: int) -> Floats:
 
 
 def signed_cost(weights: Cells) -> float:
-    """About how many nanoseconds `signed_tail` takes."""
+    """Return roughly how many nanoseconds `signed_tail` takes."""
     return min(_shift_cost(weights), _spectrum_cost(weights))
 
 
@@ -172,12 +178,12 @@ def _spectrum_cost(weights: Cells) -> float:
 
 
 def signed_tail(weights: Cells, at_least: int) -> float:
-    """P(sum of the weights under random signs >= at_least), exactly.
+    """Return P(sum of the weights under random signs >= at_least), exactly.
 
     Parameters
     ----------
     weights
-        Whole numbers; their own signs do not matter.
+        Integers; their signs do not matter.
     at_least
         The threshold.
 
@@ -190,7 +196,7 @@ def signed_tail(weights: Cells, at_least: int) -> float:
     total = int(weights.sum())
     if at_least > total:
         return 0.0
-    first = max(0, -((-at_least - total) // 2))  # sum = 2 chosen - total
+    first = max(0, -((-at_least - total) // 2))  # signed sum = 2 * chosen sum - total
     if _shift_cost(weights) <= _spectrum_cost(weights):
         low = chosen_chances(weights, total - first)
         return min(1.0, float(np.ascontiguousarray(low[::-1]).sum()))
@@ -207,7 +213,7 @@ def signed_tail(weights: Cells, at_least: int) -> float:
 
 
 def _signs_spectrum(kinds: Cells, times: Cells, tilt: float, length: int) -> Spectrum:
-    """The transform of the sum of chosen weights, under a tilt."""
+    """Return the Fourier transform of the distribution of the chosen sum, under a tilt."""
     frequency = np.arange(length // 2 + 1)
     roots = np.exp(-2j * np.pi / length * np.arange(length))
     chosen = _logistic(tilt * kinds)
@@ -216,7 +222,7 @@ def _signs_spectrum(kinds: Cells, times: Cells, tilt: float, length: int) -> Spe
         for kind, share in zip(kinds.tolist(), chosen.tolist(), strict=True)
     ]
     product = np.ones(len(frequency), np.complex128)
-    for bit in reversed(range(int(times.max()).bit_length())):  # all powers at once, by squaring
+    for bit in reversed(range(int(times.max()).bit_length())):  # powers of all factors by squaring
         product *= product
         for factor, count in zip(factors, times.tolist(), strict=True):
             if count >> bit & 1:
@@ -225,17 +231,17 @@ def _signs_spectrum(kinds: Cells, times: Cells, tilt: float, length: int) -> Spe
 
 
 def drawn_cost(cells: Cells) -> float:
-    """About how many nanoseconds `drawn_tail` takes for as many draws as there are values."""
+    """Return roughly how many nanoseconds `drawn_tail` takes."""
     return 300_000 + 100.0 * _padded(len(cells) * int(np.ptp(cells)) + 1)
 
 
 def drawn_tail(cells: Cells, at_least: int) -> float:
-    """P(sum of n values drawn with replacement from n values >= at_least), exactly.
+    """Return P(sum of n values drawn with replacement from n values >= at_least), exactly.
 
     Parameters
     ----------
     cells
-        Whole numbers, all equally likely in each of the n draws.
+        Integers, all equally likely in each of the n draws.
     at_least
         The threshold.
 
@@ -274,15 +280,16 @@ def _tail(
     top: int,
     first: int,
 ) -> float:
-    """P(sum >= first) of a sum in 0 … top from its transform; again under a tilt if tiny.
+    """Return P(sum >= first) of a sum in 0 … top from its transform; under a tilt if tiny.
 
-    `spectrum` gives the transform under a tilt, `cumulant` the logarithm of the moment generating
-    function and its slope, the tilted mean.
+    `spectrum` returns the transform under a tilt, `cumulant` the logarithm of the moment generating
+    function and its derivative, which is the tilted mean.
     """
     length = _padded(top + 1)
 
     def under(tilt: float) -> float:
         chances = np.fft.irfft(spectrum(tilt, length), length)[first : top + 1]
+        # The tilted probability of s is p(s) exp(tilt s - cumulant): divide the weight out.
         weights = np.exp(cumulant(tilt)[0] - tilt * np.arange(first, top + 1))
         return min(1.0, max(0.0, float(chances @ weights)))
 
@@ -291,7 +298,7 @@ def _tail(
 
 
 def _find_tilt(cumulant: Callable[[float], tuple[float, float]], top: int, mean: int) -> float:
-    """The tilt that moves the mean to the threshold, where the noise then is least."""
+    """Return the tilt that moves the mean to the threshold: the relative error is smallest."""
     low, high = 0.0, 1.0 / top
     while cumulant(high)[1] < mean and high < 64:
         low, high = high, 2 * high
@@ -306,7 +313,7 @@ def _logistic(x: NDArray[np.floating]) -> Floats:
 
 
 def _power(base: Spectrum, exponent: int) -> Spectrum:
-    """By squaring: complex powers of NumPy go through logarithms and are slow."""
+    """Return an integer power by squaring: complex powers in NumPy use logarithms and are slow."""
     result = np.ones_like(base)
     for bit in reversed(range(exponent.bit_length())):
         result *= result
@@ -316,5 +323,5 @@ def _power(base: Spectrum, exponent: int) -> Spectrum:
 
 
 def _padded(length: int) -> int:
-    """The next power of two, where transforms are fast."""
+    """Return the next power of two, for which transforms are fast."""
     return 1 << max(1, (length - 1).bit_length())

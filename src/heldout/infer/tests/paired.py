@@ -1,8 +1,8 @@
 """Classical tests of two systems that were scored on the same units.
 
-All take the differences first minus second, one a unit; ``greater`` asks whether the first system
-is better. Differences that are zero but for rounding should have been made exactly zero with
-`heldout.infer.results.drop_noise`, which knows the scores.
+All take the differences first minus second, one per unit; ``greater`` asks whether the first system
+is better. Differences that are rounding noise must be set to exactly zero before, with
+`heldout.infer.results.drop_noise`, which needs the scores.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from heldout.infer.results import Alternative, Outcome, as_values, check_alterna
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Flags, Floats
 
 __all__ = [
     "check_share",
+    "constant_columns",
     "corrected_t_test",
     "fair_coin",
     "is_constant",
@@ -35,22 +36,29 @@ __all__ = [
 ]
 
 SAME: Final = 1e-10
-"""Differences this close, as a share of the largest, are the same but for rounding.
+"""Differences closer than this, relative to the largest, are equal up to rounding.
 
-Wider than the tie rule for scores: .9001 - .9 keeps only the last four of sixteen digits.
+Wider than the tie rule for scores, because subtraction cancels digits: .9001 - .9 has twelve
+correct digits of sixteen.
 """
 
 EXACT_UNITS: Final = 50
-"""Wilcoxon's p is exact up to here; 2**50 sign assignments are still counted without rounding."""
+"""Units up to which Wilcoxon's p is exact: a double counts 2**50 sign assignments exactly."""
 
 
 def is_constant(values: Floats) -> bool:
-    """Whether all values are the same but for rounding, so that a variance says nothing."""
-    return bool(np.ptp(values) <= SAME * np.abs(values).max())
+    """Return whether all values are equal up to rounding, so that their variance is noise."""
+    return bool(constant_columns(values))
+
+
+def constant_columns(values: Floats) -> Flags:
+    """Return whether the values of each column are equal up to rounding."""
+    constant: Flags = np.ptp(values, axis=0) <= SAME * np.abs(values).max(0)
+    return constant
 
 
 def check_share(test_share: float) -> float:
-    """Refuse a ratio n_test / n_train that no split has."""
+    """Refuse an invalid ratio n_test / n_train."""
     if not (math.isfinite(test_share) and test_share > 0):
         raise InputError(
             f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
@@ -59,15 +67,15 @@ def check_share(test_share: float) -> float:
 
 
 def t_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
-    """Paired t test of the mean difference.
+    """Return the paired t test of the mean difference.
 
-    Differences that are all the same have no variance to judge by: all zero gives p = 1, a
-    constant other than zero p = 0 on its side, with the method ``no variance``.
+    If all differences are equal there is no variance: p = 1 if all are zero; else p = 0 in their
+    direction, with the method ``no variance``.
 
     Parameters
     ----------
     differences
-        First minus second, one a unit.
+        First minus second, one per unit.
     alternative
         The alternative: ``two-sided``, ``greater`` (first better) or ``less``.
 
@@ -95,12 +103,12 @@ def t_test(differences: Iterable[float], *, alternative: Alternative = "two-side
 def t_tests(
     means: Floats, errors: Floats, units: int, *, alternative: Alternative = "two-sided"
 ) -> list[Outcome]:
-    """Paired t tests of many pairs of systems at once, as `t_test` makes them one by one.
+    """Return paired t tests of many pairs of systems at once; each equals `t_test`.
 
     Parameters
     ----------
     means, errors
-        The mean differences and their standard errors; 0 where all differences are the same.
+        The mean differences and their standard errors; 0 where all differences are equal.
     units
         The number of units.
     alternative
@@ -116,14 +124,14 @@ def t_tests(
         p = stdtr(units - 1, -t if alternative == "greater" else t)
     p = np.where(t == 0, np.where(errors > 0, p, 1.0), p)
     detail = _freedom(units)
-    found = [
-        Outcome("t", one, statistic, alternative, units, "t", detail=detail)
-        for one, statistic in zip(p.tolist(), t.tolist(), strict=True)
+    outcomes = [
+        Outcome("t", p_value, statistic, alternative, units, "t", detail=detail)
+        for p_value, statistic in zip(p.tolist(), t.tolist(), strict=True)
     ]
-    for at in np.flatnonzero(errors == 0).tolist():
-        why = "all differences are zero" if means[at] == 0 else "all differences are the same"
-        found[at] = found[at]._replace(method="no variance", detail=why)
-    return found
+    for pair in np.flatnonzero(errors == 0).tolist():
+        why = "all differences are zero" if means[pair] == 0 else "all differences are equal"
+        outcomes[pair] = outcomes[pair]._replace(method="no variance", detail=why)
+    return outcomes
 
 
 def corrected_t_test(
@@ -132,17 +140,17 @@ def corrected_t_test(
     *,
     alternative: Alternative = "two-sided",
 ) -> Outcome:
-    """Corrected resampled t test, for differences of folds or repeated splits.
+    """Return the corrected resampled t test, for differences of folds or repeated splits.
 
-    The training sets of folds overlap, so that their differences are not independent and the
-    plain t test finds too much. The variance of the mean is taken as the variance of the J
-    differences times (1/J + n_test/n_train), with J - 1 degrees of freedom. Without variance it
-    answers as `t_test` does.
+    The training sets of folds overlap, so their differences are not independent, and the plain t
+    test rejects too often. The variance of the mean is the variance of the J differences times
+    (1/J + n_test/n_train), with J - 1 degrees of freedom. Without variance the result is that of
+    `t_test`.
 
     Parameters
     ----------
     differences_per_fold
-        First minus second, one a fold of every repetition.
+        First minus second, one per fold of every repetition.
     test_share
         n_test / n_train of one split (not n_test / n): 1/9 for ten folds.
     alternative
@@ -164,7 +172,7 @@ def corrected_t_test(
 
 
 def _t_outcome(test: str, values: Floats, factor: float, alternative: Alternative) -> Outcome:
-    """The t test whose variance of the mean is the variance of the values times a factor."""
+    """Return the t test with the variance of the values times a factor as that of the mean."""
     n = len(values)
     if is_constant(values):
         return without_variance(test, values, alternative)
@@ -185,7 +193,7 @@ def _freedom(units: int) -> str:
     return f"{units - 1} degree{'s' if units > 2 else ''} of freedom"
 
 
-def t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
+def t_tail(statistic: float, freedom: float, alternative: Alternative) -> float:
     """Return the p-value of a t statistic."""
     from scipy.special import stdtr  # slow to import
 
@@ -195,7 +203,7 @@ def t_tail(statistic: float, freedom: int, alternative: Alternative) -> float:
 
 
 def without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
-    """The limit of the t test as the variance goes to zero."""
+    """Return the limit of the t test as the variance goes to zero."""
     mean = float(values.mean())
     n = len(values)
     if mean == 0:
@@ -203,21 +211,21 @@ def without_variance(test: str, values: Floats, alternative: Alternative) -> Out
             test, 1.0, 0.0, alternative, n, "no variance", detail="all differences are zero"
         )
     on_its_side = alternative == "two-sided" or (alternative == "greater") == (mean > 0)
-    detail = "all differences are the same"
+    detail = "all differences are equal"
     statistic = math.copysign(math.inf, mean)
     return Outcome(test, 1.0 - on_its_side, statistic, alternative, n, "no variance", detail=detail)
 
 
 def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
-    """Sign test: exact binomial test of wins against losses.
+    """Return the sign test: the exact binomial test of wins against losses.
 
-    Its null is that a unit without a tie is won by either system with probability 1/2; it says
-    nothing about the mean. Ties are left out.
+    The null hypothesis is that each system wins a unit without a tie with probability 1/2; it is
+    not about the mean. Ties are left out.
 
     Parameters
     ----------
     differences
-        First minus second, one a unit.
+        First minus second, one per unit.
     alternative
         The alternative.
 
@@ -242,16 +250,16 @@ def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-s
 def mcnemar_test(
     first: Iterable[float], second: Iterable[float], *, alternative: Alternative = "two-sided"
 ) -> Outcome:
-    """McNemar's test of two systems that are right (1) or wrong (0) on each unit; exact.
+    """Return McNemar's exact test of two systems that are right (1) or wrong (0) on each unit.
 
-    Only units on which one system is right and the other wrong count: under the null each falls
-    to either with probability 1/2. The exact p is conservative; the mid-p, which counts the
-    observed table by half and is closer to its nominal size, stands in the detail.
+    Only units on which exactly one system is right count: under the null hypothesis either is right
+    with probability 1/2. The exact p is conservative. The detail has the mid-p, which counts half
+    of the probability of the observed table and is closer to its nominal size.
 
     Parameters
     ----------
     first, second
-        0 or 1, one a unit, in the same order.
+        0 or 1, one per unit, in the same order.
     alternative
         The alternative.
 
@@ -285,26 +293,26 @@ def _zero_one(values: Iterable[float], what: str) -> Floats:
     if odd.any():
         row = int(np.argmax(odd))
         raise InputError(
-            f"{what}: unit number {row + 1} is {array[row]}, but McNemar's test takes 0 and 1: "
-            "use another test, such as randomization, t or wilcoxon"
+            f"{what}: unit number {row + 1} is {array[row]}, but McNemar's test needs 0 and 1: use "
+            "randomization, t or wilcoxon"
         )
     return array
 
 
 def fair_coin(heads: int, throws: int, alternative: Alternative) -> float:
-    """Exact binomial p-value at probability 1/2."""
+    """Return the exact binomial p-value at probability 1/2."""
     from scipy.special import bdtr  # slow to import
 
     if throws == 0:
         return 1.0
-    # The upper tail is taken as the lower tail of the other side: no digits are lost.
+    # By symmetry the upper tail is a lower tail: 1 - cdf would lose the digits of small tails.
     greater = float(bdtr(throws - heads, throws, 0.5))
     less = float(bdtr(heads, throws, 0.5))
     return _choose_tail(greater, less, alternative)
 
 
 def _fair_coin_mid(heads: int, throws: int, alternative: Alternative) -> float:
-    """The same with half of the observed point left out, of each tail."""
+    """Return the mid-p-value: half of the observed point is left out of each tail."""
     if throws == 0:
         return 1.0
     greater = fair_coin(heads, throws, "greater")
@@ -322,7 +330,7 @@ def _choose_tail(greater: float, less: float, alternative: Alternative) -> float
 class _Ranks(NamedTuple):
     """Ranks of the sizes of non-zero differences."""
 
-    doubled: Floats  # twice the midranks, whole numbers
+    doubled: Floats  # twice the midranks, which are integers
     positive: Floats  # 1 where the difference is positive
     tied: Floats  # how many differences share each rank
 
@@ -330,18 +338,18 @@ class _Ranks(NamedTuple):
 def wilcoxon_test(
     differences: Iterable[float], *, alternative: Alternative = "two-sided"
 ) -> Outcome:
-    """Wilcoxon's signed-rank test.
+    """Return Wilcoxon's signed-rank test.
 
-    Its null is that the differences are **symmetric about zero**: skewed differences with mean
-    zero are rejected too, so that it is no test of the mean. Zeros are dropped, as Wilcoxon did
-    and R does; equal sizes share their mean rank. Up to 50 units the p is exact, ties included
-    (R turns to the normal distribution at ties); above it is normal with the corrections for
-    continuity and ties, as in R's ``wilcox.test``.
+    The null hypothesis is that the differences are **symmetric about zero**: skewed differences
+    with mean zero are rejected, too, so it is not a test of the mean. Zeros are dropped, as by
+    Wilcoxon and R; equal sizes share their mean rank. Up to 50 units p is exact, also with ties (R
+    then uses the normal distribution); above it is normal with the corrections for continuity and
+    ties, as in R's ``wilcox.test``.
 
     Parameters
     ----------
     differences
-        First minus second, one a unit.
+        First minus second, one per unit.
     alternative
         The alternative.
 
@@ -373,7 +381,7 @@ def wilcoxon_test(
 
 
 def _signed_ranks(values: Floats) -> _Ranks:
-    """Midranks of the sizes; sizes that differ by rounding alone share one."""
+    """Return midranks of the sizes; sizes that are equal up to rounding share one."""
     sizes = np.abs(values)
     order = np.argsort(sizes, kind="stable")
     step = np.diff(sizes[order], prepend=-np.inf)
@@ -400,7 +408,7 @@ def _rank_sum_exact(ranks: _Ranks, alternative: Alternative) -> float:
 
 
 def _rank_sum_normal(ranks: _Ranks, statistic: float, alternative: Alternative) -> float:
-    """Normal approximation with the corrections for continuity and ties."""
+    """Return the normal approximation with the corrections for continuity and ties."""
     from scipy.special import ndtr  # slow to import
 
     n = len(ranks.doubled)

@@ -1,4 +1,4 @@
-"""Tests on the ranks of systems within each unit: for several data sets, or wild scores."""
+"""Tests on the ranks of systems within each unit: for several data sets, or incomparable scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE
 from heldout.infer.simultaneous.blocks import as_scores
 from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
@@ -45,12 +45,12 @@ class Friedman(NamedTuple):
 
 
 class Nemenyi(NamedTuple):
-    """Average ranks that differ by more than the critical difference are different.
+    """Nemenyi's test: ranks that differ by the critical difference are significantly different.
 
     Parameters
     ----------
     critical_difference
-        At the level asked for.
+        At the given level.
     level
         The confidence level, e.g. 0.95.
     ranks
@@ -66,7 +66,7 @@ class Nemenyi(NamedTuple):
 
 
 def average_ranks(scores: ArrayLike) -> Floats:
-    """Ranks of the systems within each unit, 1 for the highest score, ties averaged.
+    """Return the ranks of the systems within each unit, 1 for the highest score, ties averaged.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def average_ranks(scores: ArrayLike) -> Floats:
     scale = np.maximum(np.abs(falling[:, :-1]), np.abs(falling[:, 1:]))
     edge = falling[:, :-1] - falling[:, 1:] > TIE * scale
     place = np.broadcast_to(np.arange(systems), values.shape)
-    # First and last place of the run of ties that each value stands in.
+    # First and last place of the run of ties that each value is in.
     starts = np.where(np.pad(edge, ((0, 0), (1, 0)), constant_values=True), place, 0)
     ends = np.where(np.pad(edge, ((0, 0), (0, 1)), constant_values=True), place, systems)
     first = np.maximum.accumulate(starts, axis=1)
@@ -91,7 +91,7 @@ def average_ranks(scores: ArrayLike) -> Floats:
 
 
 def _chi_squared(ranks: Floats) -> float:
-    """Friedman's statistic. Its denominator, the variance of the ranks, corrects for ties."""
+    """Return Friedman's statistic, whose denominator corrects for ties."""
     units, systems = ranks.shape
     between = float(((ranks.mean(0) - (systems + 1) / 2) ** 2).sum()) * units
     within = float(((ranks - (systems + 1) / 2) ** 2).sum()) / (units * (systems - 1))
@@ -99,7 +99,7 @@ def _chi_squared(ranks: Floats) -> float:
 
 
 def friedman(scores: ArrayLike) -> Friedman:
-    """Friedman's test that no system ranks better than another.
+    """Return Friedman's test of the hypothesis that no system ranks better than another.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def friedman(scores: ArrayLike) -> Friedman:
     Returns
     -------
     Friedman
-        Chi-squared corrected for ties. All tied everywhere: 0, p = 1.
+        Chi-squared, corrected for ties; 0 with p = 1 if all scores are tied.
 
     References
     ----------
@@ -131,7 +131,7 @@ def friedman(scores: ArrayLike) -> Friedman:
 
 
 def iman_davenport(scores: ArrayLike) -> Friedman:
-    """The F statistic of Iman and Davenport, less conservative than Friedman's chi-squared.
+    """Return the F statistic of Iman and Davenport, less conservative than Friedman's chi-squared.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def iman_davenport(scores: ArrayLike) -> Friedman:
     -------
     Friedman
         F with k - 1 and (k - 1)(n - 1) degrees of freedom; infinite, with p = 0, if all units
-        rank the systems alike.
+        rank the systems identically.
 
     References
     ----------
@@ -163,7 +163,7 @@ def iman_davenport(scores: ArrayLike) -> Friedman:
 
 
 def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
-    """Nemenyi's test of all pairs of average ranks.
+    """Return Nemenyi's test of all pairs of average ranks.
 
     Parameters
     ----------
@@ -182,8 +182,7 @@ def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
     P. B. Nemenyi, Distribution-free multiple comparisons (Princeton 1963); J. Demšar, Statistical
     comparisons of classifiers over multiple data sets, J. Mach. Learn. Res. 7 (2006) 1-30.
     """
-    if not 0 < level < 1:
-        raise InputError(f"level={level}: expected a confidence level between 0 and 1, e.g. 0.95")
+    check_fraction(level)
     ranks = average_ranks(scores)
     units, systems = ranks.shape
     means = ranks.mean(0)

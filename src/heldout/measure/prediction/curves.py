@@ -92,7 +92,7 @@ def curves(
     if positive is None and len(classes) != 2:
         raise InputError(
             f"a curve needs one class against the others, and there are {len(classes)} classes "
-            f"({', '.join(classes[:10])}): choose one with --positive"
+            f"({', '.join(classes[:10])}): choose one with positive=CLASS"
         )
     at = positive_number(classes, positive)
     rates: dict[str, RocCurve] = {}

@@ -244,7 +244,7 @@ def _classes(
         tuple(rows),
         tuple(several),
         positive if len(classes) == 2 else None,
-        _notes(several),
+        distinct([*_notes(several), *_reversed(several, positive)]),
         (*([said] if own else []), *_how_units_count(several)),
         undefined,
     )
@@ -290,6 +290,30 @@ def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
             *(note for one in several for note in one.notes),
         ]
     )
+
+
+def _reversed(several: Sequence[ClassPredictions], positive: str | None) -> list[Note]:
+    """Warn about scores that are higher for the units predicted not to be in their class."""
+    classes = several[0].classes
+    if len(classes) != 2 or positive is None:
+        return []
+    at = positive_number(classes, positive)
+    found = []
+    for one in several:
+        if one.scores is None or one.predicted is None:
+            continue
+        chosen = one.predicted == at
+        if not 0 < np.count_nonzero(chosen) < len(chosen):
+            continue
+        scores = one.scores[:, at]
+        if float(scores[chosen].mean()) < float(scores[~chosen].mean()):
+            text = (
+                f"{one.name}: units predicted as {positive} have lower scores for {positive} than "
+                f"the others; if the scores are for {classes[1 - at]}, make it the positive class "
+                f"(positive={classes[1 - at]!r}, on the command line --positive)"
+            )
+            found.append(Note("reversed-scores", text))
+    return found
 
 
 def _other_units(several: Sequence[Predictions]) -> list[Note]:

@@ -12,23 +12,21 @@ if TYPE_CHECKING:
 __all__ = ["undefined_hint"]
 
 
-def undefined_hint(measure: Measure, reason: str, option: str = " (--undefined 0)") -> str:
+def undefined_hint(measure: Measure, reason: str) -> str:
     """Return how to count a class for which a measure is undefined, if that is the reason.
 
     Parameters
     ----------
     measure, reason
         The measure, and the reason why it is undefined.
-    option
-        The corresponding option on the command line, if there is one.
 
     Examples
     --------
     >>> from heldout import parse_measure
     >>> undefined_hint(parse_measure("F1"), NEVER_PREDICTED)
-    '; F1(macro, undefined=0) (--undefined 0) counts such a class as 0, like scikit-learn'
+    '; F1(macro, undefined=0) counts such a class as 0, like scikit-learn'
     """
     counted = measure.counting(0.0)
     if counted == measure or not reason.endswith((NEVER_PREDICTED, NO_UNIT)):
         return ""
-    return f"; {counted}{option} counts such a class as 0, like scikit-learn"
+    return f"; {counted} counts such a class as 0, like scikit-learn"

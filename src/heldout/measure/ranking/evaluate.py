@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.frames import Library, frame_of
-from heldout.data.given import as_qrels, as_run, as_runs
+from heldout.data.columns import Library, frame_of
 from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
@@ -25,8 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.given import QrelsLike, Runs
     from heldout.data.run import Qrels, Run, TiePolicy
+    from heldout.data.run_inputs import QrelsLike, Runs
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.measure.base import Measure, Task
@@ -298,7 +297,9 @@ def evaluate_runs(
         parsed, _distinct_names(scores, items), missing, policies, judgements
     )
     if not result.counted().any():
-        raise InputError("no judged query is in all runs: do not use --intersection")
+        raise InputError(
+            "no judged query is in all runs: count missing queries as 0 (missing='zero')"
+        )
     return result
 
 
@@ -394,7 +395,7 @@ def _some(names: Sequence[str]) -> str:
 def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
     """Give each run a distinct name: by tag, else by file, else with a number."""
     names = [one.name for one in scores]
-    files = [Path(item).name for item in items if isinstance(item, str | os.PathLike)]
+    files = [os.path.basename(item) for item in items if isinstance(item, str | os.PathLike)]
     if len(set(names)) < len(names) and len(set(files)) == len(names):
         names = files
     taken: set[str] = set()

@@ -96,6 +96,7 @@ def _unknown(name: str) -> str:
         return f"unknown measure {name!r}: did you mean {canonical(glued[1])}@{glued[2]}?"
     spellings = {**{known.lower(): known for known in TREC_NAMES}, **known_spellings()}
     near = difflib.get_close_matches(stem.lower(), spellings, 4, 0.5)
-    shown = list(dict.fromkeys(spellings[one] for one in near))
+    cutoff = name[len(stem) :] if re.fullmatch(r"@\d+", name[len(stem) :]) else ""
+    shown = list(dict.fromkeys(spellings[one] + cutoff for one in near))[:2]
     hint = f"did you mean {' or '.join(shown)}?" if shown else "see heldout measures for a list"
     return f"unknown measure {name!r}: {hint}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -40,6 +39,8 @@ def _some_ids(docs: IdColumn) -> str:
 
 def ranking_digest(run: Run) -> str:
     """Return a digest that is equal for runs that rank the same documents in the same order."""
+    import hashlib  # OpenSSL is slow to load, and one run needs none
+
     digest = hashlib.blake2b("\0".join(run.queries).encode(), digest_size=16)
     digest.update(run.offsets.tobytes())
     digest.update(run.docs.hashes(0, len(run)).tobytes())

@@ -141,8 +141,8 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
         for member in members:
             if member not in _TABLE:
                 raise MeasureError(
-                    f"{argument!r} is not a measure of trec_eval; --format trec accepts only its "
-                    f"own spellings: {', '.join([*_GROUPS, *_TABLE])}"
+                    f"{argument!r} is not a measure of trec_eval: expected its spelling, one of "
+                    f"{', '.join([*_GROUPS, *_TABLE])}"
                 )
             wanted[member] = wanted.get(member) or (params if member == name else "")
     lines: list[TrecLine] = []

@@ -203,7 +203,7 @@ def panels(
     if by is None:
         return layered.properties(description=description)
     chart: alt.FacetChart = layered.facet(
-        facet=alt.Facet(f"{by}:N", title=None), columns=3
+        facet=alt.Facet(f"{by}:N", title=None), columns=2
     ).properties(description=description)
     return chart
 

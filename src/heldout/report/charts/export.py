@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from heldout.as_json import json_text
-from heldout.data.files import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.errors import InputError
 from heldout.report.charts.theme import PICTURE_FONT
 

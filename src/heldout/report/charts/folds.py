@@ -111,9 +111,9 @@ def _parted(sides: pl.DataFrame) -> bool:
 
 
 def _relevant(collection: Collection) -> dict[str, int]:
-    from heldout.resample.stratify import relevant_a_query
+    from heldout.resample.stratify import relevant_per_query
 
-    counts = relevant_a_query(collection).tolist()
+    counts = relevant_per_query(collection).tolist()
     return dict(zip(collection.queries.ids, counts, strict=True))
 
 

@@ -33,6 +33,7 @@ def gallery() -> tuple[NamedChart, ...]:
         *_experiment(collection),
         *charts_of_predictions(_predictions()),
         *_studies(collection),
+        *_agreement(),
     ]
     first = {one.key: one for one in reversed(made)}
     return tuple(first[name] for name in NAMES)
@@ -136,3 +137,31 @@ def _studies(collection: Collection) -> list[NamedChart]:
         *charts_of_study(study, queries=collection.queries),
         *charts_of_curve(points, measure=str(measure)),
     ]
+
+
+def _agreement() -> tuple[NamedChart, ...]:
+    """Two machines that judge 20 queries, one of them too kindly, and five systems."""
+    from heldout.as_json import plain
+    from heldout.infer.agree import agree
+    from heldout.report.agreement import agreement_dict
+    from heldout.report.charts.of_agreement import charts_of_agreement
+
+    generator = np.random.default_rng(11)
+    human = generator.choice(4, (20, 30), p=[0.6, 0.2, 0.12, 0.08])
+
+    def named(values: Any) -> dict[str, dict[str, Any]]:
+        return {
+            f"q{query}": {f"d{doc}": value for doc, value in enumerate(row)}
+            for query, row in enumerate(values.tolist())
+        }
+
+    def judged(bias: float) -> dict[str, dict[str, int]]:
+        noisy = human + bias + generator.normal(0, 0.6, human.shape)
+        return named(np.clip(noisy.round(), 0, 3).astype(np.int64))
+
+    runs = {
+        name: named(human + generator.normal(0, noise, human.shape))
+        for name, noise in (("A", 3.5), ("B", 2.8), ("C", 2.4), ("D", 2.0), ("E", 1.6))
+    }
+    machines = {"strict": judged(-0.2), "kind": judged(0.5)}
+    return charts_of_agreement(plain(agreement_dict(agree(named(human), machines, runs))))

@@ -39,6 +39,8 @@ NAMES: Final = {
     "bias-means": "mean of each estimator in each training set",
     "bias-queries": "estimate minus truth of each query, by training set and Pro10",
     "learning-curve": "held-out score by the amount of training data",
+    "grade-confusion": "machine grades by human grade",
+    "score-agreement": "scores of systems under human and machine judgements, or in two measures",
 }
 """All charts, each in one line."""
 

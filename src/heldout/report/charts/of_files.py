@@ -40,13 +40,15 @@ NEEDS: Final = {
     "bias-means": "the folder written by heldout study bias --figures",
     "bias-queries": "the folder written by heldout study bias --figures",
     "learning-curve": "the output of heldout study curve --json -o FILE",
+    "grade-confusion": "the output of heldout agree --json -o FILE",
+    "score-agreement": "the output of heldout agree --runs RUN RUN --json -o FILE",
 }
 """The input that each chart needs."""
 
 
 def charts_of_path(
     path: str,
-    *,
+    *more: str,
     measure: str | None = None,
     collection: str | None = None,
     higher_is_better: bool = True,
@@ -60,9 +62,9 @@ def charts_of_path(
 
     Parameters
     ----------
-    path
+    path, *more
         A folder of ``heldout run -o`` or ``heldout study bias --figures``; a table of scores; a
-        file of predictions; JSON of ``heldout study``.
+        file of predictions, or several; JSON of ``heldout study``.
     measure
         Of results: which; of a table: which, or what to call its scores.
     collection
@@ -75,9 +77,14 @@ def charts_of_path(
     verify
         Refuse results whose files were changed after the experiment.
     """
+    for given in (path, *more):
+        if not Path(given).exists():
+            raise InputError(
+                f"{given} does not exist; expected results of heldout run -o, or a file"
+            )
+    if more:
+        return _of_predictions([path, *more], _task([path, *more]), positive)
     place = Path(path)
-    if not place.exists():
-        raise InputError(f"{path} does not exist; expected results of heldout run -o, or a file")
     if place.is_dir():
         from heldout.experiment.results import Results
         from heldout.report.charts.of_results import charts_of
@@ -85,14 +92,12 @@ def charts_of_path(
         if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
             return _of_figures(place, measure)
         results = Results.read(place, verify=verify)
-        return charts_of(results, collection=_at_hand(results, collection), measure=measure)
+        return charts_of(results, collection=_at_hand(place, results, collection), measure=measure)
     if place.suffix.lower() == ".json":
         return _of_study(place)
-    from heldout.data.prediction_kind import told_task
-
-    task = told_task([path])
+    task = _task([path])
     if task:
-        return _of_predictions(path, task, positive)
+        return _of_predictions([path], task, positive)
     from heldout.data.scores import read_scores
 
     scores = read_scores(
@@ -101,20 +106,18 @@ def charts_of_path(
     return _of_scores(scores, baseline)
 
 
-def _at_hand(results: Results, given: str | None) -> Collection | None:
-    """The collection that was evaluated, if it is named, or embedded and unchanged."""
+def _at_hand(place: Path, results: Results, given: str | None) -> Collection | None:
+    """The collection that was evaluated, if it is named, or unchanged where it was."""
     from heldout.data.collection_files import read_collection
+    from heldout.experiment.stored import stored_collection
 
-    settings = results.manifest["settings"]
-    if settings["task"] != "ranking":
+    if results.manifest["settings"]["task"] != "ranking":
         return None
-    if given is None and not settings["collection"]["name"].startswith("pydocs-"):
-        return None
-    found = read_collection(given or "pydocs")
+    if given is None:
+        return stored_collection(place, results)
+    found = read_collection(given)
     if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
         return found
-    if given is None:
-        return None
     raise InputError(f"{given}: not the collection that was evaluated (different fingerprint)")
 
 
@@ -125,16 +128,28 @@ def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
     return charts_of_comparison(compare(scores, baseline=baseline), unit="unit")
 
 
-def _of_predictions(path: str, task: str, positive: str | None) -> tuple[NamedChart, ...]:
+def _task(paths: Sequence[str]) -> str:
+    from heldout.data.prediction_task import detect_task
+
+    files = [path for path in paths if Path(path).is_file()]
+    return detect_task(files) if len(files) == len(paths) else ""
+
+
+def _of_predictions(
+    paths: Sequence[str], task: str, positive: str | None
+) -> tuple[NamedChart, ...]:
     from heldout.data.prediction_files import read_class_predictions
     from heldout.data.predictions import one_set_of_classes
     from heldout.report.charts.of_predictions import charts_of_predictions
 
+    if not task:
+        raise InputError(f"{' '.join(paths)}: one folder or table, or several files of predictions")
     if task != "classification":
         raise InputError(
-            f"{path}: there is no chart of predicted numbers; make a table of their errors"
+            f"{paths[0]}: there is no chart of predicted numbers; make a table of their errors"
         )
-    several = one_set_of_classes(read_class_predictions(path, positive=positive))
+    read = [one for path in paths for one in read_class_predictions(path, positive=positive)]
+    several = one_set_of_classes(read)
     return charts_of_predictions(several, positive=positive)
 
 
@@ -148,6 +163,10 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
     except (OSError, ValueError) as error:
         raise InputError(f"{place}: cannot be read as JSON ({error})") from None
     try:
+        if isinstance(content, dict) and "judges" in content:
+            from heldout.report.charts.of_agreement import charts_of_agreement
+
+            return charts_of_agreement(content)
         if isinstance(content, dict):
             points = [CurvePoint(**one) for one in content["points"]]
             return charts_of_curve(points, **_curve_words(content["title"]))
@@ -161,7 +180,7 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
         return charts_of_biases(rows, measure=first["measure"], sizes=sizes)
     except (KeyError, TypeError, IndexError, ValueError):
         raise InputError(
-            f"{place}: not the output of heldout study bias --json or heldout study curve --json"
+            f"{place}: not the JSON of heldout study bias, heldout study curve or heldout agree"
         ) from None
 
 

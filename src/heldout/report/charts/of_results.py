@@ -164,7 +164,8 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
 
 def _tuning_words(measure: str, axes: list[str], settings: SettingsRecord) -> str:
     kind = {
-        1: f"{measure} on the training data; the band is the range over the folds.",
+        1: f"{measure} on the training data; the band is the range over the folds. Dashed line: "
+        "held-out score of the system tuned in the folds.",
         2: f"{measure} on the training data for each setting.",
     }.get(len(axes), f"The best {measure} on the training data for each value of a parameter.")
     return (

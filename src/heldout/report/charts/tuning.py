@@ -37,7 +37,9 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
     polars.DataFrame
         One column per parameter that varies; mean, low and high (mean, minimum and maximum of the
         training scores of the splits), whole (score on all data; null if not known), times (number
-        of splits that selected the setting), shipped (whether it was selected on all data).
+        of splits that selected the setting), shipped (whether it was selected on all data),
+        held_out (the held-out score of the system as tuned in the splits; the same in all rows, and
+        null if it is not comparable with training scores).
     """
     rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
     if rows["number"].n_unique() < 2:
@@ -46,7 +48,7 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
     chosen = results.folds.filter(pl.col("system") == system)["number"].to_list()
     parameters = dict(rows.select("number", "parameters").iter_rows())
     points = {number: json.loads(text) for number, text in parameters.items()}
-    names = _varying(list(points.values()))
+    names, held_out = _varying(list(points.values())), _held_out(results, system)
     found = []
     for number, point in sorted(points.items()):
         own = rows.filter(pl.col("number") == number)
@@ -61,9 +63,19 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
                 "whole": whole[0] if whole else None,
                 "times": chosen.count(number),
                 "shipped": number == summary["ship_number"],
+                "held_out": held_out,
             }
         )
     return pl.DataFrame(found, infer_schema_length=None, strict=False)
+
+
+def _held_out(results: Results, system: str) -> float | None:
+    """The held-out score by the measure that was tuned for, where queries or rows are held out."""
+    settings = results.manifest["settings"]
+    if settings["by"] in {"document", "both"} or settings["tune_for"] not in settings["measures"]:
+        return None
+    value = results.estimate(system, settings["tune_for"])["value"]
+    return None if value is None else float(value)
 
 
 def _varying(points: list[dict[str, Any]]) -> list[str]:
@@ -74,7 +86,7 @@ def _varying(points: list[dict[str, Any]]) -> list[str]:
 
 def tuned_axes(frame: pl.DataFrame) -> list[str]:
     """The parameters of a frame of `tuning_data`."""
-    own = {"mean", "low", "high", "whole", "times", "shipped"}
+    own = {"mean", "low", "high", "whole", "times", "shipped", "held_out"}
     return [name for name in frame.columns if name not in own]
 
 
@@ -184,10 +196,24 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
     )
     line = base.mark_line(point=True).encode(y=y)
     words = (
-        f"{measure} as a function of {name} on training data, the range over the folds, and how "
-        "many folds selected each value."
+        f"{measure} as a function of {name} on training data, the range over the folds, how many "
+        "folds selected each value, and the held-out score."
     )
-    return drawing([band, line, *_badges(drawn, x, y, hover)], words, 260)
+    layers = [band, line, *_held_out_line(frame), *_badges(drawn, x, y, hover)]
+    return drawing(layers, words, 260)
+
+
+def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
+    """A line at the held-out score, with its value; nothing if it is not known."""
+    if "held_out" not in frame.columns or frame["held_out"][0] is None:
+        return []
+    base = alt.Chart(inline(frame.select("held_out").head(1))).encode(y="held_out:Q")
+    shown = f"held-out {frame['held_out'][0]:.4f}"
+    words = base.mark_text(style="label", align="right", baseline="top", dy=4)
+    return [
+        base.mark_rule(style="reference", strokeWidth=1),
+        words.encode(x=alt.value(WIDTH), text=alt.value(shown)),
+    ]
 
 
 def _surface(

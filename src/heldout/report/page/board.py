@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.infer.advise import BY_RANK
+from heldout.infer.analyses import BY_RANK
 from heldout.report.page.directions import more_is_better
 
 if TYPE_CHECKING:

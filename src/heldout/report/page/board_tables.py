@@ -7,7 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heldout.data.notes import count_of
-from heldout.report.claim_words import analysis_lines, sentences, show_p
+from heldout.report.claim_words import (
+    analysis_lines,
+    correction_words,
+    sentences,
+    show_p,
+    test_name,
+)
 from heldout.report.page.board import board_of_comparison, bracket
 from heldout.report.page.parts import PageTable
 from heldout.report.tables import Table, plain_text, tables_text
@@ -63,7 +69,8 @@ class _Columns:
         self.differences = board.differences()
         known = self.differences.values()
         self.p = any(gap.p is not None for gap in known)
-        self.counts = any(gap.counts is not None for gap in known)
+        # Of two systems only: in a longer table it leaves no room, and all pairs have it below.
+        self.counts = len(self.differences) == 1 and any(gap.counts is not None for gap in known)
         self.letters = any(row.letters for row in board.rows)
         self.judged = any(row.judged is not None for row in board.rows)
         self.interval = f"{100 * board.level:g}% CI"
@@ -129,9 +136,12 @@ def decision_line(comparison: Comparison, noun: tuple[str, str]) -> str:
         p = show_p(claim.adjusted)
         shown = f"p {p}" if p.startswith("<") else f"p = {p}"
         tails = "" if comparison.alternative == "two-sided" else ", one-sided"
-        return f"{brackets}. Test: {test}, {units}{tails}, {shown}."
+        said = f"{brackets}. " if claim.effects.wins + claim.effects.losses else ""
+        return f"{said}Test: {test_name(test)}, {units}{tails}, {shown}."
     pairs = count_of(len(comparison.claims), "comparison")
-    by = f"{how}, adjusted for {pairs}" if how else f"{test}, not adjusted for {pairs}"
+    by = f"{test_name(test)}, not adjusted for {pairs}"
+    if how:
+        by = f"{correction_words(comparison)}, adjusted for {pairs}"
     return f"{brackets}. Significance at {comparison.alpha:g}: {by}, {units}."
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout import __version__
 from heldout.data.notes import count_of
 from heldout.notes import distinct
+from heldout.report.order_agreement import agreement_lines
 from heldout.report.page.answer import board_answer
 from heldout.report.page.board import board_of_comparison
 from heldout.report.page.board_tables import comparison_tables, decision_line
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.run import Qrels, Run
     from heldout.infer.compare import Comparison
+    from heldout.report.charts.named import NamedChart
 
 __all__ = ["part_of_comparisons"]
 
@@ -61,7 +63,7 @@ def part_of_comparisons(
     first = comparisons[0]
     noun = ("unit", "units") if runs is None else ("query", "queries")
     units_words = count_of(len(first.scores.units), *noun)
-    charts, left_out = made_charts(lambda: _charts(first, collection, noun[0]))
+    charts, left_out = made_charts(lambda: _charts(comparisons, collection, noun[0]))
     warnings = [note for one in comparisons for note in one.warnings]
     measures = [one.scores.measure for one in comparisons]
     units, rankings = _explored(comparisons, runs, qrels, collection)
@@ -72,6 +74,7 @@ def part_of_comparisons(
         answer=(
             *board_answer(board_of_comparison(first), f"on {units_words}"),
             decision_line(first, noun),
+            *agreement_lines(comparisons),
         ),
         tables=tuple(table for one in comparisons for table in comparison_tables(one, noun)),
         charts=charts,
@@ -84,12 +87,16 @@ def part_of_comparisons(
     )
 
 
-def _charts(comparison: Comparison, collection: Collection | None, unit: str) -> Any:
+def _charts(
+    comparisons: Sequence[Comparison], collection: Collection | None, unit: str
+) -> list[NamedChart]:
+    from heldout.report.charts.of_agreement import charts_of_measures
     from heldout.report.charts.of_comparison import charts_of_comparison
 
+    first = comparisons[0]
     texts = None if collection is None else collection.queries.to_dict()
-    made = charts_of_comparison(comparison, texts=texts, unit=unit)
-    return worth_showing(made, comparison)
+    made = charts_of_comparison(first, texts=texts, unit=unit)
+    return [*worth_showing(made, first), *charts_of_measures(comparisons)]
 
 
 def _explored(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
 from heldout.infer.levels import alpha_of
+from heldout.report.plan_words import plan_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,13 +30,7 @@ def plan_line(results: Results) -> str:
     settings = results.manifest["settings"]
     what = {"query": "queries", "document": "documents", "both": "queries and documents"}
     units = what.get(settings["by"], "rows")
-    if settings["plan"] == f"KFold(k={settings['splits']})":
-        seed = settings["plan_seed"]
-        said = (
-            f"{settings['splits']} folds of the {units}{'' if seed is None else f', seed {seed}'}"
-        )
-    else:
-        said = f"{_plan(settings)} of the {units}"
+    said = plan_words(settings["plan"], units, settings["splits"], settings["plan_seed"])
     if not any(one["tuned"] for one in results.summary):
         return f"{said}."
     inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""

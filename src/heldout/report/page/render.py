@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
-from heldout.data.files import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.report.page.citations import bibliography
 from heldout.report.page.drawn import chart_themes, drawn
 from heldout.report.page.markup import esc, json_block

@@ -47,6 +47,8 @@ def _shows(chart: NamedChart, comparison: Comparison | None) -> bool:
 
 def _of_pairs(chart: NamedChart, comparison: Comparison) -> bool:
     claims = comparison.claims
+    if chart.key in {"query-differences", "pairs"}:  # systems that agree on every unit
+        return any(claim.effects.wins + claim.effects.losses for claim in claims)
     if chart.key == "forest":  # two overlapping intervals mislead about a paired difference
         return len(chart.frame) > 2
     if chart.key == "null":  # of one pair only

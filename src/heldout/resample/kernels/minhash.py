@@ -24,7 +24,7 @@ _SEQUENCE: Final = 5
 
 @part
 def _mixed(word: np.uint64) -> np.uint64:
-    """The last steps of SplitMix64."""
+    """Return the last steps of SplitMix64."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return word ^ (word >> np.uint64(31))
@@ -32,10 +32,10 @@ def _mixed(word: np.uint64) -> np.uint64:
 
 @part
 def _next_word(text: Bytes, place: int, end: int) -> tuple[np.uint64, int]:
-    """64 bits of the next word (0: there is none), and the place behind it.
+    """Return 64 bits of the next word (0 if there is none), and the position after it.
 
-    Words are ASCII letters (in lower case), digits, and all other characters but the punctuation of
-    U+2000 to U+207F; a character from U+3000 on, of scripts without spaces, is a word by itself.
+    Words consist of ASCII letters (in lower case), digits, and all other characters except the
+    punctuation of U+2000 to U+207F; a character from U+3000, of scripts without spaces, is a word.
     """
     word = np.uint64(0)
     while place < end:
@@ -60,13 +60,13 @@ def _next_word(text: Bytes, place: int, end: int) -> tuple[np.uint64, int]:
 
 @part
 def _letter(word: np.uint64, byte: np.uint64) -> np.uint64:
-    """Add a byte to a hash that is never 0 then (FNV-1a, but for the last bit)."""
+    """Add a byte to a hash, which is never 0 then (FNV-1a except for the last bit)."""
     return ((word ^ byte) * np.uint64(0x100000001B3)) | np.uint64(1)
 
 
 @part
 def _sequence(ring: Words, n_words: int) -> np.uint32:
-    """32 bits of the last words, or of all if there are fewer."""
+    """Return 32 bits of the last words, or of all if there are fewer."""
     size = min(n_words, _SEQUENCE)
     found = np.uint64(size)
     for back in range(size):
@@ -104,7 +104,7 @@ def sign_documents(
 
 @part
 def _root(leaders: Ints, document: int) -> int:
-    """The first document of a group, and a shorter way to it for the next time."""
+    """Return the first document of a group, and shorten the path to it."""
     while leaders[document] != document:
         leaders[document] = leaders[leaders[document]]
         document = leaders[document]
@@ -115,18 +115,18 @@ def _root(leaders: Ints, document: int) -> int:
 def join_alike(
     signed: Halves, rows: Ints, keys: Words, least: int, neighbours: int, leaders: Ints
 ) -> None:
-    """Join the groups of documents that share a band and are alike.
+    """Merge the groups of similar documents that share a band.
 
     Parameters
     ----------
     rows, keys
         Documents in the order of their keys, whose upper half is the band.
     least
-        Orders in which two must agree.
+        The number of orders in which two documents must agree.
     neighbours
-        How many documents before it in its band one is compared with.
+        The number of documents before it in its band that a document is compared with.
     leaders
-        Of each document one of its group that comes before it, or itself; it is changed.
+        For each document an earlier one of its group, or itself; modified in place.
     """
     begin = 0
     for at in range(1, len(rows)):

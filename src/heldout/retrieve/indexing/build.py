@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.data.documents import TextDigest
 from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes

@@ -8,7 +8,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.aside import write_atomically
+from heldout.data.atomic import write_atomically
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -1,0 +1,60 @@
+"""Runs that commands write: to a file whose suffix decides the format, or to standard output."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from heldout.cli.files import emit
+from heldout.cli.help import group
+from heldout.cli.options import add_json
+from heldout.cli.output import add_format, output_format
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from heldout.data.run import Run
+
+__all__ = ["add_run_output", "print_run", "run_format"]
+
+_FORMATS: Final = ("auto", "trec", "csv", "tsv", "json", "parquet")
+
+
+def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
+    """Add ``--output``, ``--format`` and ``--json``.
+
+    Parameters
+    ----------
+    json
+        What ``--json`` prints.
+    """
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
+    add_format(parser, _FORMATS, "for -o FILE (default: by its suffix, else trec)")
+    add_json(parser, json)
+
+
+def run_format(options: argparse.Namespace) -> str:
+    """Return the format of the file that the run is written to, which may be compressed."""
+    from heldout.data.io.compression import EXTENSIONS
+
+    if options.output is None:
+        if options.format != "auto":
+            raise InputError("--format goes with -o FILE")
+        return "trec"
+    name, dot, compression = options.output.rpartition(".")
+    plain = name if dot + compression.lower() in EXTENSIONS else options.output
+    return output_format(options.format, plain, _FORMATS, "trec")
+
+
+def print_run(run: Run, *, json: bool) -> None:
+    """Print a run as TREC lines or JSON."""
+    if json:
+        from heldout.as_json import json_text
+
+        emit(json_text(run.to_dict(), indent=None))
+        return
+    from heldout.data.io.trec import run_lines
+
+    sys.stdout.writelines(run_lines(run))

@@ -1,0 +1,74 @@
+"""A collection made from judgements alone, for experiments in which all systems are run files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.data.collection import Collection, replace_notes
+from heldout.data.run_files import read_qrels
+from heldout.errors import InputError
+from heldout.experiment.documents.ranked_lists import TOP
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.run import Run
+    from heldout.experiment.systems import System
+
+__all__ = ["judged_collection"]
+
+
+def judged_collection(
+    qrels: Sequence[str],
+    systems: Sequence[System[Any]],
+    *,
+    name: str | None = None,
+    intersection: bool = False,
+) -> Collection:
+    """Return a collection of the judged queries, without texts.
+
+    Its documents are those with a judgement, and the first ones of each run.
+
+    Parameters
+    ----------
+    qrels
+        Files of judgements.
+    systems
+        The systems; all must be run files.
+    name
+        The name of the collection (default: that of the first file).
+    intersection
+        Leave out queries that are missing in a run; otherwise they count as 0 there.
+    """
+    searching = [one.name for one in systems if one.needs_documents]
+    if searching:
+        raise InputError(
+            f"{', '.join(searching)} searches documents, but only judgements were given: name a "
+            "collection, or use run files"
+        )
+    judged = read_qrels(*qrels)
+    documents = dict.fromkeys(judged.docs.tolist(), "")
+    kept = set(judged.queries)
+    for system in systems:
+        for run in system.ranked():
+            documents.update(dict.fromkeys(_first(run), ""))
+            kept.intersection_update(run.queries if intersection else kept)
+    if not kept:
+        raise InputError("no judged query is in all runs")
+    queries = [query for query in judged.queries if query in kept]
+    whole = Collection(
+        documents,
+        dict.fromkeys(queries, ""),
+        judged.select(queries),
+        name=name or Path(qrels[0]).name,
+    )
+    return replace_notes(whole, ())  # the notes are about missing texts
+
+
+def _first(run: Run) -> list[str]:
+    """Return the documents of a run that results show."""
+    rows = run.offsets[:-1, None] + np.arange(TOP)
+    return run.docs.take(rows[rows < run.offsets[1:, None]]).tolist()

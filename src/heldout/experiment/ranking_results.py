@@ -1,0 +1,143 @@
+"""Results of systems that rank: estimates with intervals, and tables."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any, Final, cast
+
+import numpy as np
+
+from heldout.experiment.documents.differences import document_differences
+from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
+from heldout.experiment.result_tables import make_tables
+from heldout.experiment.results import Results
+from heldout.experiment.summary import summarise_choices
+from heldout.experiment.tuning_variance import query_choices
+from heldout.infer.intervals.bounded import bounds_inside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.experiment.manifest import Manifest, Timings
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.summary import EstimateRecord
+    from heldout.experiment.systems.outcomes import RankedOutcome
+
+__all__ = ["ranking_results"]
+
+_HALVES: Final = ("halves", "target_halves")
+"""Fields of estimates that are kept for differences between systems, and not shown."""
+
+
+def ranking_results(
+    settings: RankingSettings,
+    outcomes: Sequence[RankedOutcome],
+    manifest: Manifest,
+    timings: Timings,
+) -> Results:
+    """Return the tables and the summary of all systems."""
+    summary = [
+        summarise_choices(system, outcome, _estimates(settings, outcome))
+        for system, outcome in zip(settings.systems, outcomes, strict=True)
+    ]
+    if settings.by == "document":
+        for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
+            one["differences"] = found
+    if settings.by == "query":
+        for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
+            one["choices"] = spreads
+    tables = make_tables(settings, outcomes)
+    return Results(**tables, summary=summary, manifest=manifest, timings=timings)
+
+
+def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[EstimateRecord]:
+    values = outcome.per_query()
+    if outcome.estimates:
+        return [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
+    if settings.by == "query":
+        return [_by_query(settings, outcome, row, values[row]) for row in range(len(values))]
+    return [_per_fold(settings, row, values[row]) for row in range(len(values))]
+
+
+def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> EstimateRecord:
+    """Return the mean of estimates from several repeats, with the mean width of their intervals."""
+    mine = [estimate[row] for estimate in outcome.estimates]
+    value = float(np.mean([one.value for one in mine]))
+    half = float(np.mean([(one.high - one.low) / 2 for one in mine]))
+    optimism = float(np.mean([one.optimism for one in mine]))
+    known = mean_of(outcome.training[row])
+    train = float(np.mean([known if one.train is None else one.train for one in mine]))
+    low, high = mine[0].low, mine[0].high
+    if len(mine) > 1:
+        ends = settings.measures[row].range
+        low, high = bounds_inside(value, value - half, value + half, ends)
+    shown = {name: one for name, one in mine[0].plain().items() if name not in _HALVES}
+    first = cast("EstimateRecord", shown)
+    return {
+        **first,
+        "value": value,
+        "low": low,
+        "high": high,
+        "level": settings.level,
+        "interval": "document jackknife",
+        "train": train,
+        "optimism": optimism,
+    }
+
+
+def _counts(settings: RankingSettings, row: int, values: Any) -> EstimateRecord:
+    """Return the mean without an interval, and the number of queries."""
+    kept = np.isfinite(values)
+    return {
+        "measure": str(settings.measures[row]),
+        "value": mean_of(values),
+        "n_queries": int(kept.sum()),
+        "left_out": int((~kept).sum()),
+        "low": math.nan,
+        "high": math.nan,
+        "level": settings.level,
+        "interval": "none",
+    }
+
+
+def _by_query(
+    settings: RankingSettings, outcome: RankedOutcome, row: int, values: Any
+) -> EstimateRecord:
+    """Return the mean over queries, each with its held-out value."""
+    kept = np.isfinite(values)
+    found = _counts(settings, row, values)
+    interval = _interval(values[kept], settings.level, settings.measures[row].range)
+    train = mean_of(outcome.training[row, kept])
+    sign = -1 if settings.measures[row].higher_is_better is False else 1
+    return {
+        **found,
+        "estimator": "held-out mean",
+        "low": interval[0],
+        "high": interval[1],
+        "level": settings.level,
+        "interval": interval[2],
+        "estimand": ESTIMANDS["queries"],
+        "train": train,
+        "optimism": sign * (train - mean_of(values)),
+        "target_size": len(settings.collection.documents),
+    }
+
+
+def _interval(values: Any, level: float, ends: tuple[float, float]) -> tuple[float, float, str]:
+    from heldout.infer.intervals.units import mean_interval  # SciPy
+
+    found = mean_interval(values, level, ends)
+    return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)
+
+
+def _per_fold(settings: RankingSettings, row: int, values: Any) -> EstimateRecord:
+    """Return the mean over folds: no interval, since their documents cannot be merged."""
+    words = ESTIMANDS["both" if settings.by == "both" else "documents"]
+    return {
+        **_counts(settings, row, values),
+        "estimator": "per-fold",
+        "estimand": f"{words}, as few as a fold has",
+        "train": math.nan,
+        "optimism": math.nan,
+        "target_size": None,
+    }

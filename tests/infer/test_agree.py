@@ -1,0 +1,337 @@
+"""Agreement of machine judgements with human ones: by hand, by peers, and what is refused."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import cohen_kappa_score
+
+import heldout
+from heldout import Qrels, agree, compare
+from heldout.cli import main
+from heldout.data.run_files import read_qrels
+from heldout.errors import InputError, MeasureError
+from heldout.measure.agreement import krippendorff_alpha
+from heldout.measure.rank_correlation import kendall_tau
+from heldout.report.agreement import agreement_text
+
+QUERIES, DOCS = 15, 20
+
+
+def named(values):
+    return {
+        f"q{query}": {f"d{doc}": value for doc, value in enumerate(row)}
+        for query, row in enumerate(np.asarray(values).tolist())
+    }
+
+
+@pytest.fixture(scope="module")
+def grades():
+    """Grades of a human and of three machines, one row per query."""
+    generator = np.random.default_rng(8)
+    human = generator.choice(4, (QUERIES, DOCS), p=[0.5, 0.25, 0.15, 0.1])
+    shift = generator.normal(0, 0.3, (3, QUERIES, 1))
+    noise = generator.normal(0, 0.6, (3, QUERIES, DOCS))
+    machines = np.clip((human + shift + noise + [[[0.0]], [[0.6]], [[-0.5]]]).round(), 0, 3)
+    return human, machines.astype(int)
+
+
+@pytest.fixture(scope="module")
+def judged(grades):
+    human, machines = grades
+    names = ("fair", "kind", "strict")
+    return named(human), {name: named(one) for name, one in zip(names, machines, strict=True)}
+
+
+@pytest.fixture(scope="module")
+def runs(grades):
+    generator = np.random.default_rng(3)
+    human, _ = grades
+    return {
+        name: named(human + generator.normal(0, noise, human.shape))
+        for name, noise in (("A", 4.0), ("B", 2.5), ("C", 2.0), ("D", 0.8))
+    }
+
+
+@pytest.fixture(scope="module")
+def full(judged, runs):
+    human, machines = judged
+    return agree(human, machines, runs, ["nDCG@10", "P@5"], rel=2)
+
+
+def test_statistics_are_those_of_the_pairs(grades, full):
+    human, machines = grades
+    first = human.ravel()
+    for judge, machine in zip(full.judges, machines, strict=False):
+        second, values = machine.ravel(), judge.statistics
+        assert values.exact.estimate == pytest.approx((first == second).mean())
+        assert values.kappa.estimate == pytest.approx(cohen_kappa_score(first, second))
+        assert values.kappa_linear.estimate == pytest.approx(
+            cohen_kappa_score(first, second, weights="linear")
+        )
+        assert values.kappa_quadratic.estimate == pytest.approx(
+            cohen_kappa_score(first, second, weights="quadratic")
+        )
+        assert values.kappa_binary.estimate == pytest.approx(
+            cohen_kappa_score(first >= 2, second >= 2)
+        )
+        assert values.alpha.estimate == pytest.approx(krippendorff_alpha([first, second]))
+        assert values.overrated.estimate == pytest.approx((second > first).mean())
+        assert values.underrated.estimate == pytest.approx((second < first).mean())
+        assert values.difference.estimate == pytest.approx((second - first).mean())
+        assert judge.mean_machine == pytest.approx(second.mean())
+        assert (judge.pairs, judge.queries) == (QUERIES * DOCS, QUERIES)
+        for value in values:
+            assert value.low < value.estimate < value.high
+    assert full.among_machines == pytest.approx(
+        krippendorff_alpha(machines.reshape(3, -1).astype(float))
+    )
+
+
+def test_intervals_treat_queries_as_the_units(grades, judged):
+    # With equally many documents per query, the mean difference is the mean of the queries' means,
+    # and the jackknife's standard error is that of a mean.
+    human, machines = grades
+    found = agree(judged[0], judged[1]["kind"]).judges[0].statistics.difference
+    means = (machines[1] - human).mean(axis=1)
+    expected = heldout.infer.intervals.units.t_interval(means)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_every_query_twice_narrows_the_interval_but_not_the_estimate(judged):
+    human, machines = judged
+    once = agree(human, machines["fair"]).judges[0].statistics.kappa
+    double = [
+        {f"{query}{copy}": docs for query, docs in one.items() for copy in "ab"}
+        for one in (human, machines["fair"])
+    ]
+    twice = agree(*double).judges[0].statistics.kappa
+    assert twice.estimate == pytest.approx(once.estimate)
+    assert twice.high - twice.low < once.high - once.low
+
+
+def test_votes_of_the_machines(grades, full):
+    human, machines = grades
+    counts = np.stack([(machines == grade).sum(axis=0) for grade in range(4)])
+    majority = counts.argmax(axis=0)  # the lowest of the most frequent grades
+    mean = np.rint(machines.mean(axis=0))
+    for name, votes in (("majority", majority), ("mean", mean)):
+        found = full.judge(name).statistics.kappa.estimate
+        assert found == pytest.approx(cohen_kappa_score(human.ravel(), votes.ravel().astype(int)))
+    assert [one.name for one in full.judges] == ["fair", "kind", "strict", "majority", "mean"]
+
+
+def test_systems_under_both_judgements(judged, runs, full):
+    human, machines = judged
+    for judge in full.judges[:3]:
+        for measure, order in zip(("nDCG@10", "P(rel=2)@5"), judge.orders, strict=True):
+            ours = compare(human, runs, measure)
+            theirs = compare(machines[judge.name], runs, measure)
+            means = [
+                [row.mean.estimate for row in one.systems] for one in (order.human, order.machine)
+            ]
+            assert means[0] == pytest.approx([row.mean.estimate for row in ours.systems])
+            assert means[1] == pytest.approx([row.mean.estimate for row in theirs.systems])
+            assert order.agreement.kendall.estimate == pytest.approx(kendall_tau(*means))
+            expected = {
+                frozenset((one.first, one.second))
+                for one, other in zip(ours.claims, theirs.claims, strict=True)
+                if (one.adjusted <= 0.05) != (other.adjusted <= 0.05)
+            }
+            assert {frozenset((one.first, one.second)) for one in order.changes} == expected
+
+
+def test_a_machine_that_repeats_the_human_agrees_in_all(judged, runs):
+    human, _ = judged
+    (judge,) = agree(human, human, runs).judges
+    assert judge.statistics.kappa.estimate == judge.statistics.alpha.estimate == 1
+    assert judge.statistics.kappa[:3] == (1, 1, 1)
+    assert judge.statistics.overrated[:2] == (0, 0)
+    assert judge.orders[0].agreement.tau_ap.estimate == pytest.approx(1)
+    assert judge.orders[0].agreement.rbo.low == pytest.approx(1)
+    assert not judge.orders[0].changes
+
+
+def test_only_shared_pairs_count_and_the_others_are_named(judged):
+    human, machines = judged
+    part = {query: dict(list(docs.items())[:8]) for query, docs in machines["fair"].items()}
+    part["new"] = {"x": 1, "y": 0}
+    part["q0"]["d19"] = -1  # not judged
+    found = agree(human, part)
+    (judge,) = found.judges
+    assert (judge.pairs, judge.only_human, judge.only_machine) == (120, 180, 2)
+    assert [note.code for note in found.notes] == ["pairs-not-shared"]
+    assert "Not used: 180 pairs judged by human only, 2 by machine only." in str(found)
+    several = agree(human, {"part": part, "whole": machines["fair"]})
+    assert len(several.notes) == 2
+    assert several.judge("majority").pairs == 120
+
+
+def test_inputs_in_any_form(judged, tmp_path):
+    human, machines = judged
+    qrels = Qrels.from_dict(machines["fair"])
+    path = tmp_path / "model.v2.qrels"
+    qrels.write(path)
+    frame = pd.DataFrame(
+        [(query, doc, grade) for query, docs in human.items() for doc, grade in docs.items()],
+        columns=["qid", "docno", "label"],
+    )
+    expected = agree(human, machines["fair"]).judges[0].statistics
+    for given in (qrels, path, str(path), {"m": path}, [qrels], [path]):
+        assert agree(frame, given).judges[0].statistics == expected
+    assert agree(human, path).judges[0].name == "model.v2"
+    assert agree(human, [qrels, qrels]).judges[1].name == "machine 2"
+    other = tmp_path / "b"
+    other.mkdir()
+    qrels.write(other / path.name)
+    names = [one.name for one in agree(human, [path, other / path.name]).judges]
+    assert names[:2] == [str(path), str(other / path.name)]
+
+
+@pytest.mark.parametrize(
+    ("machine", "words"),
+    [
+        ({"q0": {"x": 1}}, r"machine: 0 pairs .*\(human: q0 d0, q0 d1; machine: q0 x\)"),
+        ([], "no machine judgements"),
+        ({"mean": {"q0": {"d0": 1}}, "b": {"q0": {"d0": 1}}}, "mean: 1 pair of"),
+    ],
+)
+def test_what_does_not_fit_is_refused(judged, machine, words):
+    with pytest.raises(InputError, match=words):
+        agree(judged[0], machine)
+
+
+def test_wrong_settings_are_refused(judged, runs):
+    human, machines = judged
+    for settings, words in (({"rel": 0}, "rel=0"), ({"level": 0.05}, "level=0.05")):
+        with pytest.raises(InputError, match=words):
+            agree(human, machines, **settings)
+    with pytest.raises(InputError, match="at least two runs"):
+        agree(human, machines, {"A": runs["A"]})
+    with pytest.raises(MeasureError, match="GMAP"):
+        agree(human, machines, runs, "GMAP")
+    with pytest.raises(InputError, match="'mean', the name of a vote"):
+        agree(human, {"mean": machines["fair"], "b": machines["kind"]})
+    with pytest.raises(KeyError, match="no judge 'x'"):
+        agree(human, machines).judge("x")
+
+
+def test_few_queries_are_a_warning(judged):
+    human, machines = judged
+    first = {query: human[query] for query in ("q0", "q1")}
+    assert [note.code for note in agree(first, machines["fair"]).notes][-1] == "few-units"
+    alone = agree({"q0": human["q0"]}, machines["fair"]).judges[0]
+    assert np.isnan(alone.statistics.kappa.low)
+    assert "[nan" not in str(agree({"q0": human["q0"]}, machines["fair"]))
+
+
+def test_all_formats(full):
+    table = agreement_text(full, "table")
+    assert table.startswith("Highest agreement with human: ")
+    assert "kind: " in table
+    assert len(agreement_text(full, "table", full=True)) > len(table)
+    assert r"$\kappa$ $\geq$ 2" in agreement_text(full, "latex")
+    assert agreement_text(full, "csv").splitlines()[0] == (
+        "judge,statistic,estimate,low,high,level,method"
+    )
+    assert len(full.to_frame()) == 5 * 9
+    hostile = agree(
+        {f"q{n}": {"a": n % 2, "b": 1} for n in range(9)},
+        {"<b>": {f"q{n}": {"a": 1, "b": 1} for n in range(9)}},
+    )
+    assert "<b>" not in hostile._repr_html_()
+
+
+# The command
+
+
+@pytest.fixture
+def files(judged, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    human, machines = judged
+    Qrels.from_dict(human).write("human.qrels")
+    for name, one in machines.items():
+        Qrels.from_dict(one).write(f"{name}.qrels")
+    for name, one in runs.items():
+        heldout.Run.from_dict(one, name).write(f"{name}.run")
+    return tmp_path
+
+
+RUNS = ["A.run", "B.run", "C.run", "D.run"]
+
+
+@pytest.mark.usefixtures("files")
+def test_the_command_prints_what_python_finds(judged, runs, capsys):
+    human, machines = judged
+    found = agree(human, {"kind": machines["kind"]}, runs, "P@5", rel=2)
+    (kind,) = found.judges
+    arguments = ["agree", "human.qrels", "kind.qrels", "--runs", *RUNS, "-m", "P@5", "-l", "2"]
+    main([*arguments, "--json"])
+    (printed,) = json.loads(capsys.readouterr().out)["judges"]
+    assert printed["name"] == "kind"
+    assert printed["kappa"]["estimate"] == kind.statistics.kappa.estimate
+    assert printed["confusion"] == kind.counts.tolist()
+    (order,) = printed["orders"]
+    assert order["correlations"]["tau_ap"]["low"] == kind.orders[0].agreement.tau_ap.low
+    assert len(order["verdict_changes"]) == len(kind.orders[0].changes)
+    assert printed["by_query"][0]["query"] == "q0"
+    main(["agree", "human.qrels", *(f"{name}.qrels" for name in machines), "--full"])
+    expected = agreement_text(agree(human, machines), "table", full=True)
+    assert capsys.readouterr().out == expected
+
+
+def test_files_and_a_page(files, capsys):
+    judgements = ["agree", "human.qrels", "kind.qrels"]
+    main([*judgements, "-o", "out.tex"])
+    main([*judgements, "--runs", *RUNS, "-o", "a.json", "--html", "page.html"])
+    assert capsys.readouterr().out == ""
+    assert "\\toprule" in (files / "out.tex").read_text()
+    page = (files / "page.html").read_text()
+    assert 'id="part-1-grade-confusion"' in page
+    assert 'id="part-1-score-agreement"' in page
+    assert "Krippendorff" in page
+    main(["chart", "a.json", "grade-confusion", "-o", "grades.json"])
+    assert "overrating to its right" in (files / "grades.json").read_text()
+    main([*judgements, "-o", "alone.html"])
+    assert "score-agreement" not in (files / "alone.html").read_text()
+
+
+def test_tables_of_other_tools_are_read(files, judged, capsys):
+    _, machines = judged
+    rows = [
+        {"query": query, "document": doc, "grade": grade}
+        for query, docs in machines["fair"].items()
+        for doc, grade in docs.items()
+    ]
+    (files / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    pd.DataFrame(rows).to_csv("m.csv", index=False)
+    expected = Qrels.from_dict(machines["fair"]).to_dict()
+    assert read_qrels("m.jsonl").to_dict() == read_qrels("m.csv").to_dict() == expected
+    main(["agree", "human.qrels", "m.jsonl"])
+    assert capsys.readouterr().out.startswith("m and human: Cohen's kappa ")
+    (files / "m.jsonl").write_text(json.dumps({"query": "q0", "document": "d", "grade": 0.5}))
+    with pytest.raises(InputError, match=r"m.jsonl:1.*grade 0.5"):
+        read_qrels("m.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["human.qrels"], "at least one machine"),
+        (["human.qrels", "human.qrels"], "given twice"),
+        (["human.qrels", "fair.qrels", "-m", "AP"], "-m goes with --runs"),
+        (["human.qrels", "fair.qrels", "-f", "html"], "needs a file"),
+        (["human.qrels", "none.qrels"], "none.qrels"),
+        (["human.qrels", "other.qrels"], "check that the ids are the same"),
+        (["human.qrels", "fair.qrels", "--runs", "A.run"], "at least two runs"),
+    ],
+)
+def test_wrong_use_is_one_line(files, arguments, words, capsys):
+    (files / "other.qrels").write_text("x 0 y 1\n")
+    with pytest.raises(SystemExit) as ended:
+        main(["agree", *arguments])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert words in said
+    assert said.count("\n") == 1

@@ -1,0 +1,127 @@
+"""Agreement of judges: scikit-learn, published examples, invariances."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from heldout.errors import InputError
+from heldout.measure.agreement import (
+    alpha_of_confusion,
+    binary_confusion,
+    cohen_kappa,
+    exact_agreement,
+    grade_confusion,
+    krippendorff_alpha,
+    mean_difference,
+    shares_above_and_below,
+)
+
+X = np.nan
+# Krippendorff (2011), "Computing Krippendorff's Alpha-Reliability", section C: four observers,
+# twelve units, some not judged. The values there: nominal .743, ordinal .815, interval .849,
+# ratio .797.
+FOUR = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, X, X, X],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, X, 3],
+    [X, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, X],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, X],
+]
+
+pairs = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=40)
+
+
+@pytest.mark.parametrize(
+    ("metric", "value"),
+    [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849), ("ratio", 0.797)],
+)
+def test_published_alpha_of_four_observers(metric, value):
+    assert krippendorff_alpha(FOUR, metric) == pytest.approx(value, abs=5e-4)
+
+
+def test_published_alpha_of_two_observers():
+    # The same paper, sections A and B: binary data .095, nominal data .692.
+    binary = [[0, 1, 0, 0, 0, 0, 0, 0, 1, 0], [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]]
+    assert krippendorff_alpha(binary, "nominal") == pytest.approx(0.095, abs=5e-4)
+    letters = [[ord(one) for one in judge] for judge in ("aabbdcccedda", "babbbccceddd")]
+    assert krippendorff_alpha(letters, "nominal") == pytest.approx(0.692, abs=5e-4)
+
+
+def test_published_kappa():
+    # The table of two readers of 50 grant proposals that textbooks give for Cohen (1960).
+    assert cohen_kappa([[20, 5], [10, 15]], [0, 1]) == pytest.approx(0.4)
+
+
+@settings(deadline=None, max_examples=60)
+@given(pairs, st.sampled_from(["none", "linear", "quadratic"]))
+def test_kappa_equals_that_of_scikit_learn(judged, weights):
+    first, second = zip(*judged, strict=True)
+    grades, counts = grade_confusion(first, second, [0, 1, 2, 3])
+    found = float(cohen_kappa(counts, grades, weights))
+    if len({*first, *second}) == 1:
+        assert np.isnan(found)
+        return
+    named = None if weights == "none" else weights
+    expected = cohen_kappa_score(first, second, labels=[0, 1, 2, 3], weights=named)
+    assert found == pytest.approx(expected)
+
+
+@settings(deadline=None, max_examples=40)
+@given(pairs, st.integers(1, 3))
+def test_two_classes_equal_scikit_learn(judged, rel):
+    first, second = (np.array(one) for one in zip(*judged, strict=True))
+    grades, counts = grade_confusion(first, second)
+    found = float(cohen_kappa(binary_confusion(counts, grades, rel), [0, 1]))
+    if len({*(first >= rel), *(second >= rel)}) == 1:
+        assert np.isnan(found)
+        return
+    assert found == pytest.approx(cohen_kappa_score(first >= rel, second >= rel))
+
+
+@settings(deadline=None, max_examples=40)
+@given(pairs, st.sampled_from(["nominal", "ordinal", "interval"]))
+def test_alpha_of_a_matrix_is_that_of_the_ratings(judged, metric):
+    first, second = zip(*judged, strict=True)
+    grades, counts = grade_confusion(first, second)
+    assert float(alpha_of_confusion(counts, grades, metric)) == pytest.approx(
+        krippendorff_alpha([first, second], metric), nan_ok=True
+    )
+    assert float(alpha_of_confusion(counts.T, grades, metric)) == pytest.approx(
+        float(alpha_of_confusion(counts, grades, metric)), nan_ok=True
+    )
+
+
+@settings(deadline=None, max_examples=40)
+@given(pairs)
+def test_shares_and_differences(judged):
+    first, second = (np.array(one) for one in zip(*judged, strict=True))
+    grades, counts = grade_confusion(first, second)
+    above, below = shares_above_and_below(counts)
+    assert above == pytest.approx((second > first).mean())
+    assert below == pytest.approx((second < first).mean())
+    assert above + below + exact_agreement(counts) == pytest.approx(1)
+    assert mean_difference(counts, grades) == pytest.approx(second.mean() - first.mean())
+
+
+def test_many_matrices_at_once():
+    generator = np.random.default_rng(0)
+    tables = generator.integers(0, 9, (5, 4, 4)).astype(float)
+    for weights in ("none", "linear", "quadratic"):
+        found = cohen_kappa(tables, [0, 1, 2, 3], weights)
+        assert found == pytest.approx([cohen_kappa(one, [0, 1, 2, 3], weights) for one in tables])
+    found = alpha_of_confusion(tables, [0, 1, 2, 3])
+    assert found == pytest.approx([alpha_of_confusion(one, [0, 1, 2, 3]) for one in tables])
+
+
+def test_wrong_input_is_named():
+    with pytest.raises(InputError, match="weights='cubic'"):
+        cohen_kappa([[1, 0], [0, 1]], [0, 1], "cubic")
+    with pytest.raises(InputError, match="metric='x'"):
+        krippendorff_alpha([[1, 2], [1, 2]], "x")
+    with pytest.raises(InputError, match="no item"):
+        krippendorff_alpha([[1, X], [X, 2]])
+    with pytest.raises(InputError, match="one row per judge"):
+        krippendorff_alpha([1, 2])
+    with pytest.raises(InputError, match="same items"):
+        grade_confusion([1, 2], [1])
