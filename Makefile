@@ -63,6 +63,7 @@ bench: $(DEVELOPER)
 	$(BIN)/python benchmarks/tukey.py
 	$(BIN)/python benchmarks/error_rates.py
 	$(BIN)/python benchmarks/retrieval.py
+	$(BIN)/python benchmarks/fusion.py
 
 clean:
 	$(PYTHON) -c "import shutil; [shutil.rmtree(d, ignore_errors=True) for d in ('$(VENV)', 'build', 'dist', 'demo-report', 'docs/_build')]"

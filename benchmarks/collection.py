@@ -29,6 +29,8 @@ class Shape:
         return f"{self.queries}x{self.depth}-{self.judged:g}"
 
 
+SMALLEST = Shape(2, 1, 1, 1)
+TRACK = Shape(50, 1000, 400, 3)
 GRADED = Shape(250, 1000, 1200, 3)
 MIDDLE = Shape(1000, 1000, 1.1, 1)
 LARGE = Shape(6980, 1000, 1.1, 1)

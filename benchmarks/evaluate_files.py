@@ -1,20 +1,23 @@
-"""From files to the values of every query: whole programs, start-up included.
+"""From files to the values of every query: whole programs, and what of it is start-up.
 
-trec_eval takes part when it is on the path or named by TREC_EVAL; the Python packages when they are
-installed. Every contestant's values are compared with heldout's.
+Start-up is the time for two queries with one document each; the rest is work. trec_eval takes part
+when it is on the path or named by TREC_EVAL; the Python packages when they are installed. Every
+contestant's values are compared with heldout's. On a shared machine, compare processor time
+(--clock processor).
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import os
 import shutil
 import sys
 from pathlib import Path
 
 import collection
-from harness import Timing, Values, differences, report, run_process, save
+from harness import Ended, Values, differences, run_measured, save
 
 HERE = Path(__file__).parent
 MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000")
@@ -62,27 +65,87 @@ def _tabs(line: str) -> list[str]:
     return line.split("\t")
 
 
-def measure(shape: collection.Shape, folder: Path, rounds: int, leave_out: list[str]) -> object:
-    qrels, run = collection.make(shape, folder)
-    contestants = commands(qrels, run, leave_out)
-    timings = {name: Timing() for name in contestants}
-    outputs: dict[str, str] = {}
+class Clocks:
+    """The least times of a contestant, in seconds and in processor seconds."""
+
+    def __init__(self) -> None:
+        self.seconds = self.processor = math.inf
+        self.memory: float | None = None
+        self.output = ""
+
+    def add(self, ended: Ended) -> None:
+        """Add a round."""
+        self.seconds = min(self.seconds, ended.seconds)
+        self.processor = min(self.processor, ended.processor)
+        self.memory, self.output = ended.memory, ended.output
+
+
+def race_commands(contestants: dict[str, list[str]], rounds: int) -> dict[str, Clocks]:
+    """Run all programs in turn, `rounds` times."""
+    clocks = {name: Clocks() for name in contestants}
     for _ in range(rounds):
         for name, command in contestants.items():
-            outputs[name], seconds, memory = run_process(command)
-            timings[name].seconds = min(timings[name].seconds, seconds)
-            timings[name].memory = memory
-    ours = parse("heldout", outputs["heldout"])
-    agreement = {}
-    for name in contestants:
+            clocks[name].add(run_measured(command))
+    return clocks
+
+
+def measure(shape: collection.Shape, options: argparse.Namespace) -> object:
+    small = collection.make(collection.SMALLEST, options.data)
+    starts = race_commands(commands(*small, options.leave_out), options.rounds)
+    files = collection.make(shape, options.data)
+    wholes = race_commands(commands(*files, options.leave_out), options.rounds)
+    ours = parse("heldout", wholes["heldout"].output)
+    found = {}
+    print(f"\n{shape.name}: file to values ({options.clock})")
+    print(f"  {'':14}{'whole':>8}{'ratio':>8}{'start':>8}{'work':>8}{'ratio':>8}{'MB':>7}  values")
+    base = _times(starts["heldout"], wholes["heldout"], options.clock)
+    for name, whole in wholes.items():
         digits = 5.1e-5 if name == "trec_eval" else 1e-9  # trec_eval prints four digits
-        wrong = differences(ours, parse(name, outputs[name]), digits)
-        agreement[name] = "equal" if not wrong else f"{wrong} differ"
-    report(f"{shape.name}: file to values", timings, agreement)
-    return {
-        name: {"seconds": t.seconds, "memory_mb": t.memory, "values": agreement[name]}
-        for name, t in timings.items()
-    }
+        wrong = differences(ours, parse(name, whole.output), digits)
+        values = "equal" if not wrong else f"{wrong} differ"
+        total, start, work = _times(starts[name], whole, options.clock)
+        print(
+            f"  {name:14}{total:8.3f}{total / base[0]:7.1f}x{start:8.3f}{work:8.3f}"
+            f"{work / base[2]:7.1f}x{whole.memory or math.nan:7.0f}  {values}"
+        )
+        found[name] = {
+            "seconds": whole.seconds,
+            "processor_seconds": whole.processor,
+            "start_seconds": starts[name].seconds,
+            "start_processor_seconds": starts[name].processor,
+            "memory_mb": whole.memory,
+            "values": values,
+        }
+    return found
+
+
+def _times(start: Clocks, whole: Clocks, clock: str) -> tuple[float, float, float]:
+    total, first = getattr(whole, clock), getattr(start, clock)
+    return total, first, total - first
+
+
+def measure_threads(options: argparse.Namespace) -> object:
+    """Many small runs in one call, with one thread and with two."""
+    qrels, run = collection.make(collection.TRACK, options.data)
+    folder = options.data / "runs"
+    folder.mkdir(exist_ok=True)
+    lines = run.read_text(encoding="utf-8")
+    runs = [folder / f"{number}.run" for number in range(options.runs)]
+    for number, path in enumerate(runs):
+        if not path.exists():
+            path.write_text(lines.replace(" bench\n", f" bench{number}\n"), encoding="utf-8")
+    command = heldout_command(qrels, run)[:-1] + [str(path) for path in runs]
+    clocks = {1: Clocks(), 2: Clocks()}
+    for _ in range(options.rounds):
+        for threads, clock in clocks.items():
+            clock.add(run_measured(command, {"HELDOUT_THREADS": str(threads)}))
+    if clocks[1].output != clocks[2].output:
+        raise SystemExit("the values depend on the number of threads")
+    print(f"\n{options.runs} runs of {collection.TRACK.name} in one call")
+    for threads, clock in clocks.items():
+        speed = clocks[1].seconds / clock.seconds
+        print(f"  threads {threads}: {clock.seconds:.3f} s ({speed:.2f}x), {clock.processor:.3f} s")
+    return {threads: [clock.seconds, clock.processor] for threads, clock in clocks.items()}
 
 
 def main() -> None:
@@ -90,12 +153,12 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--data", type=Path, default=HERE / "data")
     parser.add_argument("--leave-out", nargs="*", default=[], help="peers that are not to run")
+    parser.add_argument("--clock", choices=("seconds", "processor"), default="seconds")
+    parser.add_argument("--runs", type=int, default=300, help="runs in one call")
     options = parser.parse_args()
     shapes = (collection.GRADED, collection.MIDDLE, collection.LARGE)
-    results = {
-        shape.name: measure(shape, options.data, options.rounds, options.leave_out)
-        for shape in shapes
-    }
+    results = {shape.name: measure(shape, options) for shape in shapes}
+    results["threads"] = measure_threads(options)
     save("evaluate_files", results)
 
 

@@ -8,6 +8,11 @@ RUN_JSON = b'{"q1": {"d1": 2.5, "d2": 1.25}, "q2": {"d1": -0.5}}\n'
 QRELS_JSON = b'{"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}'
 QRELS = b"q1 0 d1 2\nq1 0 d2 0\nq2 0 d1 1\n"
 QRELS_TABLE = b"query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t0\nq2\td1\t1\n"
+SHARES = b"query,document,prob_0,prob_1\nq1,d1,0.2,0.8\nq1,d2,1,0\nq2,d1,0.5,0.5\n"
+SHARE_LINES = (
+    b'{"query": "q1", "document": "d1", "probabilities": {"0": 0.2, "1": 0.8}}\n'
+    b'{"query": "q2", "document": "d2", "grade": 1, "probabilities": {"0": 0, "1": 1}}\n'
+)
 DOCUMENTS = (
     b'{"_id": "d1", "title": "Red", "text": "red apples"}\n{"_id": "d2", "text": "green pears"}\n'
     b'{"_id": "d3", "text": "red plums and pears"}\n'

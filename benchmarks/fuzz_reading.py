@@ -29,6 +29,12 @@ def use_qrels(folder: Path) -> object:
     return qrels.to_dict(), qrels.fingerprint()
 
 
+def use_machine(folder: Path) -> object:
+    from heldout.data.machine_judgements import read_machine
+
+    return [qrels.to_dict() for qrels in read_machine(folder / "x").graded]
+
+
 def use_collection(source: str, folder: Path, **options: Any) -> object:
     from heldout import read_collection
 

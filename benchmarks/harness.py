@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -31,23 +31,40 @@ class Timing:
     memory: float | None = None
 
 
+class Ended(NamedTuple):
+    """What a program printed and used: seconds, processor seconds, and its memory peak in MB."""
+
+    output: str
+    seconds: float
+    processor: float
+    memory: float | None
+
+
 def run_process(command: list[str]) -> tuple[str, float, float | None]:
     """Run a program; give its output, the time from start to end, and its memory peak in MB."""
+    ended = run_measured(command)
+    return ended.output, ended.seconds, ended.memory
+
+
+def run_measured(command: list[str], environment: Mapping[str, str] | None = None) -> Ended:
+    """Run a program with additions to the environment; give its output and what it used."""
     begin = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    whole = {**os.environ, **(environment or {})}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=whole)
     assert process.stdout is not None
     output = process.stdout.read()
-    memory = None
+    memory, processor = None, math.nan
     if hasattr(os, "wait4"):
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        processor = usage.ru_utime + usage.ru_stime
         memory = usage.ru_maxrss / (1024 if sys.platform == "linux" else 1024**2)
     else:
         process.wait()
     seconds = time.perf_counter() - begin
     if process.returncode:
         raise SystemExit(f"failed: {' '.join(command)}")
-    return output, seconds, memory
+    return Ended(output, seconds, processor, memory)
 
 
 def race(contestants: Mapping[str, Callable[[], float | None]], rounds: int) -> dict[str, Timing]:

@@ -27,6 +27,7 @@ extensions = [
     "api_pages",
     "command_pages",
     "gallery_pages",
+    "measure_pages",
 ]
 exclude_patterns = ["_build", "_extension", "Thumbs.db", ".DS_Store"]
 

@@ -152,7 +152,7 @@ def test_studies_are_drawn(capsys, tmp_path):
         (["roc", "-o", "f.png"], "no chart roc, which needs classes with scores"),
         (["tuning-3", "-o", "f.png"], "no chart tuning-3"),
         (["forest"], "add -o chart.png"),
-        ([], "choose one of forest,"),
+        ([], "add one of forest,"),
         (
             ["forest", "-o", "f.png", "-m", "P@5"],
             "P@5 was not computed: expected one of AP",
@@ -182,3 +182,18 @@ def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
     _, err, code = run(capsys, "chart", tmp_path / "empty", "forest", "-o", tmp_path / "f.png")
     assert code == 2
     assert "has no results" in err
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_the_name_of_the_chart_may_come_anywhere(capsys, tmp_path, monkeypatch, place):
+    monkeypatch.chdir(tmp_path)
+    truth = ["no", "yes"] * 6
+    for name, turn in (("a", 1), ("b", 5)):
+        rows = [f"u{n},{truth[n]},{(n * turn) % 12 / 12}\n" for n in range(12)]
+        (tmp_path / f"{name}.csv").write_text("unit,truth,score\n" + "".join(rows))
+    files = ["a.csv", "b.csv"]
+    files.insert(place, "roc")
+    out, _, code = run(capsys, "chart", *files, "--data", "-", "--quiet")
+    assert code == 0
+    systems = pl.read_csv(out.encode())["system"].unique(maintain_order=True).to_list()
+    assert systems == ["a", "b", "convex hull"]

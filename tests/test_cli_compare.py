@@ -118,6 +118,45 @@ def test_the_gate_opens_and_shuts(capsys):
     )
 
 
+def uncertain(path):
+    """A gain with p between .025 and .05 by a one-sided test: .08 two-sided."""
+    gaps = [0.3, 0.2, 0.25, -0.1, 0.15, -0.15, 0.1, 0.05, -0.05, 0.1, -0.02, 0.1]
+    rows = (f"q{n},{0.4 + n / 100},{0.4 + n / 100 + gap}\n" for n, gap in enumerate(gaps))
+    path.write_text("unit,old,new\n" + "".join(rows))
+    return str(path)
+
+
+def test_gate_better_and_the_verdict_are_the_same_one_sided_test(capsys, tmp_path):
+    compared = ["compare", "--scores", uncertain(tmp_path / "s.csv")]
+    main(compared)
+    assert "No significant difference between new and old" in capsys.readouterr().out
+    main([*compared, "--gate", "better"])
+    said = capsys.readouterr()
+    assert said.out.startswith("new is significantly better than old")
+    assert said.err.startswith("passed: new is better than old in ")
+    assert "one-tail" not in said.out + said.err
+    main([*compared, "--gate", "better", "--json"])
+    (record,) = json.loads(capsys.readouterr().out)
+    p = next(test["p"] for test in record["claims"][0]["tests"] if test["test"] == "randomization")
+    assert p == record["gate"][0]["p"]
+    with pytest.raises(SystemExit) as caught:  # not by more than that
+        main([*compared, "--gate", "better", "--margin", "0.06"])
+    assert caught.value.code == 1
+    assert "No significant difference" in capsys.readouterr().out
+
+
+def test_markdown_is_short_unless_all_columns_are_asked_for(capsys):
+    both = ["baseline.run", "improved.run", "--format", "md"]
+    short = run(capsys, *both, "--gate", "better")
+    assert short.out.startswith("**passed**: improved is better than baseline in nDCG@10 (gain")
+    assert "improved is significantly better than baseline" in short.out
+    assert "passed" not in short.err  # once is enough
+    assert "p (t)" not in short.out
+    assert len(short.out.splitlines()) <= 12
+    full = run(capsys, *both, "--full").out
+    assert "p (t)" in full
+
+
 def test_the_documentation_shows_what_the_gate_says(capsys):
     said = run(capsys, "baseline.run", "improved.run", "--gate", "non-inferior", "--margin", "0.01")
     page = Path(__file__).parents[1] / "docs" / "compare.md"
@@ -365,11 +404,11 @@ WRONG = {
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
-        "not by sign",
+        "--test sign cannot test a margin",
     ),
     "gate over folds by t": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "t", "--test-share", "0.1"],
-        "takes folds for independent",
+        "--test t treats folds as independent",
     ),
     "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
     "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.sqlite"], "create it first"),

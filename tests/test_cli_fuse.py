@@ -65,7 +65,7 @@ def test_the_list_of_methods(capsys):
             "3 weights for 2 runs",
         ),
         (["first.run", "second.run", "--weights", "1,x"], "'1,x' is not a list of numbers"),
-        (["first.run", "second.run", "--k", "nan"], "k=nan: expected a number of at least 0"),
+        (["first.run", "second.run", "--k", "nan"], "k is nan: expected a number of at least 0"),
         (["first.run", "second.run", "--phi", "0.5"], "rrf has no phi"),
         (["first.run", "second.run", "--depth", "0"], "'0' is not a positive integer"),
         (["first.run", "second.run", "--format", "csv"], "--format goes with -o FILE"),

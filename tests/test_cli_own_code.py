@@ -16,11 +16,10 @@ import heldout
 
 
 def rank(train, test, dims=1, seed=0):
-    queries, documents = test.collection.queries, test.collection.documents
     return {
         query: {one: 1.0 / (1 + (int(one[1:]) + dims * len(body)) % 7)
-                for one, body in documents.pairs()}
-        for query in queries.ids
+                for one, body in test.documents.pairs()}
+        for query in test.queries.ids
     }
 
 
@@ -76,6 +75,25 @@ def test_a_function_with_parameters(capsys):
     said = refused(capsys, "run", "data", "--system", "own/my.py:rank(dims)")
     assert "--system 'own/my.py:rank(dims)': rank: 'dims' is not a parameter" in said
     assert "--system own/my.py:gone" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
+
+
+def test_comparable_scores_are_said_in_the_text(capsys):
+    folds = ["--by", "document", "--folds", "2"]
+    system = "own/my.py:rank(dims=1,2)"
+    said = refused(capsys, "run", "data", "--system", system, *folds)
+    assert "own/my.py:rank(comparable=true)" in said
+    merged = system.replace(")", ", comparable=true)")
+    main(["run", "data", "--system", merged, *folds, "-o", "out", "--quiet"])
+    (described,) = heldout.Results.read("out").manifest["settings"]["systems"]
+    assert (described["comparable"], described["parameters"]) == (True, {})
+    main(["run", "out", "-o", "again", "--quiet"])
+    first, second = (heldout.Results.read(one).summary for one in ("out", "again"))
+    assert first == second
+    alone = system.replace(")", ", comparable=false)")
+    (other,) = found(capsys, "run", "data", "--system", alone, *folds)["systems"]
+    assert other["estimates"][0]["estimand"] != first[0]["estimates"][0]["estimand"]
+    said = refused(capsys, "run", "data", "--system", "own/my.py:rank(comparable=maybe)")
+    assert "comparable=maybe: expected true or false" in said
 
 
 def test_a_measure_of_rankings(capsys):

@@ -253,6 +253,23 @@ def test_one_class_only_is_undefined_not_zero(tmp_path, capsys):
     assert "MCC of one is undefined (all units are of one class)" in shown.err
 
 
+@pytest.mark.parametrize("positive", ["spam", "ham"])
+def test_scores_of_the_other_class_are_warned_about(tmp_path, capsys, positive):
+    source = np.random.default_rng(2)
+    score = source.random(60)
+    noisy = score + source.normal(0, 0.2, 60)
+    truth, guess = (np.where(one > 0.5, "spam", "ham") for one in (noisy, score))
+    rows = [f"u{n},{truth[n]},{guess[n]},{score[n]}\n" for n in range(60)]
+    path = tmp_path / "s.csv"
+    path.write_text("unit,truth,prediction,score\n" + "".join(rows))
+    said = run(capsys, "eval", path, "--positive", positive).err
+    # The scores are for spam.
+    assert ("[reversed-scores]" in said) == (positive == "ham")
+    if positive == "ham":
+        assert "units predicted as ham have lower scores" in said
+        assert "--positive" in said
+
+
 def test_points_of_curves(tmp_path, capsys):
     """Fawcett's twenty points (2006, table 1): AUC .68; the hull has six corners."""
     classes = "ppnpppnnpnpnpnnnpnpn"

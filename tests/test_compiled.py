@@ -1,55 +1,172 @@
-"""The note about compiling: said once, and never when the code is in the cache."""
+"""Compiled loops: the message is shown once, and the cache never has code of another version."""
 
 import importlib
-import os
+import subprocess
 import sys
-import time
 
 import pytest
 
-MODULE = """
-from heldout.compiled import announce, kernel
+from heldout.compiled import kernel
+from heldout.compiled_cache import code_digest, environment
 
-@kernel
-def twice(number):
+SCALE = """
+from heldout.compiled import part
+
+@part
+def scaled(number):
     return 2 * number
+"""
+
+LOOPS = """
+from heldout.compiled import announce, kernel
+from scale_of_loops import scaled
+
+OFFSET = 1
 
 @kernel
-def thrice(number):
-    return 3 * number
+def shifted(number):
+    return scaled(number) + OFFSET
 
-announce("some loops", twice, thrice)
-assert (twice(2), thrice(2)) == (4, 6)
-announce("some loops", twice, thrice)
+announce("some loops", shifted)
+RESULT = shifted(2)
+announce("some loops", shifted)
 """
+
+MESSAGE = "compiling some loops (once, takes a few seconds)\n"
 
 
 @pytest.fixture
-def said(tmp_path, monkeypatch, capsys):
-    """What is said when the module is loaded anew, with functions that nobody has called."""
-    monkeypatch.syspath_prepend(tmp_path)
+def folder(tmp_path):
+    (tmp_path / "scale_of_loops.py").write_text(SCALE)
+    (tmp_path / "loops_to_compile.py").write_text(LOOPS)
+    return tmp_path
+
+
+@pytest.fixture
+def load(folder, monkeypatch, capsys):
+    """The result of the loops, and the messages, when the modules are imported again."""
+    monkeypatch.syspath_prepend(folder)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
-    def load():
+    def loaded():
         importlib.invalidate_caches()
-        importlib.import_module("loops_to_compile")
-        del sys.modules["loops_to_compile"]
-        return capsys.readouterr().err
+        result = importlib.import_module("loops_to_compile").RESULT
+        del sys.modules["loops_to_compile"], sys.modules["scale_of_loops"]
+        return result, capsys.readouterr().err
 
-    return load
+    return loaded
 
 
-def test_compiling_is_said_once_and_again_only_when_the_source_changes(tmp_path, monkeypatch, said):
+def compiled_files(folder):
+    return sorted(path.name for path in folder.rglob("*.nbc"))
+
+
+def replace(path, old, new):
+    path.write_text(path.read_text().replace(old, new))
+
+
+def test_the_message_is_shown_once_in_each_cache_folder(load, folder, monkeypatch):
     import numba
 
-    source = tmp_path / "loops_to_compile.py"
-    source.write_text(MODULE)
-    for folder in ("", str(tmp_path / "elsewhere")):
-        monkeypatch.setattr(numba.config, "CACHE_DIR", folder)  # NUMBA_CACHE_DIR
-        assert said() == "compiling some loops (once, takes a few seconds)\n"
-        assert said() == ""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    # Two seconds from now: a file system may count time in steps of that size.
-    later = time.time_ns() + 2_000_000_000
-    os.utime(source, ns=(later, later))
-    assert said() == "compiling some loops (once, takes a few seconds)\n"
+    for place in ("", str(folder / "elsewhere")):
+        monkeypatch.setattr(numba.config, "CACHE_DIR", place)  # NUMBA_CACHE_DIR
+        assert load() == (5, MESSAGE)
+        assert load() == (5, "")
+    assert len(compiled_files(folder)) == 2
+
+
+def test_a_change_in_another_file_is_compiled(load, folder):
+    """Numba looks at the file of the kernel alone."""
+    assert load() == (5, MESSAGE)
+    replace(folder / "scale_of_loops.py", "2 *", "3 *")
+    assert load() == (7, MESSAGE)
+    assert load() == (7, "")
+    assert len(compiled_files(folder)) == 1  # the code of the earlier version is removed
+
+
+def test_a_changed_constant_is_compiled_and_a_comment_is_not(load, folder):
+    assert load() == (5, MESSAGE)
+    replace(folder / "loops_to_compile.py", "OFFSET = 1", "# What is added.\nOFFSET = 1")
+    assert load() == (5, "")
+    replace(folder / "loops_to_compile.py", "OFFSET = 1", "OFFSET = 2")
+    assert load() == (6, MESSAGE)
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04K\x01.", b"not a pickle"])
+def test_a_damaged_file_is_compiled_again(load, folder, content):
+    assert load() == (5, MESSAGE)
+    (damaged,) = folder.rglob("*.nbc")
+    damaged.write_bytes(content)
+    assert load()[0] == 5
+    assert len(damaged.read_bytes()) > 100
+
+
+def test_the_key_has_versions_processor_and_options(monkeypatch):
+    import numba
+
+    import heldout.compiled_cache as cache
+
+    keys = [environment()]
+    for module, name, value in (
+        (cache, "__version__", "0"),
+        (numba, "__version__", "0"),
+        (numba.config, "BOUNDSCHECK", 1),
+        (cache.platform, "python_version", lambda: "4.0"),
+    ):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, name, value)
+            keys.append(environment())
+    codegen = type(numba.core.registry.cpu_target.target_context.codegen())
+    with monkeypatch.context() as patch:
+        patch.setattr(codegen, "magic_tuple", lambda _: ("x86_64", "another processor", ""))
+        keys.append(environment())
+    assert len(set(keys)) == 6
+    assert environment() == keys[0]
+
+
+def test_the_digest_is_the_same_in_every_process(folder):
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        "from heldout.compiled_cache import code_digest\n"
+        "from heldout.retrieve.kernels.lists import rank\n"
+        "from heldout.data.text_hashes import hash_kernel\n"
+        "print(code_digest(rank.py_func), code_digest(hash_kernel.py_func))"
+    )
+    from heldout.data.text_hashes import hash_kernel
+    from heldout.retrieve.kernels.lists import rank
+
+    ended = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    expected = [code_digest(one.py_func) for one in (rank, hash_kernel)]
+    assert ended.stdout.split() == expected
+
+
+def test_several_processes_compile_at_once(folder):
+    """Each gets the right result, for both types; what remains are complete files."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(folder)!r})\n"
+        "from loops_to_compile import shifted\n"
+        "print(shifted(2), shifted(float(sys.argv[1])))"
+    )
+    started = [
+        subprocess.Popen(  # noqa: S603 - this Python
+            [sys.executable, "-c", code, str(number)], stdout=subprocess.PIPE, text=True
+        )
+        for number in range(3)
+    ]
+    said = [one.communicate()[0].split() for one in started]
+    assert said == [["5", str(2.0 * number + 1)] for number in range(3)]
+    assert len(compiled_files(folder)) == 2
+    assert not list(folder.rglob("*.tmp"))
+
+
+def test_loops_work_where_nothing_can_be_written(monkeypatch):
+    import heldout.compiled_cache as cache
+
+    def refuse(_):
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr(cache, "KernelCache", refuse)
+    twice = kernel(lambda number: 2 * number)
+    assert twice(2) == 4

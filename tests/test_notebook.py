@@ -195,7 +195,7 @@ def test_the_texts_of_queries_are_shown_where_they_are_known():
 
 
 def test_what_has_no_chart_is_said_to_have_none():
-    with pytest.raises(heldout.InputError, match="there is no chart of int"):
+    with pytest.raises(heldout.InputError, match="no charts of int"):
         heldout.charts(3)
 
 

@@ -1,8 +1,8 @@
-"""The directive ``public-names``: what a room of the library offers, from its docstrings.
+"""The directive ``public-names``: the public names of a package, from their docstrings.
 
 ``.. public-names:: infer`` documents every name of ``heldout.__all__`` whose home is in
-``heldout.infer``, then the other names of ``heldout.infer`` itself; under ``:modules:`` stand
-modules that are public by themselves, and whose other names are documented below.
+``heldout.infer``, then the other names of ``heldout.infer`` itself; ``:modules:`` lists public
+modules whose other names are documented below.
 """  # noqa: INP001
 
 from __future__ import annotations

@@ -1,55 +1,42 @@
-"""Compiled loops: how they are compiled and cached, and the message shown meanwhile.
-
-Numba caches compiled code in ``__pycache__`` beside the source, or in the user's cache folder where
-the installation is read-only (``NUMBA_CACHE_DIR`` names another folder).
-"""
+"""Compiled loops: how they are compiled and cached, and the message shown meanwhile."""
 
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["announce", "bare_kernel", "bare_part", "inlined", "kernel", "part"]
+__all__ = ["announce", "bare_kernel", "inlined", "kernel", "part"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 def kernel(function: _Function) -> _Function:
     """Compile a function on its first call, without the interpreter lock, and cache the code."""
-    import numba
-
-    compiled = numba.njit(cache=True, nogil=True, error_model="numpy")(function)
-    return cast("_Function", compiled)
+    return _cached(function, {"nogil": True, "error_model": "numpy"})
 
 
 def bare_kernel(function: _Function) -> _Function:
     """Compile a function like `kernel`, but without counting references to arrays.
 
-    Counting takes a fifth of the time of short loops over many arrays, and longer to compile. Such
-    a function cannot make arrays: its callers bring them.
+    Counting takes a fifth of the time of short loops over many arrays. Such a function cannot make
+    arrays: its callers bring them.
     """
+    return _cached(function, {"nogil": True, "error_model": "numpy", "_nrt": False})
+
+
+def _cached(function: _Function, options: dict[str, Any]) -> _Function:
     import numba
 
-    options: Any = {"cache": True, "nogil": True, "error_model": "numpy", "_nrt": False}
-    return cast("_Function", numba.njit(**options)(function))
+    from heldout.compiled_cache import KernelCache
 
-
-def bare_part(function: _Function) -> _Function:
-    """Compile a function that only functions of `bare_kernel` call."""
-    import numba
-
-    options: Any = {
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-        "_nrt": False,
-    }
-    return cast("_Function", numba.njit(**options)(function))
+    compiled: Any = numba.njit(**options)(function)
+    with suppress(RuntimeError):  # no folder can be written to: every process compiles
+        compiled._cache = KernelCache(function)  # noqa: SLF001 - what cache=True does
+    return cast("_Function", compiled)
 
 
 def inlined(function: _Function) -> _Function:
@@ -64,17 +51,29 @@ def inlined(function: _Function) -> _Function:
 
 
 def part(function: _Function) -> _Function:
-    """Compile a function that only kernels call: faster, as it is neither cached nor callable."""
+    """Compile a function that only kernels call, which takes less time.
+
+    It is neither cached nor callable from Python, and does not count references to arrays: it can
+    use arrays of its caller, but cannot make any.
+    """
     import numba
 
-    # The last two are options that Numba's types do not know of.
+    # The last three are options that Numba's types do not know of.
     options: Any = {
         "nogil": True,
         "error_model": "numpy",
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
+        "_nrt": False,
     }
-    return cast("_Function", numba.njit(**options)(function))
+    compiled: Any = numba.njit(**options)(function)
+    template = compiled.get_call_template
+    # A call with the constant 0 would be compiled beside the same call with an integer.
+    plain: Any = numba.types.unliteral
+    compiled.get_call_template = lambda types, names: template(
+        tuple(map(plain, types)), {name: plain(kind) for name, kind in names.items()}
+    )
+    return cast("_Function", compiled)
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:
@@ -92,11 +91,6 @@ def announce(what: str, *kernels: Callable[..., Any]) -> None:
 
 
 def _is_ready(function: Any) -> bool:
-    """Return whether a kernel was called before, or the cache has up-to-date code for it."""
-    if function.signatures:
-        return True
-    code = function.py_func.__code__
-    folder = Path(function.stats.cache_path)
-    source = Path(code.co_filename)
-    cached = folder.glob(f"{source.stem}.{code.co_name}-{code.co_firstlineno}.*.nbi")
-    return any(one.stat().st_mtime >= source.stat().st_mtime for one in cached)
+    """Return whether a kernel was called before, or the cache has code for it."""
+    files = getattr(function._cache, "files", None)  # noqa: SLF001 - set by `kernel`
+    return bool(function.signatures) or (files is not None and files.ready())

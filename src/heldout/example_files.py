@@ -1,11 +1,11 @@
-"""Write a small synthetic example: judgements and two runs to try the commands on."""
+"""Write a small synthetic example: judgements, those of a machine, and two runs to try."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from heldout.data.atomic import made_folder, write_atomically
-from heldout.data.example import example
+from heldout.data.example import example, example_machine
 from heldout.measure.ranking.evaluate import evaluate_runs
 from heldout.report.evaluation import evaluation_text, policy_lines
 
@@ -21,6 +21,7 @@ def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
     result = evaluate_runs(qrels, runs)
     with made_folder(folder) as place:
         qrels.write(place / "qrels.txt")
+        example_machine(qrels).write(place / "machine.qrels")
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
@@ -28,5 +29,6 @@ def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
             aside.write_text(f"# Two systems on a synthetic collection\n\n{text}", encoding="utf-8")
     yield evaluation_text(result, "table", terminal=terminal)
     yield "; ".join(policy_lines(result))
-    yield f"\nWritten to {place}: qrels.txt, baseline.run, improved.run and report.md. Next:"
+    files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
+    yield f"\nWritten to {place}: {files}. Next:"
     yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"

@@ -61,6 +61,7 @@ Code = Literal[
     "fit-warning",
     # units
     "no-common-document",
+    "one-subtopic",
     "few-units",
     "missing-zero",
     "same-ranking",
@@ -93,6 +94,12 @@ Code = Literal[
     "no-letters",
     "disagreement",
     "not-compared",
+    # machine judgements
+    "random-sample",
+    "unlike-queries",
+    "few-human-queries",
+    "machine-incomplete",
+    "machine-favours",
     # plans and gates
     "small-pilot",
     "few-differ",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from heldout import Collection, InputError, Qrels, View
 from heldout.data.describe import describe, word_counts
-from heldout.data.documents import documents_of
+from heldout.data.documents import MemoryDocuments, documents_of
 from heldout.data.queries import Queries
 
 DOCS = {"d1": "red apples", "d2": "", "d3": "green pears\nand plums"}
@@ -202,3 +202,34 @@ def test_description_sums_up():
 def test_qrels_object_is_taken_as_it_is():
     qrels = Qrels.from_dict(QRELS)
     assert Collection(DOCS, QUERIES, qrels).qrels is qrels
+
+
+def test_the_documents_and_queries_of_a_view():
+    whole = Collection(
+        {"a": "first", "b": "second", "c": "third"}, {"q": "one", "r": "two"}, {"q": {"a": 1}}
+    )
+    part = whole.view().with_documents([0, 2, 1]).with_queries([False, True])
+    assert part.documents.ids[:] == ["b", "c"]
+    assert list(part.documents.pairs()) == [("b", "second"), ("c", "third")]
+    assert list(part.queries.pairs()) == [("r", "two")]
+    assert whole.view().documents is whole.documents
+    assert whole.view().queries is whole.queries
+
+
+def test_texts_are_a_sequence_that_is_read_when_used():
+    class Counted(MemoryDocuments):
+        read = 0
+
+        def text(self, number):
+            Counted.read += 1
+            return super().text(number)
+
+    held = documents_of({"a": "first", "b": "second", "c": "third"})
+    (batch,) = held.batches()
+    texts = Counted(held.ids, batch.text.copy(), batch.offsets.copy()).texts
+    assert (len(texts), Counted.read) == (3, 0)
+    assert (texts[1], texts[-1], texts[1:]) == ("second", "third", ["second", "third"])
+    assert Counted.read == 4
+    assert list(texts) == ["first", "second", "third"]
+    with pytest.raises(IndexError):
+        texts[3]

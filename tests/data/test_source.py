@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import lz4.frame
 import pytest
 import zstandard
 from hypothesis import given
@@ -112,6 +113,7 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "bz2": bz2.compress,
     "zst": zstandard.ZstdCompressor().compress,
+    "lz4": lz4.frame.compress,
 }
 
 

@@ -253,7 +253,7 @@ class TestPyTerrier:
             made.append(power)
             return kind(power)
 
-        system = System.of(make, "pt", kind="transformer", space={"power": [0.5, 1.0]})
+        system = System.of(make, "pt", space={"power": [0.5, 1.0]})
         direct = System.of(overlap, "f", space={"power": [0.5, 1.0]})
         results = Experiment(collection=collection, systems=[system, direct], plan=KFold(3)).run()
         values = results.scores().values  # noqa: PD011 - not a frame
@@ -290,6 +290,10 @@ class TestPyTerrier:
         for fold, (train, validation) in enumerate(fitted):
             assert not train & validation
             assert train | validation == set(ids[folds != fold])
+
+    def test_a_function_that_makes_no_transformer(self, collection):
+        with pytest.raises(InputError, match=r"does not take \(train, test\) and returned int"):
+            Experiment(collection=collection, systems={"f": lambda power=1: power}).run()
 
     def test_documents_cannot_be_held_out_of_its_index(self, pt, collection):
         pipeline = self.retriever(pt, collection)()

@@ -246,6 +246,7 @@ def test_a_weight_at_its_limit_is_not_at_an_edge(collection, runs):
     ("systems", "words"),
     [
         (["hybrid=wsum(first.run, secnd.run, w=0.5)"], "secnd.run is neither another system"),
+        (["hybrid=wsum()"], "fuses two or more parts, got 0"),
         (["hybrid=wsum(first.run, w=0.5)"], "fuses two or more parts, got 1"),
         (["hybrid=wsum(first.run, first.run, w=0.5)"], "first.run is given twice"),
         (["hybrid=wsum(first.run, second.run)"], "wsum needs weights: write w=0:1:11"),
@@ -267,7 +268,7 @@ def test_a_weight_at_its_limit_is_not_at_an_edge(collection, runs):
             "a cannot be fused: it is a fusion",
         ),
         (["a=rrf(a, noise.run)"], "a is neither another system"),
-        (["hybrid=rrf(first.run, second.run, k=-1)"], "k=-1: expected a number of at least 0"),
+        (["hybrid=rrf(first.run, second.run, k=-1)"], "k is -1: expected a number of at least 0"),
     ],
 )
 @pytest.mark.usefixtures("folder")

@@ -106,7 +106,7 @@ def test_the_notes_have_places_in_the_collection(project, tmp_path, monkeypatch)
     results_from(project, monkeypatch, tmp_path / "a", "experiment.toml")
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
     said = " ".join(note["text"] for note in manifest["notes"])
-    for place in ("(docs.jsonl:4)", "the first in docs.jsonl:5", "in qrels:3,"):
+    for place in ("(docs.jsonl:4)", "first in docs.jsonl:5", "in qrels:3,"):
         assert place in said
     assert str(project) not in said
     assert manifest["settings"]["plan"] == "GivenFolds(folds='folds.tsv')"

@@ -247,7 +247,7 @@ def test_refused_where_it_cannot_be_done(tmp_path):
         def transform(self, topics):
             return topics
 
-    with pytest.raises(HeldoutError, match="works with built-in models, functions and objects"):
+    with pytest.raises(HeldoutError, match="works with built-in models, fusions, functions"):
         System.of(Transformer, kind="transformer", space={"a": [1, 2]}, search="optuna", trials=2)
 
 

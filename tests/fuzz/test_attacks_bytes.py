@@ -107,7 +107,7 @@ def test_no_id_becomes_a_path_when_a_collection_is_written(tmp_path, to):
 
 
 def test_ids_that_trec_cannot_hold_are_not_written(tmp_path):
-    with pytest.raises(InputError, match="holds a blank"):
+    with pytest.raises(InputError, match="white space, which TREC files do not allow"):
         export_collection(harmful(), tmp_path / "out", "trec")
     assert list(tmp_path.iterdir()) == []
 

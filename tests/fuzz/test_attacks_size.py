@@ -228,7 +228,7 @@ def test_a_few_bytes_of_parquet_that_are_a_billion_rows(tmp_path):
     assert (tmp_path / "x.parquet").stat().st_size < 300_000
     setup = READERS["run"] + "\nimport polars"
     said, grown = done_with("read(sys.argv[1])", setup, tmp_path / "x.parquet")
-    assert "hold 150,000,000 rows" in said
+    assert "150,000,000 rows in" in said
     assert grown < ALLOWED
 
 
@@ -265,7 +265,7 @@ def test_an_npz_that_unpacks_to_gigabytes(tmp_path):
                 for _ in range(150):  # more than may be taken
                     one.write(bytes(1 << 20))
     said, grown = done_with("read(sys.argv[1])", READERS["vectors"], tmp_path / "x.npz")
-    assert "unpacks to" in said
+    assert "decompresses to" in said
     assert grown < 100
 
 

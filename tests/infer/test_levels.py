@@ -3,7 +3,7 @@
 import pytest
 
 from heldout import InputError, compare
-from heldout.infer.equivalence import non_inferiority
+from heldout.infer.gate_tests import non_inferiority
 from heldout.infer.ledger import Ledger
 from heldout.infer.levels import alpha_of, check_level, level_of
 from heldout.infer.power import curve, queries_needed

@@ -9,7 +9,7 @@ from scipy import stats
 from heldout import Run, Scores, compare
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.infer.order_agreement import order_agreement, ranking_overlap, verdict_changes
+from heldout.infer.order_agreement import order_agreement, run_agreement, verdict_changes
 from heldout.measure.rank_correlation import kendall_tau, rbo, tau_ap
 from heldout.report.order_agreement import agreement_lines
 
@@ -94,6 +94,8 @@ def test_verdicts_of_errors_have_their_direction():
     up = scores("AP", [0.1, 0.5, 0.5, 0.9], 1)
     down = Scores("error", up.systems, up.units, -up.values, False)
     assert not verdict_changes(compare(up), compare(down))
+    turned = Scores("AP", up.systems[::-1], up.units, up.values[:, ::-1])
+    assert not verdict_changes(compare(up), compare(turned))
 
 
 def test_lines_name_order_and_verdicts():
@@ -137,12 +139,23 @@ def test_compare_says_how_far_measures_agree(tmp_path, capsys):
 
 
 def test_runs_are_compared_query_by_query():
-    one = Run.from_dict({"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 1.0}, "q3": {"a": 1.0}})
-    other = Run.from_dict({"q1": {"b": 3.0, "a": 2.0, "d": 1.0}, "q2": {"a": 5.0}})
-    found = ranking_overlap(one, other, p=0.8)
+    one = Run.from_dict(
+        {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 1.0, "e": 0.5}, "q3": {"a": 1.0}}
+    )
+    other = Run.from_dict({"q1": {"b": 3.0, "a": 2.0, "d": 1.0}, "q2": {"a": 5.0, "e": 1.0}})
+    found = run_agreement(one, other, p=0.8)
     expected = rbo(["a", "b", "c"], ["b", "a", "d"], 0.8)
-    assert found.by_query == pytest.approx({"q1": expected, "q2": 1.0})
-    assert found.mean.estimate == pytest.approx((1 + expected) / 2)
-    assert ranking_overlap(one, other, p=0.8, depth=1).by_query == {"q1": 0.0, "q2": 1.0}
+    assert found.by_query["q1"] == pytest.approx(
+        {"rbo": expected, "kendall": -1, "tau_ap": -1, "spearman": -1, "pearson": -1}
+    )
+    assert list(found.by_query) == ["q1", "q2"]
+    assert found.rbo.estimate == pytest.approx((1 + expected) / 2)
+    assert found.kendall.estimate == 0
+    assert 0 <= found.rbo.low <= found.rbo.high <= 1
+    first = run_agreement(one, other, p=0.8, depth=1)
+    assert [first.by_query[query]["rbo"] for query in ("q1", "q2")] == [0.0, 1.0]
+    assert np.isnan(first.kendall.estimate)
     with pytest.raises(InputError, match="no query in common"):
-        ranking_overlap(one, Run.from_dict({"x": {"a": 1.0}}))
+        run_agreement(one, Run.from_dict({"x": {"a": 1.0}}))
+    with pytest.raises(InputError, match="depth=0"):
+        run_agreement(one, other, depth=0)

@@ -122,7 +122,7 @@ def test_intervals_stay_inside_the_range():
 def test_shared_units_are_refused_and_others_are_pointed_here():
     with pytest.raises(InputError, match="unit q2 has scores of A and of B"):
         compare_unpaired({"A": {"q1": 1.0, "q2": 0.5}, "B": {"q2": 0.1, "q3": 0.2}})
-    with pytest.raises(InputError, match="compared by --unpaired"):
+    with pytest.raises(InputError, match="--unpaired"):
         Scores.of({"A": {"q1": 1.0}, "B": {"q2": 0.5}})
     with pytest.raises(InputError, match="at least two"):
         compare_unpaired({"A": [1.0, 2.0]})

@@ -109,7 +109,7 @@ def test_the_plain_interval_stays_where_it_is_inside():
 def test_classes_that_are_wholly_divided_have_no_interval():
     flags = [1, 1, 0, 0]
     assert isinstance(delong_interval(flags, [4, 3, 2, 1]), Undefined)
-    with pytest.raises(InputError, match="does not exist"):
+    with pytest.raises(InputError, match="undefined"):
         delong_test(flags, [4, 3, 2, 1], [1, 2, 3, 4])
 
 

@@ -363,13 +363,6 @@ def test_every_run_gets_a_name_of_its_own():
     assert len(set(result.names)) == len(names)
 
 
-def test_settings_that_ir_measures_does_not_know_are_refused():
-    with pytest.raises(MeasureError, match="depth"):
-        evaluate(SMALL_QRELS, SMALL_RUN, "Compat", depth=1)
-    with pytest.raises(MeasureError, match="judged_only"):
-        evaluate(SMALL_QRELS, SMALL_RUN, "Compat", judged_only=True)
-
-
 def test_numbers_of_runs_that_are_not_there_are_refused():
     with pytest.raises(InputError, match="no run number 3"):
         evaluate(SMALL_QRELS, SMALL_RUN, "AP").values(3, "AP")

@@ -13,12 +13,13 @@ from heldout import (
     Measure,
     MeasureError,
     NumberPredictions,
+    Qrels,
     Segments,
     Undefined,
     parse_measure,
     parse_measures,
 )
-from heldout.data.run_inputs import as_qrels, as_run
+from heldout.data.run_inputs import as_run
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join
 from heldout.measure.ranking.names import families, summarise
@@ -27,14 +28,17 @@ CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
 RANKING = [
     f"{name}{CUTOFF[family.cutoff]}"
     for name, family in sorted(families().items())
-    if name != "ir_measures" and not hasattr(family.compute, "own")
+    if not hasattr(family.compute, "own")
 ]
 RANKING += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@7", "P(judged_only=True)@3", "RBP(p=0.5)"]
 CLASSES = ["accuracy", "error", "balanced-accuracy", "precision(macro)", "recall(weighted)"]
 CLASSES += ["F1(micro)", "F(beta=2, macro)", "F1(class=b)", "precision(class='b', undefined=0)"]
 CLASSES += ["specificity(class=a)", "FP-rate(class=c)", "MCC", "kappa", "log-loss", "Brier"]
+CLASSES += ["kappa(linear)", "kappa(quadratic)", "top-k-accuracy(k=2)", "MCC(undefined=0)"]
+CLASSES += ["specificity(macro)", "specificity(micro)", "FP-rate(weighted)"]
 CLASSES += ["ECE(bins=5)", "AUC", "AUC(ovr, weighted)", "AUC(ovo)", "average-precision(class=b)"]
 NUMBERS = ["RMSE", "MSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2"]
+NUMBERS += ["explained-variance", "MSLE", "pinball(alpha=0.9)", "Pearson", "Spearman", "Kendall"]
 TEXTS = ["BLEU", "sentBLEU", "BLEU(order=2, smooth='add-one')", "chrF", "chrF++", "TER", "ROUGE-1"]
 TEXTS += ["ROUGE-L(value='recall')", "ROUGE-2(level='corpus')", "ExactMatch", "TokenF1"]
 TEXTS += ["Perplexity", "Perplexity(base=2)"]
@@ -45,14 +49,17 @@ UNITS = 12
 
 def rankings(rng, counts):
     """Queries and a run; each query as often as the counts say."""
-    qrels, run = {}, {}
+    rows, run = [], {}
     for query, count in enumerate(counts):
         judged = {f"d{doc}": int(rng.integers(0, 4)) for doc in range(8)}
         judged["d0"] = 1 + query % 3
         scores = {f"d{doc}": float(score) for doc, score in enumerate(rng.permutation(11))}
         for again in range(count):
-            qrels[f"q{query:02}.{again}"], run[f"q{query:02}.{again}"] = judged, scores
-    return join(as_qrels(qrels), as_run(run), None, ties=True)
+            name = f"q{query:02}.{again}"
+            run[name] = scores
+            rows += [(name, doc, grade, int(doc[1:]) % 3) for doc, grade in judged.items()]
+            rows.append((name, "d0", 1, 2))
+    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run), None, ties=True)
 
 
 def classes(rng, counts):
@@ -69,8 +76,8 @@ def classes(rng, counts):
 
 
 def numbers(rng, counts):
-    truth = rng.normal(5, 1, len(counts))
-    guess = truth + rng.normal(0, 1, len(counts))
+    truth = rng.gamma(5, 1, len(counts))
+    guess = truth + rng.uniform(-0.5, 1, len(counts))
     at = np.repeat(np.arange(len(counts)), counts)
     return NumberPredictions("A", tuple(map(str, range(len(at)))), truth[at], guess[at])
 
@@ -211,6 +218,9 @@ def test_units_with_weights_of_their_own_are_weighted():
         *(("chrF2", "chrF"), ("chrF2++", "chrF(word_order=2)"), ("chrF3", "chrF(beta=3)")),
         *(("BLEU", "BLEU"), ("TER", "TER"), ("rougeL", "ROUGE-L"), ("rouge1", "ROUGE-1")),
         *(("F1", "F1(macro)"), ("f1", "F1(macro)"), ("F1@10", "F@10"), ("map", "AP")),
+        *(("top_k_accuracy", "top-k-accuracy(k=2)"), ("mean_pinball_loss", "pinball(alpha=0.5)")),
+        *(("explained_variance", "explained-variance"), ("spearmanr", "Spearman")),
+        *(("mean_squared_log_error", "MSLE"), ("kappa(weights=linear)", "kappa(linear)")),
         *(("precision", "precision(macro)"), ("precision@5", "P@5"), ("ndcg@10", "nDCG@10")),
     ],
 )
@@ -224,7 +234,7 @@ def test_names_of_others(name, ours):
     [
         *(("neg_mean_squared_error", "MSE"), ("neg_root_mean_squared_error", "RMSE")),
         *(("neg_log_loss", "log-loss"), ("neg_brier_score", "Brier")),
-        ("neg_mean_absolute_error", "MAE"),
+        *(("neg_mean_absolute_error", "MAE"), ("neg_mean_squared_log_error", "MSLE")),
     ],
 )
 def test_negated_scorers_are_refused_with_the_measure_to_write(name, ours):
@@ -307,11 +317,14 @@ def compared(task, name, seed, units=3):
     rng = np.random.default_rng(seed)
     counts = (1,) * units
     if task == "ranking":
-        qrels = {f"q{q}": {f"d{d}": (d + q) % 3 for d in range(6)} for q in range(units)}
+        rows = [(f"q{q}", f"d{d}", (d + q) % 3, d % 2) for q in range(units) for d in range(6)]
+        qrels = Qrels.from_columns(*zip(*rows, strict=True))
         runs = {
             system: {
                 query: {f"d{d}": float(s) for d, s in enumerate(rng.permutation(9)[:kept])}
-                for query, kept in zip(qrels, rng.integers(1, 9, units).tolist(), strict=True)
+                for query, kept in zip(
+                    qrels.queries, rng.integers(1, 9, units).tolist(), strict=True
+                )
             }
             for system in "AB"
         }

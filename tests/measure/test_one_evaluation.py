@@ -190,3 +190,10 @@ def test_functions_of_the_first_version_are_still_found():
     one = NumberPredictions("A", ("a", "b"), np.array([0.0, 1]), np.array([0.5, 1]))
     assert heldout.score_predictions([one], ["MAE"]).rows[0].values == (0.25,)
     assert not {"evaluate_text", "score_predictions"} & set(heldout.__all__)
+
+
+def test_the_repr_is_short():
+    evaluation = evaluate(
+        {"q": {"a": 1}}, {"one": {"q": {"a": 1.0}}, "two": {"q": {"b": 1.0}}}, ["AP", "P@5"]
+    )
+    assert repr(evaluation) == "<Evaluation of one, two in AP, P@5>"

@@ -10,12 +10,12 @@ from naive import DOCS, collections, in_order, without_ties
 from heldout import evaluate, parse_measure
 from heldout.measure.ranking.names import families
 
-NOT_LISTED = {"ir_measures", "RelString"}
+NOT_LISTED = {"RelString"}
 CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
 EVERY = [
     f"{name}{CUTOFF[family.cutoff]}"
     for name, family in sorted(families().items())
-    if name not in NOT_LISTED and not hasattr(family.compute, "own")
+    if name not in NOT_LISTED and not family.subtopics and not hasattr(family.compute, "own")
 ]
 MORE = ["AP@3", "RR@3", "nDCG@5", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='classic')", "ERR@3", "RBP@3"]
 BINARY = ["P@5", "R@5", "F@5", "RelP@5", "Success@5", "RR", "AP", "AP@3", "Rprec", "Bpref", "infAP"]

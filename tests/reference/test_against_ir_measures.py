@@ -135,9 +135,9 @@ def test_exponential_gains_and_err_equal_gdeval(name, ours, seed):
     assert mine(ours, qrels, run) == pytest.approx(wanted, abs=6e-6)
 
 
-@pytest.mark.parametrize("name", ["RBP(p=0.8, rel=1)", "RBP(p=0.5, rel=2)", "RBP(p=0.8, rel=1)@10"])
+@pytest.mark.parametrize("name", ["RBP(p=0.8, rel=1)", "RBP(p=0.5, rel=2)"])
 def test_rbp_equals_cwl_eval(name):
-    pytest.importorskip("cwl_eval", reason="ir_measures computes RBP with cwl_eval")
+    pytest.importorskip("cwl", reason="ir_measures computes RBP with cwl_eval")
     qrels, run = case(1)
     assert mine(name, qrels, run) == pytest.approx(theirs(name, qrels, run), abs=1e-6)
 

@@ -7,8 +7,10 @@ import pytest
 from heldout.cli import main
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
+from heldout.measure.ranking.names import families
 from heldout.measure.text.names import text_measure_kinds
-from heldout.report.measures import describe_measures
+from heldout.report.formulas import FORMULAS
+from heldout.report.measures import describe_measures, listed_measures
 from heldout.report.task_measures import task_measures
 
 
@@ -40,12 +42,37 @@ def test_settings_that_are_shown_are_understood():
 
 
 def test_all_tasks_are_listed(capsys):
+    """One line for each measure, under its kind of input."""
     main(["measures"])
     out = capsys.readouterr().out
-    for line in ("nDCG(", "F1(macro | micro", "RMSE()", "BLEU(order=4", "Embedding(vectors, kind="):
-        assert f"\n{line}" in out
-    assert "    Text: exp of minus the mean log-probability" in out
-    assert "Lower is better." in out
+    heads = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    assert len(heads) == len(listed_measures([]))
+    assert {"nDCG[@k]", "alpha_nDCG@k", "F1", "RMSE", "Kendall", "BLEU", "Embedding"} <= set(heads)
+    assert "\nRanking, from judgements by subtopic, and a run:\n" in out
+    assert "Classification, from true classes and probabilities:\n" in out
+    assert "Lower is better. Also: mean_squared_error." in out
+
+
+def test_a_named_measure_has_parameters_formula_and_input(capsys):
+    main(["measures", "kappa", "BLEU", "alpha_nDCG"])
+    out = capsys.readouterr().out
+    assert "\nkappa(linear | quadratic)\n" in out
+    assert "BLEU(order=4" in out
+    assert "    input: judgements by subtopic, and a run\n" in out
+    assert "    formula: 1 - Σ w_ij n_ij / Σ w_ij e_ij" in out
+
+
+def test_every_measure_has_a_formula_and_no_other_has_one():
+    for task, formulas in FORMULAS.items():
+        listed = [one for one in listed_measures([]) if one.task == task]
+        own = {one.name for one in listed if not hasattr(family_of(one), "own")}
+        assert own == set(formulas)
+    assert all(one.input and one.summary for one in listed_measures([]))
+
+
+def family_of(one):
+    """The function of a ranking measure; a test may have defined its own."""
+    return getattr(families().get(one.name), "compute", None) if one.task == "ranking" else None
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
+    from heldout.infer.gates import GateResult
     from heldout.infer.scoring.predictions import By
     from heldout.notes import Note
-    from heldout.report.gate import GateResult
 
 __all__ = [
     "add_claim_arguments",
@@ -239,6 +239,7 @@ def present(
     int
         The exit code: 1 if the gate fails.
     """
+    from heldout.report.gate import gate_sentence
     from heldout.report.tables import note_lines
 
     comparisons = [_named(one, options.data) for one in comparisons]
@@ -253,9 +254,9 @@ def present(
     said += _publish(text, comparisons, options, nameless)
     shown_above = text is not None and options.format == "md" and options.output is None
     for result in results:
-        said += [*([] if shown_above else [result.sentence]), *note_lines(result.notes)]
+        said += [*([] if shown_above else [gate_sentence(result)]), *note_lines(result.notes)]
     if options.quiet:
-        said = [] if shown_above else [result.sentence for result in results]
+        said = [] if shown_above else list(map(gate_sentence, results))
     sys.stderr.write("".join(note + "\n" for note in said))
     return 0 if all(result.passed for result in results) else 1
 
@@ -277,7 +278,7 @@ def _named(comparison: Comparison, data: str | None) -> Comparison:
 
 
 def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
-    from heldout.report.gate import gate_results, gate_test
+    from heldout.infer.gates import gate_results, gate_test
 
     share = comparison.test_share
     test = "t" if comparison.linearised else gate_test(options.test or (), share)

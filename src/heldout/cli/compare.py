@@ -27,7 +27,7 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import add_detail, add_quiet
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
-from heldout.cli.scores import add_score_arguments, given_results, read_inputs
+from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ TEST_WORDS: Final = {
     "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",
     "corrected-t": "t test for folds that share training data; needs --test-share",
     "retuned-t": "t test that includes tuning in folds (default of heldout run)",
+    "prediction-powered": "t test of human and machine judgements together (with --machine)",
 }
 CORRECTION_WORDS: Final = {
     "romano-wolf": "stepwise bootstrap of studentized differences (default)",
@@ -78,6 +79,7 @@ _EXAMPLES = """\
   heldout compare qrels.txt old.run new.run --gate better
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
+  heldout compare human.qrels old.run new.run --machine llm.qrels
   heldout compare --scores scores.csv --ledger looks.sqlite --data "test questions 2024"
   heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"
   heldout compare -r references.txt a.txt b.txt -m BLEU -m chrF
@@ -158,7 +160,9 @@ def _compare(options: argparse.Namespace) -> int:
         raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
     if options.gate:
-        from heldout.report.gate import gate_test
+        from heldout.infer.gates import gate_test
+
+        refuse_given(options, OF_MACHINES, "comparisons without --gate")
 
         gate_test(options.test or (), options.test_share)
     options.task = _task(options)
@@ -200,7 +204,7 @@ def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Com
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     misfits = {"lower_is_better": False, "intersection": False, "system": None, "unit": None}
-    refuse_given(options, misfits, "runs and tables of scores")
+    refuse_given(options, misfits | OF_MACHINES, "runs and tables of scores")
     return _texts(options, signatures) if options.task == "text" else _predictions(options)
 
 

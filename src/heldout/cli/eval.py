@@ -17,8 +17,16 @@ from heldout.cli.inputs import (
     judgements_and_runs,
     refuse_given,
 )
-from heldout.cli.measures import given_measures
-from heldout.cli.options import add_level, add_measures, add_quiet, add_seed, positive
+from heldout.cli.measures import by_subtopic, given_measures
+from heldout.cli.options import (
+    add_level,
+    add_machine,
+    add_measures,
+    add_quiet,
+    add_seed,
+    machine_given,
+    positive,
+)
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.quick_start import import_numpy_without_threads
 from heldout.errors import InputError
@@ -38,6 +46,7 @@ _EXAMPLES = """\
   heldout eval qrels.txt bm25.run -q -o values.csv
   zcat bm25.run.gz | heldout eval qrels.txt -
   heldout eval -f trec -m all_trec -q qrels.txt bm25.run    what trec_eval prints
+  heldout eval human.qrels bm25.run --machine llm.qrels     few human, many machine judgements
   heldout eval qrels.txt bm25.run -m my.py:FirstGrade       a measure of your own
   heldout eval knn.csv logistic.csv --per-class             predicted classes
   heldout eval spam.jsonl --positive spam --hull --fp-rate 0.1
@@ -70,6 +79,8 @@ _OF_RUNS: Final = {
     "single_precision": False,
     "skip_bad_lines": False,
     "digits": None,
+    "machine": None,
+    "assume_random": False,
 }
 _OF_PREDICTIONS: Final = {"positive": None, "threshold": None, "undefined": None}
 _OF_CLASSES: Final = {
@@ -144,6 +155,7 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add("--skip-bad-lines", action="store_true", help="ignore lines that cannot be read")
     _add_predictions(parser)
     add_text_options(parser)
+    add_machine(parser)
     add_level(parser)
     add_output(parser, FORMATS, auto="table on a terminal, tsv elsewhere")
     group(parser, "output").add_argument(
@@ -235,16 +247,31 @@ def _eval_runs(options: argparse.Namespace) -> int:
     refuse_same_file(options.runs)
     skipped = _Skipped(quiet=options.quiet)
     reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
-    judgements = read_qrels(*split_paths(options.qrels), **reading)
+    subtopics = options.format != "trec" and by_subtopic(options.measure)
+    judgements = read_qrels(*split_paths(options.qrels), subtopics=subtopics, **reading)
     if options.queries is not None:
         judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
     reading |= {"ties": options.ties, "single_precision": options.single_precision}
-    if options.format == "trec":
+    if options.machine is not None:
+        _refuse_beside_machine(options)
+        _show_estimates(_evaluate(judgements, options, reading), options)
+    elif options.format == "trec":
         emit(_trec(judgements, options, reading), options.output)
     else:
         _show(_evaluate(judgements, options, reading), options)
     skipped.summary()
     return 0
+
+
+def _refuse_beside_machine(options: argparse.Namespace) -> None:
+    """Refuse what is about single queries: combined estimates are means."""
+    from heldout.infer.levels import check_level
+
+    check_level(options.level, name="--level ")
+    if options.format in {"trec", "parquet"}:
+        raise InputError(f"--format {options.format} does not go with --machine")
+    if options.per_unit or options.digits is not None:
+        raise InputError("--per-unit and --digits do not go with --machine")
 
 
 def _refuse_trec_options(options: argparse.Namespace) -> None:
@@ -334,9 +361,11 @@ def _evaluate(
         "depth": options.depth,
         "rel": options.rel,
         "judged_only": options.judged_only,
+        **machine_given(options),
         **reading,
     }
-    wanted = given_measures(options.measure, "ranking") or DEFAULT_MEASURES
+    usual = DEFAULT_MEASURES if options.machine is None else DEFAULT_MEASURES[:3]
+    wanted = given_measures(options.measure, "ranking") or usual
     if len(options.runs) < 2 or not sys.stderr.isatty():
         return evaluate_runs(judgements, options.runs, wanted, **settings)
     from rich.console import Console  # only for the progress bar
@@ -346,6 +375,21 @@ def _evaluate(
         task = bar.add_task("runs", total=len(options.runs))
         settings["progress"] = lambda _: bar.advance(task)
         return evaluate_runs(judgements, options.runs, wanted, **settings)
+
+
+def _show_estimates(result: RankingEvaluation, options: argparse.Namespace) -> None:
+    """Show human-only, machine-only and combined estimates."""
+    from heldout.report.machine import estimates_json, estimates_notes, estimates_text
+    from heldout.report.tables import note_lines
+
+    kind, level = options.format, options.level
+    if kind == "json":
+        emit(estimates_json(result, level), options.output)
+        return
+    terminal = options.output is None and sys.stdout.isatty()
+    emit(estimates_text(result, kind, level=level, terminal=terminal), options.output)
+    if not options.quiet and kind in {"tsv", "csv", "table"}:
+        _note("\n".join(note_lines(estimates_notes(result))) or "no warnings")
 
 
 def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:

@@ -19,7 +19,15 @@ MOST_IN_USAGE: Final = 6
 
 ORDER: Final = (
     *("commands", "positional arguments", "options", "predictions", "texts", "input"),
-    *("plan (what is held out)", "analysis", "text analysis", "output", "execution", "help"),
+    *(
+        "machine judgements",
+        "plan (what is held out)",
+        "analysis",
+        "text analysis",
+        "output",
+        "execution",
+        "help",
+    ),
 )
 """The order of the groups of options, the command's own first."""
 

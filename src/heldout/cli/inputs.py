@@ -56,7 +56,7 @@ def add_prediction_options(parser: argparse.ArgumentParser) -> None:
         "--undefined",
         type=int,
         choices=(0,),
-        help="count undefined precision, recall and F of a class as 0 (scikit-learn's "
+        help="count undefined precision, recall, F, MCC and kappa as 0 (scikit-learn's "
         "zero_division=0)",
     )
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
 
-__all__ = ["add_measures", "given_measures"]
+__all__ = ["add_measures", "by_subtopic", "given_measures"]
 
 
 def add_measures(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -19,7 +19,7 @@ def add_measures(command: Callable[..., argparse.ArgumentParser], commands: Any)
     parser = command(
         commands,
         "measures",
-        "List measures with their parameters and other spellings.",
+        "List measures; describe those that are named.",
         "  heldout measures\n  heldout measures nDCG\n",
     )
     parser.add_argument("names", metavar="NAME", nargs="*", help="list these only")
@@ -52,3 +52,12 @@ def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
         else:
             found.append(name)
     return found
+
+
+def by_subtopic(names: Sequence[str] | None) -> bool:
+    """Return whether a measure of ``-m`` needs judgements by subtopic."""
+    from heldout.measure.parse import parse_measures
+    from heldout.measure.ranking.evaluate import needs_subtopics
+
+    known = [name for name in names or () if ".py:" not in name]
+    return needs_subtopics(parse_measures(known, "ranking"))

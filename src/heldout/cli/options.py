@@ -24,12 +24,14 @@ __all__ = [
     "add_detail",
     "add_json",
     "add_level",
+    "add_machine",
     "add_measures",
     "add_plan_options",
     "add_quiet",
     "add_seed",
     "add_verify_index",
     "check_plan_options",
+    "machine_given",
     "plan_table",
     "positive",
     "size",
@@ -100,6 +102,32 @@ def add_detail(parser: argparse.ArgumentParser) -> None:
 
 
 # Analysis
+
+
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options for judgements of a machine."""
+    add = group(parser, "machine judgements").add_argument
+    add(
+        "--machine",
+        metavar="FILE",
+        help="judgements of a machine for these and further queries, to make the human ones count "
+        "for more (qrels, or a table with columns prob_0, prob_1, …)",
+    )
+    add(
+        "--assume-random",
+        action="store_true",
+        help="the queries with human judgements are a random sample of all (heldout split "
+        "--sample)",
+    )
+
+
+def machine_given(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the options of `add_machine` as the library takes them; empty without a machine."""
+    if options.machine is None:
+        if options.assume_random:
+            raise InputError("--assume-random goes with --machine FILE")
+        return {}
+    return {"machine": options.machine, "assume_random": options.assume_random}
 
 
 def add_measures(

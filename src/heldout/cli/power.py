@@ -14,10 +14,11 @@ from heldout.cli.inputs import (
     add_text_options,
     given_task,
     read_predictions,
+    refuse_given,
 )
 from heldout.cli.measures import given_measures
 from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
-from heldout.cli.scores import add_score_arguments, given_results, read_inputs
+from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
@@ -40,6 +41,7 @@ _MANY: Final = 3
 
 _EXAMPLES = """\
   heldout power qrels.txt old.run new.run --difference 0.02
+  heldout power human.qrels old.run new.run --machine llm.qrels --difference 0.02
   heldout power --scores scores.csv --queries 50 100 200
   heldout power --scores scores.csv --half-width 0.01
   heldout power --sd 0.15 --difference 0.01 0.02 0.05
@@ -210,6 +212,8 @@ def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPow
     """For each pair of systems the power at each amount."""
     if not options.simulate:
         return []
+    if options.machine is not None:
+        raise InputError("--simulate does not go with --machine")
     if pilot.scored is None:
         raise InputError(
             "--simulate needs a pilot with values of units: runs, a table, predictions"
@@ -241,6 +245,7 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
     if folder is not None and Path(folder).is_dir():
         options.files, options.scores = [], folder
     if options.sd is not None or options.discordant is not None:
+        refuse_given(options, OF_MACHINES, "pilot studies")
         yield _known_spread(options)
         return
     if not options.files and options.scores is None:
@@ -248,12 +253,15 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
             "no input: give a pilot study (QRELS RUN RUN, predictions, or --scores), or --sd"
         )
     results = None if options.files else given_results(options)
+    if results is not None or options.test_share is not None:
+        refuse_given(options, OF_MACHINES, "judgements and runs")
     task = "ranking" if options.scores is not None else given_task(options)
     if task == "text":
         raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     if results is not None:
         yield from _of_results(results, options)
     elif task != "ranking":
+        refuse_given(options, OF_MACHINES, "judgements and runs")
         yield from _of_predictions(task, options)
     else:
         for scores in read_inputs(options):

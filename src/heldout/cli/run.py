@@ -40,6 +40,7 @@ _EXAMPLES = """\
   heldout run pydocs --system 'bm25(k1=0.5:3:6)' --by document --folds 5 -m nDCG@10 -m AP
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
   heldout run scifact --system 'ranker.py:rank(dims=50,100)' --leave-one-out
+  heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
   heldout run qrels.txt --system 'ql=runs/mu=*.run' --against bm25.run
   heldout run experiment.toml -o results
   heldout run experiment.toml --dry-run
@@ -53,10 +54,13 @@ A system is a model with parameters, run files, or a function f(train, test, **p
 Python file, which is executed. k1=0.9 is fixed; k1=0.5:3:6 (from:to:count) and b=0.3,0.75 are
 tuned on the training data of each split. Run files with * or ? are the settings of one system,
 read from their names (name=value, joined by a comma, _ or -). NAME= before a system names it.
+A fusion, such as wsum(bm25.run, dense.run, norm=minmax, w=0:1:11) or rrf(bm25, dense.run, k=10,60),
+combines run files and other systems of the experiment; w is the weight of the first of two (see
+heldout fuse --methods).
 
-If all systems are run files, judgements are enough. A file with task = "classification" or
-"regression" has a table as [data] (file, target, text or features) and scikit-learn estimators as
-systems (estimator = "module:name", step__param in space).
+If all systems are run files or fusions of them, judgements are enough. A file with task =
+"classification" or "regression" has a table as [data] (file, target, text or features) and
+scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
 # Options that describe an experiment; a file does that itself.

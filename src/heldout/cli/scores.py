@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from heldout.cli.help import group
 from heldout.cli.inputs import judgements_and_runs, refuse_given
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_measures
+from heldout.cli.options import add_machine, add_measures, machine_given
 from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
@@ -18,8 +18,15 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.evaluate import Missing
     from heldout.measure.ranking.names import RankingMeasure
 
-__all__ = ["add_score_arguments", "add_table_columns", "given_results", "read_inputs"]
+__all__ = [
+    "OF_MACHINES",
+    "add_score_arguments",
+    "add_table_columns",
+    "given_results",
+    "read_inputs",
+]
 
+OF_MACHINES = {"machine": None, "assume_random": False}
 _OF_TABLES = {"lower_is_better": False, "system": None, "unit": None}
 
 
@@ -44,6 +51,7 @@ def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
         help="table of scores (CSV, TSV or Parquet; wide or long; also the output of heldout eval "
         "-q), or a results folder of heldout run",
     )
+    add_machine(parser)
     add_table_columns(parser)
     add("--lower-is-better", action="store_true", help="with --scores: errors, times")
     add(
@@ -81,6 +89,7 @@ def given_results(options: argparse.Namespace) -> Results | None:
 def read_inputs(options: argparse.Namespace) -> list[Scores]:
     """Return the scores to work on, one object per measure."""
     if options.scores is not None:
+        refuse_given(options, OF_MACHINES, "judgements and runs")
         if options.files:
             raise InputError("give either --scores or judgements and runs, not both")
         results = given_results(options)
@@ -145,7 +154,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.data.run_files import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.parse import parse_measures
-    from heldout.measure.ranking.evaluate import evaluate_runs
+    from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
     wanted = given_measures(options.measure, "ranking") or ["nDCG@10"]
     measures = parse_measures(wanted, "ranking")
@@ -153,9 +162,11 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
         _refuse_incomparable(measure)
     qrels, runs = judgements_and_runs(options)
     refuse_same_file(runs)
-    judgements = read_qrels(*split_paths(qrels))
+    judgements = read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures))
     missing: Missing = "skip" if options.intersection else "zero"
-    result = evaluate_runs(judgements, runs, [*measures, "Judged@10"], missing=missing)
+    result = evaluate_runs(
+        judgements, runs, [*measures, "Judged@10"], missing=missing, **machine_given(options)
+    )
     return [evaluation_scores(result, measure) for measure in measures]
 
 

@@ -44,6 +44,7 @@ _EXAMPLES = """\
   heldout split parts/r0-f0/train --by document --hold-out 0.2 -o again --to beir
   heldout split pydocs --folds-file folds.tsv
   heldout split pydocs --by document --sample 1000 -o small      a smaller collection
+  heldout split topics.tsv --sample 30 --seed 1 > judge.txt      queries for people to judge
 """
 
 _NOTES = """\
@@ -81,7 +82,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         "--sample",
         type=positive,
         metavar="N",
-        help="draw N random units and write them with -o as one collection (no folds)",
+        help="draw N random units: print the ids of queries, or write a collection with -o",
     )
     add("--fold", type=int, metavar="N", help="with -o: write this fold only")
     add_plan_options(parser)
@@ -113,6 +114,8 @@ def _split(options: argparse.Namespace) -> int:
     from heldout.resample.notices import ResamplingWarning
 
     _refuse_strange(options)
+    if options.sample is not None and options.output is None and options.assignments is None:
+        return _print_sample(options)
     kind = ""
     if options.assignments is not None:
         file = None if options.assignments == "-" else options.assignments
@@ -133,6 +136,54 @@ def _split(options: argparse.Namespace) -> int:
     return 0
 
 
+def _print_sample(options: argparse.Namespace) -> int:
+    """Print the ids of randomly drawn queries, one per line."""
+    from heldout.resample.sample import draw_sample
+
+    ids = _query_ids(options)
+    if options.sample > len(ids):
+        raise InputError(f"--sample {options.sample}: there are only {len(ids)} queries")
+    emit("".join(f"{one}\n" for one in draw_sample(ids, options.sample, options.seed or 0)))
+    if not options.quiet:
+        queries = count_of(len(ids), "query", "queries")
+        sys.stderr.write(
+            f"{options.sample} of {queries}, drawn at random (seed {options.seed or 0})\n"
+        )
+    return 0
+
+
+def _query_ids(options: argparse.Namespace) -> list[str]:
+    """The ids of all queries: of judgements, of a file of queries or ids, or of a collection."""
+    source = options.collection
+    if options.qrels is not None or options.queries is not None or not is_file(source):
+        return list(open_collection(options).queries.ids)
+    from heldout.data.io.blocks import Reading
+    from heldout.data.io.query_files import read_queries
+    from heldout.data.run_files import read_qrels
+
+    try:
+        return list(read_qrels(source).queries)
+    except InputError as not_judgements:
+        lines = _lines(source)
+        if lines and all(len(line.split()) == 1 for line in lines):
+            return lines
+        try:
+            return list(read_queries(source, Reading())[0].ids)
+        except InputError:
+            raise not_judgements from None
+
+
+def _lines(path: str) -> list[str]:
+    """The lines of a text without blanks around them; none of a file that is not text."""
+    from pathlib import Path
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
 def _refuse_strange(options: argparse.Namespace) -> None:
     """Refuse options that would have no effect."""
     check_plan_options(options)
@@ -149,8 +200,8 @@ def _refuse_strange_output(options: argparse.Namespace) -> None:
         raise InputError("--assignments writes a table and -o collections: give one of them")
     if options.format != "auto" and options.assignments is None:
         raise InputError("--format goes with --assignments; collections have --to")
-    if options.sample is not None and options.output is None:
-        raise InputError("--sample writes a collection: add -o FOLDER")
+    if options.sample is not None and options.output is None and options.by != "query":
+        raise InputError("--sample of documents writes a collection: add -o FOLDER")
     if options.fold is not None and options.output is None:
         raise InputError("--fold goes with -o FOLDER")
     if options.force and options.output is None:

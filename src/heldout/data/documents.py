@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BATCH",
+    "DocumentTexts",
     "Documents",
     "MemoryDocuments",
     "TextBatch",
@@ -116,6 +117,11 @@ class Documents(ABC):
     def text(self, number: int) -> str:
         """Return the text of one document; this may be slow in compressed files."""
 
+    @property
+    def texts(self) -> DocumentTexts:
+        """The texts in collection order: a sequence that reads each text when it is used."""
+        return DocumentTexts(self)
+
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield id and text of every document."""
         for batch in self.batches():
@@ -152,6 +158,49 @@ class Documents(ABC):
             held.flags.writeable = False
             self._hashes = held
         return held
+
+
+class DocumentTexts(Sequence[str]):
+    """The texts of documents, read when they are used.
+
+    Parameters
+    ----------
+    documents
+        The documents.
+
+    Examples
+    --------
+    >>> texts = documents_of({"a": "one text", "b": "another"}).texts
+    >>> len(texts), texts[-1], list(texts)
+    (2, 'another', ['one text', 'another'])
+    """
+
+    __slots__ = ("_documents",)
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+
+    def __len__(self) -> int:
+        return len(self._documents)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} texts>"
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, text in self._documents.pairs())
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        """Return the text at a position, or a list of texts."""
+        numbers = range(len(self))[place]
+        if isinstance(numbers, range):
+            return [self._documents.text(number) for number in numbers]
+        return self._documents.text(numbers)
 
 
 class TextDigest:

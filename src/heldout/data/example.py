@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from heldout.data.run import Qrels, Run
 
-__all__ = ["example"]
+__all__ = ["example", "example_machine"]
 
 
 def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels, list[Run]]:
@@ -38,3 +40,11 @@ def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels,
         }
         runs.append(Run.from_dict(ranked, system))
     return qrels, runs
+
+
+def example_machine(qrels: Qrels, seed: int = 21) -> Qrels:
+    """Judge the same documents as a machine might: too kindly, and more so for some queries."""
+    generator = np.random.default_rng(seed)
+    kindness = generator.normal(0.25, 0.25, len(qrels.queries))[qrels.query_of_row()]
+    noisy = qrels.grades + kindness + generator.normal(0, 0.4, len(qrels))
+    return replace(qrels, grades=np.clip(np.rint(noisy), 0, 2).astype(np.int64))

@@ -10,6 +10,7 @@ import numpy as np
 from heldout.data.ids import id_column
 from heldout.data.notes import named_few
 from heldout.data.run import Qrels
+from heldout.data.subtopics import take_subtopics
 from heldout.errors import InputError
 from heldout.notes import Note
 
@@ -66,7 +67,8 @@ def qrels_rows(qrels: Qrels, keep: Flags) -> Qrels:
     offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
     names = tuple(qrels.queries[number] for number in staying.tolist())
     rows = np.flatnonzero(keep)
-    return Qrels(names, offsets, qrels.docs.take(rows), qrels.grades[rows])
+    by_subtopic = take_subtopics(qrels.subtopics, rows)
+    return Qrels(names, offsets, qrels.docs.take(rows), qrels.grades[rows], subtopics=by_subtopic)
 
 
 def join(

@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Queries", "queries_of"]
 
@@ -55,9 +55,13 @@ class Queries:
     def __repr__(self) -> str:
         return f"Queries({len(self)})"
 
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Return id and text of every query."""
+        return zip(self.ids, self.texts, strict=True)
+
     def to_dict(self) -> dict[str, str]:
         """Return ``{id: text}``."""
-        return dict(zip(self.ids, self.texts, strict=True))
+        return dict(self.pairs())
 
     def take(self, numbers: Iterable[int]) -> Queries:
         """Return the queries at some positions."""

@@ -23,8 +23,15 @@ from heldout.data.columns import (
     wrong_grades,
 )
 from heldout.data.duplicates import duplicate_row, repeats
+from heldout.data.ids import as_id
 from heldout.data.notes import count_of
 from heldout.data.ordering import put_in_order
+from heldout.data.subtopics import (
+    SUBTOPIC_NAMES,
+    judgement_columns,
+    merge_subtopics,
+    take_subtopics,
+)
 from heldout.data.words import Floats, Ints, Words, query_keys
 from heldout.errors import DuplicateError, InputError
 
@@ -36,6 +43,7 @@ if TYPE_CHECKING:
 
     from heldout.data.columns import Frame
     from heldout.data.ids import IdColumn
+    from heldout.data.subtopics import Subtopics
 
 __all__ = ["Qrels", "Run", "TiePolicy"]
 
@@ -300,6 +308,9 @@ class Qrels:
         The number of judgements that were repeated with the same grade (and count once).
     id_columns
         The names of the columns of query and document ids in frames.
+    subtopics
+        The grades by subtopic, for measures of diversity; the grade of a document is then its
+        highest.
     """
 
     queries: tuple[str, ...]
@@ -308,6 +319,7 @@ class Qrels:
     grades: Ints
     repeated: int = 0
     id_columns: tuple[str, str] = ID_COLUMNS
+    subtopics: Subtopics | None = None
     keys: Words = field(init=False, repr=False)
     rows_by_key: Ints = field(init=False, repr=False)
 
@@ -324,12 +336,13 @@ class Qrels:
         cls,
         path: str | os.PathLike[str],
         *more: str | os.PathLike[str],
+        subtopics: bool = False,
         skip_bad_lines: bool = False,
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
         from heldout.data.run_files import read_qrels  # circular import
 
-        return read_qrels(path, *more, skip_bad_lines=skip_bad_lines)
+        return read_qrels(path, *more, subtopics=subtopics, skip_bad_lines=skip_bad_lines)
 
     @classmethod
     def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:
@@ -341,20 +354,41 @@ class Qrels:
         return cls.from_columns(queries, docs, [g for d in judged.values() for g in d.values()])
 
     @classmethod
-    def from_frame(cls, frame: Frame) -> Qrels:
+    def from_frame(cls, frame: Frame, *, subtopics: bool = False) -> Qrels:
         """Make qrels from a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …).
 
         `to_frame` keeps the names of the id columns.
+
+        Parameters
+        ----------
+        frame
+            The judgements.
+        subtopics
+            Also use the column ``subtopic`` or ``iteration``.
         """
-        columns = pick_columns(frame, QRELS_COLUMNS, "qrels frame")
-        qrels = cls.from_columns(columns["query"], columns["doc"], columns["grade"])
+        known = {**QRELS_COLUMNS, "subtopic": SUBTOPIC_NAMES} if subtopics else QRELS_COLUMNS
+        columns = pick_columns(frame, known, "qrels frame")
+        qrels = cls.from_columns(
+            columns["query"], columns["doc"], columns["grade"], columns.get("subtopic")
+        )
         return replace(qrels, id_columns=id_columns(frame, QRELS_COLUMNS))
 
     @classmethod
     def from_columns(
-        cls, queries: Iterable[Any], docs: Iterable[Any], grades: Iterable[float]
+        cls,
+        queries: Iterable[Any],
+        docs: Iterable[Any],
+        grades: Iterable[float],
+        subtopics: Iterable[Any] | None = None,
     ) -> Qrels:
-        """Make qrels from three columns of equal length."""
+        """Make qrels from three columns of equal length, or four with subtopics.
+
+        Examples
+        --------
+        >>> judged = Qrels.from_columns("qqq", ["a", "a", "b"], [1, 2, 1], ["1", "2", "2"])
+        >>> judged.to_dict(), len(judged.subtopics.row)
+        ({'q': {'b': 1, 'a': 2}}, 3)
+        """
         stretches, doc_column, values = three_columns(queries, docs, grades, "qrels", "grade")
         wrong = np.flatnonzero(wrong_grades(values))
         if len(wrong):
@@ -363,24 +397,39 @@ class Qrels:
                 f"qrels, document {doc_column[row]} (row {row + 1}): "
                 f"grade {values[row]:g} {grade_problem(values[row])}"
             )
-        return cls.assemble(stretches, doc_column, values.astype(np.int64))
+        names = None if subtopics is None else [as_id(one) for one in subtopics]
+        if names is not None and len(names) != len(values):
+            raise InputError(f"qrels: {len(names)} subtopics for {len(values)} judgements")
+        return cls.assemble(stretches, doc_column, values.astype(np.int64), names)
 
     @classmethod
-    def assemble(cls, queries: Stretches, docs: IdColumn, grades: Ints) -> Qrels:
+    def assemble(
+        cls, queries: Stretches, docs: IdColumn, grades: Ints, subtopics: list[str] | None = None
+    ) -> Qrels:
         """Sort checked columns and make qrels; equal judgements are merged, conflicts refused."""
         names = tuple(sorted(set(queries.names), key=str.encode))
         codes = queries.codes(names)
-        if (codes[1:] < codes[:-1]).any():
+        if subtopics is not None:  # by document id, so that ties in ideal lists are those of ndeval
+            rows = docs.order(np.arange(len(codes)), codes, descending=True)
+            codes, docs, grades = codes[rows], docs.take(rows), grades[rows]
+            subtopics = [subtopics[row] for row in rows.tolist()]
+        elif (codes[1:] < codes[:-1]).any():
             rows = np.argsort(codes, kind="stable")
             codes, docs, grades = codes[rows], docs.take(rows), grades[rows]
         offsets = np.searchsorted(codes, np.arange(len(names) + 1))
         qrels = cls(names, offsets, docs, grades)
-        repeated = qrels._repeated_rows()
-        if not len(repeated):
-            return qrels
-        keep = np.delete(np.arange(len(grades)), repeated)
+        by_subtopic = None
+        if subtopics is None:
+            again = qrels._repeated_rows()
+            if not len(again):
+                return qrels
+            keep, repeated = np.delete(np.arange(len(grades)), again), len(again)
+            grades = grades[keep]
+        else:
+            pairs = repeats(docs, qrels.rows_by_key, qrels.keys)
+            keep, grades, by_subtopic, repeated = merge_subtopics(qrels, pairs, subtopics)
         offsets = np.searchsorted(codes[keep], np.arange(len(names) + 1))
-        return cls(names, offsets, docs.take(keep), grades[keep], len(repeated))
+        return cls(names, offsets, docs.take(keep), grades, repeated, ID_COLUMNS, by_subtopic)
 
     def _repeated_rows(self) -> Ints:
         """Return the rows that repeat a judgement; raise an error for two different grades."""
@@ -399,6 +448,8 @@ class Qrels:
         digest = hashlib.blake2b("\0".join(self.queries).encode(), digest_size=8)
         digest.update(self.keys.tobytes())  # sorted: the order of the file does not matter
         digest.update(self.grades[self.rows_by_key].tobytes())
+        if self.subtopics is not None:
+            digest.update(self.subtopics.fingerprint(self.rows_by_key))
         return digest.hexdigest()
 
     def query_of_row(self) -> Ints:
@@ -431,7 +482,9 @@ class Qrels:
         counts = np.diff(self.offsets)[wanted]
         offsets = np.concatenate(([0], np.cumsum(counts)))
         names = tuple(self.queries[number] for number in wanted)
-        return Qrels(names, offsets, self.docs.take(rows), self.grades[rows])
+        by_subtopic = take_subtopics(self.subtopics, rows)
+        docs, grades = self.docs.take(rows), self.grades[rows]
+        return Qrels(names, offsets, docs, grades, subtopics=by_subtopic)
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return ``{query: {document: grade}}``."""
@@ -444,7 +497,8 @@ class Qrels:
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with the columns ``query_id``, ``doc_id``, ``relevance``.
 
-        Judgements made from a frame keep the names of its id columns.
+        Judgements by subtopic have one row for each, and a column ``subtopic``. Judgements made
+        from a frame keep the names of its id columns.
 
         Parameters
         ----------
@@ -454,12 +508,11 @@ class Qrels:
         check_library(library)
         import polars as pl  # slow to import, seldom needed
 
-        names = [self.queries[number] for number in self.query_of_row().tolist()]
         query, doc = self.id_columns
-        frame = pl.DataFrame(
-            {query: names, doc: self.docs.tolist(), "relevance": self.grades},
-            schema={query: pl.String, doc: pl.String, "relevance": pl.Int64},
-        )
+        names = {"query": query, "doc": doc, "grade": "relevance", "subtopic": "subtopic"}
+        columns = {names[role]: column for role, column in judgement_columns(self).items()}
+        types = {name: pl.Int64 if name == "relevance" else pl.String for name in columns}
+        frame = pl.DataFrame(columns, schema=types)
         return frame_of(frame, library)
 
     def write(self, path: str | os.PathLike[str]) -> None:

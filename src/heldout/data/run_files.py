@@ -14,8 +14,10 @@ from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
 from heldout.data.io.delimited import refuse_or_report
+from heldout.data.io.run_cbor import is_cbor
 from heldout.data.io.source import open_source
 from heldout.data.run import Qrels, Run
+from heldout.data.subtopics import SUBTOPIC_NAMES, judgement_columns
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
@@ -34,7 +36,7 @@ __all__ = [
     "write_run",
 ]
 
-Format = Literal["trec", "csv", "tsv", "json", "parquet"]
+Format = Literal["trec", "csv", "tsv", "json", "parquet", "cbor"]
 _ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 _HEADER_WORDS = frozenset(
     spelling
@@ -51,6 +53,8 @@ def detect_format(source: Source) -> Format:
         return "parquet"
     if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
+    if is_cbor(head):
+        return "cbor"
     first = _first_line(head)
     for mark, name in (("\t", "tsv"), (",", "csv")):
         cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
@@ -74,7 +78,8 @@ def read_run(
     ----------
     path
         A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
-        or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard input.
+        or a Parquet table; gzip, xz, bzip2, zstd and lz4 (ranx) are
+        decompressed; ``-`` is standard input.
     name
         The name of the run (default: its tag, or else the name of the file).
     ties
@@ -91,13 +96,13 @@ def read_run(
     if kind != "trec":
         from heldout.data.io.run_table import read_run_table
 
-        columns = read_run_table(
+        queries, docs, scores = read_run_table(
             source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
         )
         run_name = name or _stem(source.name)
         with _located(source, ""):
             return Run.from_columns(
-                *columns, run_name, ties=ties, single_precision=single_precision
+                queries, docs, scores, run_name, ties=ties, single_precision=single_precision
             )
     rows = trec.read_run_rows(source)
     if not len(rows.values):
@@ -121,6 +126,7 @@ def read_run(
 def read_qrels(
     path: Path_,
     *more: Path_,
+    subtopics: bool = False,
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
 ) -> Qrels:
@@ -132,27 +138,39 @@ def read_qrels(
         TREC qrels of three or four columns, CSV or TSV tables with a header (BEIR), JSON objects
         ``{query: {document: grade}}`` or Parquet tables, compressed or not; ``-`` is standard
         input.
+    subtopics
+        Read the second column of TREC qrels, or the column ``subtopic`` of a table, as subtopics;
+        needed for measures of diversity, such as alpha_nDCG@20. By default it is ignored.
     skip_bad_lines
         Ignore lines that cannot be read instead of stopping at the first.
     report
         Called with a message about each ignored line.
     """
-    parts = [_read_one_qrels(one, skip_bad_lines, report) for one in (path, *more)]
+    parts = [
+        _read_one_qrels(one, skip_bad_lines, report, subtopics=subtopics) for one in (path, *more)
+    ]
     if len(parts) == 1:
         return parts[0]
-    queries = [part.queries[number] for part in parts for number in part.query_of_row().tolist()]
-    docs = [doc for part in parts for doc in part.docs.tolist()]
-    joined = Qrels.from_columns(queries, docs, np.concatenate([part.grades for part in parts]))
+    columns = [judgement_columns(part) for part in parts]
+
+    def column(role: str) -> list[Any]:
+        return [cell for one in columns for cell in one[role]]
+
+    names = column("subtopic") if subtopics else None
+    joined = Qrels.from_columns(column("query"), column("doc"), column("grade"), names)
     return replace(joined, repeated=joined.repeated + sum(part.repeated for part in parts))
 
 
-def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | None) -> Qrels:
+def _read_one_qrels(
+    path: Path_, skip: bool, report: Callable[[str], None] | None, *, subtopics: bool
+) -> Qrels:
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
         from heldout.data.io.run_table import read_run_table
 
-        columns = read_run_table(source, kind, QRELS_COLUMNS, skip_bad_lines=skip, report=report)
+        known = {**QRELS_COLUMNS, "subtopic": SUBTOPIC_NAMES} if subtopics else QRELS_COLUMNS
+        columns = read_run_table(source, kind, known, skip_bad_lines=skip, report=report)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
@@ -162,8 +180,9 @@ def _read_one_qrels(path: Path_, skip: bool, report: Callable[[str], None] | Non
         _refuse_other_table(source, QRELS_COLUMNS)
     refuse_or_report(trec.bad_rows(source, rows.bad), len(rows.bad), skip=skip, report=report)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
+    names = trec.read_subtopics(source) if subtopics else None
     with _located(source, "trec"):
-        return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64))
+        return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64), names)
 
 
 def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> None:
@@ -206,7 +225,7 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 def _stem(name: str) -> str:
     """Return the name of a file without folders and without extensions of known formats."""
     base = os.path.basename(name)  # noqa: PTH119 - pathlib is slow to import
-    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
+    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst|lz4))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 

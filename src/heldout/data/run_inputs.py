@@ -31,18 +31,27 @@ _RUN = (
 )
 
 
-def as_qrels(given: QrelsLike) -> Qrels:
-    """Return qrels from any accepted form."""
+def as_qrels(given: QrelsLike, *, subtopics: bool = False) -> Qrels:
+    """Return qrels from any accepted form.
+
+    Parameters
+    ----------
+    given
+        Judgements in any form.
+    subtopics
+        Also read the subtopics of a file, a frame or records of ir_measures.
+    """
     if isinstance(given, Qrels):
         return given
     if isinstance(given, str | os.PathLike):
-        return Qrels.read(given)
+        return Qrels.read(given, subtopics=subtopics)
     if is_frame(given):
-        return Qrels.from_frame(given)
+        return Qrels.from_frame(given, subtopics=subtopics)
     rows = _records(given)
     if rows:
         queries, docs, judged = zip(*rows, strict=True)
-        return Qrels.from_columns(queries, docs, [one.relevance for one in judged])
+        names = [one.iteration for one in judged] if subtopics else None
+        return Qrels.from_columns(queries, docs, [one.relevance for one in judged], names)
     content = _content(given)
     if not is_nested(content):
         raise InputError(f"qrels: {_QRELS}, got {_kind(given)}")

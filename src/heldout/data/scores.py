@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
 
-__all__ = ["ChoiceSpread", "Scores", "read_scores", "table_scores"]
+__all__ = ["ChoiceSpread", "MachineScores", "Scores", "read_scores", "table_scores"]
 
 GREATEST: Final = 1e100
 
@@ -44,6 +44,21 @@ class ChoiceSpread(NamedTuple):
 
     units: float
     choices: float
+
+
+class MachineScores(NamedTuple):
+    """Scores of the same systems under the judgements of a machine.
+
+    Parameters
+    ----------
+    known
+        On the units of the human scores, in their order: units x systems.
+    extra
+        On further units, which only the machine has judged: units x systems.
+    """
+
+    known: Floats
+    extra: Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +92,8 @@ class Scores:
         The name of a unit in sentences, such as ``query``, ``fold`` or ``segment``.
     range
         The lowest and highest possible value of the measure; intervals stay inside.
+    machine
+        The scores under machine judgements, if there are any: claims then combine both.
 
     Examples
     --------
@@ -96,6 +113,7 @@ class Scores:
     choices: Mapping[tuple[str, str], ChoiceSpread] = field(default_factory=dict)
     unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
+    machine: MachineScores | None = None
 
     def __post_init__(self) -> None:
         for name in ("systems", "units", "dropped"):

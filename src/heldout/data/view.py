@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.judgements import qrels_rows
+from heldout.data.part_documents import PartDocuments
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.collection import Collection
+    from heldout.data.documents import Documents
+    from heldout.data.queries import Queries
     from heldout.data.run import Qrels
     from heldout.data.words import Ints
 
@@ -43,6 +46,8 @@ class View:
     >>> drawn = View(whole, [2, 1, 0])
     >>> drawn.n_documents, drawn.document_numbers().tolist(), drawn.qrels.to_dict()
     (3, [0, 1], {'q': {'0': 1}})
+    >>> list(drawn.documents.texts), drawn.queries.texts
+    (['a', 'b'], ('a',))
     """
 
     collection: Collection
@@ -71,6 +76,20 @@ class View:
             f"{len(self.collection.documents)} documents, {self.n_queries} of "
             f"{len(self.collection.queries)} queries)"
         )
+
+    @property
+    def documents(self) -> Documents:
+        """The documents that are in the view, each once; their text is read when it is used."""
+        whole, weights = self.collection.documents, self.document_weights
+        if weights is None or bool((weights > 0).all()):
+            return whole
+        return PartDocuments(whole, (weights > 0).astype(np.int32))
+
+    @property
+    def queries(self) -> Queries:
+        """The queries that are in the view, each once."""
+        whole = self.collection.queries
+        return whole if self.query_weights is None else whole.take(self.query_numbers().tolist())
 
     @property
     def n_documents(self) -> int:

@@ -15,7 +15,8 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.scores import Scores
+    from heldout.data.scores import MachineScores, Scores
+    from heldout.data.words import Floats
     from heldout.experiment.results import Results
     from heldout.infer.power_designs import Goal, PowerDesign
 
@@ -137,9 +138,28 @@ def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
     if is_constant(gaps):
         return Spread(what, 0.0, len(gaps), unit=unit)
     found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
+    if scores.machine is not None:
+        return _machine_spread(found, gaps, scores.machine, (second, first))
     if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
         return proportion_spread(float((gaps != 0).mean()), found)
     return found
+
+
+def _machine_spread(
+    pilot: Spread, gaps: Floats, machine: MachineScores, pair: tuple[int, int]
+) -> Spread:
+    """The plan for human queries when a machine has judged all queries."""
+    from heldout.infer.power_machine import machine_design  # SciPy
+
+    known = drop_noise(*(machine.known[:, system] for system in pair))
+    design = machine_design(gaps, known, len(machine.extra))
+    about = (
+        f"{pilot.what}: differences have standard deviation {shown_value(pilot.sd, pilot.sd)} "
+        f"(pilot of {pilot.units:,} queries) and correlation {design.correlation:.2f} with those "
+        f"under machine judgements (adjusted for the size of the pilot). The machine judged "
+        f"{design.total:,} queries; people judge a random sample of them."
+    )
+    return pilot._replace(design=design, unit="human queries", about=about)
 
 
 def proportion_spread(discordant: float, pilot: Spread | None = None) -> Spread:

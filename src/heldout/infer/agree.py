@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.columns import is_frame, is_nested
+from heldout.data.machine_judgements import as_machine
 from heldout.data.run import Qrels
 from heldout.data.run_inputs import as_qrels
 from heldout.errors import InputError
@@ -71,7 +72,8 @@ def agree(
         Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame, or the path
         of a file. Negative grades mean "not judged".
     machines
-        The same of one machine, or of several in a list or as ``{name: judgements}``. Of several,
+        The same of one machine, or of several in a list or as ``{name: judgements}``; of a file
+        with the probability of each grade, the most probable grades are used. Of several machines,
         two more judges are made: the ``majority`` (ties go to the lower grade) and the ``mean``
         (rounded, halves to the even grade) of the machines, on the pairs that all of them judged.
     runs
@@ -106,7 +108,7 @@ def agree(
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
         raise InputError(f"rel={rel}: expected a positive integer")
     truth = _grades(as_qrels(human))
-    named = {name: _grades(as_qrels(one)) for name, one in _named(machines).items()}
+    named = {name: _grades(as_machine(one).qrels) for name, one in _named(machines).items()}
     for name, judged in named.items():
         _check_common(truth, name, judged)
     judges = {**named, **_votes(named)}

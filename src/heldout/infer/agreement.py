@@ -40,6 +40,9 @@ __all__ = [
 
 JACKKNIFE: Final = "t, jackknife over queries"
 
+_BLOCK: Final = 2**20
+"""Numbers of confusion matrices in memory at a time."""
+
 _SHARE: Final = (0.0, 1.0)
 _CORRELATION: Final = (-1.0, 1.0)
 
@@ -253,13 +256,14 @@ def agreement_statistics(
         As for `Agreement`.
     """
     total = tables.sum(axis=0)
-    without = total - tables
-    return JudgeStatistics(
-        **{
-            name: _jackknife(float(function(total, grades)), function(without, grades), level, ends)
-            for name, (function, ends) in _statistics(rel).items()
-        }
-    )
+    size = max(1, _BLOCK // total.size)  # many queries with many grades would fill the memory
+    starts = range(0, len(tables), size)
+    found = {}
+    for name, (function, ends) in _statistics(rel).items():
+        parts = [function(total - tables[at : at + size], grades) for at in starts]
+        estimate = float(function(total, grades))
+        found[name] = _jackknife(estimate, np.concatenate(parts), level, ends)
+    return JudgeStatistics(**found)
 
 
 def _jackknife(

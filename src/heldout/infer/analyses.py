@@ -29,7 +29,7 @@ __all__ = [
 
 TESTS: Final = (
     *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
-    *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t"),
+    *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t", "prediction-powered"),
 )
 OTHER_NAMES: Final = {
     "fisher": "randomization",

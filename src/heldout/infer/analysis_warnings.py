@@ -15,6 +15,7 @@ from heldout.infer.analyses import (
     UNADJUSTED,
     comparison_count,
 )
+from heldout.infer.machine_warnings import machine_warnings
 from heldout.infer.results import count_of, drop_noise
 from heldout.infer.scoring.base import RETUNED
 from heldout.infer.simultaneous.romano_wolf import FEW
@@ -88,7 +89,7 @@ def design_warnings(
     many
         Whether there are too many pairs to run a randomization test on each.
     """
-    notes = list(scores.notes)
+    notes = [*scores.notes, *machine_warnings(scores)]
     notes += _about_units(scores, alternative)
     notes += _about_tests(scores, chosen, linearised=linearised)
     notes += _about_values(scores)

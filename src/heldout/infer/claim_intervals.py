@@ -86,9 +86,9 @@ def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[In
     critical = table.null.critical(design.alpha)
     significant = np.array(adjusted.p) <= design.alpha
     # Differences that do not vary have no standard error: the test alone decides about them.
-    half = np.where(
-        statistics.error > 0, critical * statistics.error, np.where(significant, 0.0, np.inf)
-    )
+    constant = np.where(significant, 0.0, np.inf)
+    # The critical value may be infinite, so it is multiplied by positive errors only.
+    half = np.multiply(critical, statistics.error, out=constant, where=statistics.error > 0)
     half = np.where((statistics.error == 0) & (statistics.mean == 0), 0.0, half)
     low = statistics.mean - half if design.side != "less" else np.full(len(half), -np.inf)
     high = statistics.mean + half if design.side != "greater" else np.full(len(half), np.inf)

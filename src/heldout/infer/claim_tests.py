@@ -86,6 +86,10 @@ class Design(NamedTuple):
         """Return mean differences and their standard errors."""
         from heldout.infer.simultaneous.romano_wolf import pair_statistics
 
+        if self.scores.machine is not None:
+            from heldout.infer.simultaneous.both_judgements import combined_statistics
+
+            return combined_statistics(self.scores.values, self.scores.machine, *self.columns)
         return pair_statistics(self.scores.values, *self.columns)
 
     def gaps(self, pair: tuple[int, int]) -> Floats:
@@ -198,7 +202,12 @@ def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> A
 
     values, base = design.scores.values, design.baseline
     table = romano_wolf(
-        values, base, alternative=design.side, progress=report_pairs, **design.draws
+        values,
+        base,
+        alternative=design.side,
+        machine=design.scores.machine,
+        progress=report_pairs,
+        **design.draws,
     )
     return _permuted(design, table)
 

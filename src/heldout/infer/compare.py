@@ -63,6 +63,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     positive: str | None = None,
     by: By = "auto",
     undefined: float | None = None,
+    machine: Any = None,
+    assume_random: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare two or more systems on the same units.
@@ -89,7 +91,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     tests
         ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
         ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``, ``retuned-t`` (of systems that were
-        tuned in folds); by default those that fit the design.
+        tuned in folds), ``prediction-powered`` (with `machine`); by default those that fit the
+        design.
         The first gives the verdict. Scores that are not means over units have their own tests:
         ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative
@@ -122,6 +125,13 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         are any.
     undefined
         Of predictions: 0 counts undefined precision, recall and F of a class as 0.
+    machine
+        Of runs: judgements of a machine (a language model) for these and further queries; `given`
+        are then human judgements of a random sample of the queries. Scores and differences are
+        combined estimates: unbiased whatever the machine's errors are, and more precise than the
+        human judgements alone. The ``machine`` of the result has all three estimates.
+    assume_random
+        Of `machine`: confirm that the queries with human judgements are a random sample of all.
     progress
         Called with the number of pairs tested so far and the number of all pairs.
 
@@ -152,7 +162,11 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     """
     if measure is None and not isinstance(systems, Mapping | list | tuple):
         systems, measure = None, systems
-    options = PredictionOptions(None if positive is None else str(positive), by, undefined)
+    options = PredictionOptions(
+        None if positive is None else str(positive), by, undefined, machine, assume_random
+    )
+    if systems is None and (machine is not None or assume_random):
+        raise InputError("machine goes with human judgements and runs: compare(qrels, runs, …)")
     if systems is None and _are_results(given):
         if positive is not None or undefined is not None:
             raise InputError("positive and undefined are set by the experiment: leave them out")

@@ -19,11 +19,13 @@ __all__ = ["PredictionOptions", "evaluation_scores", "scored_of", "scored_system
 
 
 class PredictionOptions(NamedTuple):
-    """Options for predictions; the parameters are those of `heldout.compare`."""
+    """Options of one task; the parameters are those of `heldout.compare`."""
 
     positive: str | None = None
     by: By = "auto"
     undefined: float | None = None
+    machine: Any = None
+    assume_random: bool = False
 
 
 def scored_of(
@@ -57,6 +59,8 @@ def scored_systems(
     more: dict[str, Any] = {}
     if task in ("classification", "regression"):
         more = {"positive": options.positive, "undefined": options.undefined}
+    if options.machine is not None or options.assume_random:
+        more |= {"machine": options.machine, "assume_random": options.assume_random}
     measures = [measure, "Judged@10"] if task == "ranking" else [measure]
     evaluation = evaluate(truth, systems, measures, task=task, **more)
     return _evaluated(evaluation, evaluation.measures[0], settings, options)

@@ -19,11 +19,20 @@ if TYPE_CHECKING:
     from heldout.infer.default_analysis import Advice
     from heldout.infer.effects import Effects
     from heldout.infer.intervals.folds import FoldF
+    from heldout.infer.prediction_powered import Combined
     from heldout.infer.results import Alternative
     from heldout.infer.simultaneous.blocks import Anova, Sphericity
     from heldout.infer.tests.ranks import Friedman, Nemenyi
 
-__all__ = ["Claim", "Comparison", "SystemRow", "claim_row", "claim_rows", "note_measures"]
+__all__ = [
+    "Claim",
+    "Comparison",
+    "MachineEstimates",
+    "SystemRow",
+    "claim_row",
+    "claim_rows",
+    "note_measures",
+]
 
 
 class SystemRow(NamedTuple):
@@ -62,6 +71,22 @@ class Claim(NamedTuple):
     adjusted_error: float = 0.0
 
 
+class MachineEstimates(NamedTuple):
+    """Human-only, machine-only and combined estimates.
+
+    Parameters
+    ----------
+    systems
+        Of the score of each system.
+    differences
+        Of the difference of each claim, first minus second. The intervals are those of a single
+        difference; that of the claim is adjusted for the number of comparisons.
+    """
+
+    systems: tuple[Combined, ...]
+    differences: tuple[Combined, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Comparison:
     """The comparison of two or more systems on the same units.
@@ -94,6 +119,8 @@ class Comparison:
     linearised
         Whether the score is not a mean over units: the values of the units are then linearised,
         so that they average to the score and vary as it does.
+    machine
+        With machine judgements: human-only, machine-only and combined estimates.
     """
 
     scores: Scores
@@ -112,6 +139,7 @@ class Comparison:
     fold_f: FoldF | None = None
     test_share: float | None = None
     linearised: bool = False
+    machine: MachineEstimates | None = None
 
     @property
     def alpha(self) -> float:
@@ -182,7 +210,22 @@ def _row(comparison: Comparison, claim: Claim, means: dict[str, float]) -> dict[
     }
     for outcome in claim.outcomes:
         row[f"p_{outcome.test}"] = outcome.p
+    if comparison.machine is not None:
+        row |= _machine_columns(comparison.machine.differences[comparison.claims.index(claim)])
     return row | {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
+
+
+def _machine_columns(difference: Combined) -> dict[str, Any]:
+    """Return the human-only and machine-only difference of a claim, and what the machine adds."""
+    return {
+        "human_difference": difference.human.estimate,
+        "human_low": difference.human.low,
+        "human_high": difference.human.high,
+        "machine_difference": difference.machine.estimate,
+        "machine_weight": difference.weight,
+        "machine_n": difference.machine_queries,
+        "effective_n": difference.effective,
+    }
 
 
 def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:

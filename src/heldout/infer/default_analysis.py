@@ -139,7 +139,9 @@ def advise(
     else:
         chosen = tests or linear.tests
         why = f"{scores.measure} {linear.why}"
-    given_test = bool(tests) or own is not None or test_share is not None
+    # With machine judgements the bootstrap resamples both sets of queries.
+    retuned = own is not None and scores.machine is None
+    given_test = bool(tests) or retuned or test_share is not None
     adjusted = _choose_correction(several, correction, baseline, given_test)
     if several and test_share is not None and adjusted in OWN_TEST:
         why += f"; {adjusted} as requested"
@@ -156,7 +158,7 @@ def advise(
         tuned=tuned,
         folds=test_share is not None,
         linearised=linear is not None,
-        retuned=own is not None,
+        retuned=retuned,
         many=many,
     )
     return Advice(chosen, adjusted, why + ".", tuple(warnings))

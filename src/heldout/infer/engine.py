@@ -11,7 +11,7 @@ from heldout.errors import InputError
 from heldout.infer.analysis_warnings import LETTERED, result_warnings, skewed_means
 from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tests_at_once
-from heldout.infer.comparison import Claim, Comparison, SystemRow
+from heldout.infer.comparison import Claim, Comparison, MachineEstimates, SystemRow
 from heldout.infer.default_analysis import advise
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.levels import check_level
@@ -146,6 +146,20 @@ def make_comparison(
         _fold_f(design),
         settings.test_share,
         scoring.linearised,
+        _machine(design),
+    )
+
+
+def _machine(design: Design) -> MachineEstimates | None:
+    """Return the estimates under human and machine judgements, if there are both."""
+    if design.scores.machine is None:
+        return None
+    from heldout.infer.scoring.machine import pair_estimates, system_estimates
+
+    scores, level = design.scores, design.level
+    return MachineEstimates(
+        tuple(system_estimates(scores, at, level) for at in range(len(scores.systems))),
+        tuple(pair_estimates(scores, pair, level, design.side) for pair in design.pairs),
     )
 
 
@@ -197,7 +211,7 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     from heldout.infer.tests import ranks  # SciPy
 
     scores = design.scores
-    if len(scores.systems) < 3 or design.scoring.linearised:
+    if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
         return None, None, None
     values = scores.values
     # Mauchly's test needs more units than systems.

@@ -150,12 +150,10 @@ def krippendorff_alpha(ratings: ArrayLike, metric: Metric = "ordinal") -> float:
     if not len(items):
         raise InputError("ratings: no item was judged by two judges")
     grades = np.unique(table[:, items][known[:, items]])
-    coincidences = np.zeros((len(grades), len(grades)))
-    for item in items.tolist():
-        given = np.searchsorted(grades, table[known[:, item], item])
-        times = np.bincount(given, minlength=len(grades)).astype(np.float64)
-        pairs = np.outer(times, times) - np.diag(times)
-        coincidences += pairs / (len(given) - 1)
+    # How often each item (row) got each grade; items with more judges have more pairs of grades.
+    times = np.stack([(table[:, items] == grade).sum(axis=0) for grade in grades], axis=1)
+    shares = times / (times.sum(axis=1, keepdims=True) - 1)
+    coincidences = shares.T @ times - np.diag(shares.sum(axis=0))
     return float(_alpha(coincidences, grades.tolist(), metric))
 
 

@@ -1,4 +1,4 @@
-"""User-defined measures: a function with a decorator."""
+"""User-defined measures: the decorator for all tasks, and measures of rankings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.errors import MeasureError, cause_of
 from heldout.measure.base import TASKS
-from heldout.measure.functions import (
+from heldout.measure.custom_predictions import (
     checked_name,
     function_measure,
     keep_function,

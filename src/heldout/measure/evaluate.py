@@ -29,6 +29,7 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "ties": "docid-desc",
     "single_precision": False,
     "skip_bad_lines": False,
+    "assume_random": False,
 }
 """Settings for rankings whose default is not None."""
 
@@ -46,6 +47,8 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     ties: TiePolicy = "docid-desc",
     single_precision: bool = False,
     skip_bad_lines: bool = False,
+    machine: Any = None,
+    assume_random: bool = False,
     positive: Any = None,
     undefined: float | None = None,
     threshold: float | None = None,
@@ -71,6 +74,13 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         data and the measures.
     missing, depth, rel, judged_only, ties, single_precision, skip_bad_lines
         For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
+    machine
+        For rankings: judgements of a machine (a language model), which are many and may be wrong,
+        in any form of `truth` or as a file with the probability of each grade. `truth` then holds
+        human judgements of a random sample of the queries. The values of the evaluation are those
+        under human judgements; ``estimates(system, measure)`` combines both.
+    assume_random
+        Confirm that the queries with human judgements are a random sample of all.
     positive, undefined, threshold
         For classes: the positive class of two; the value that undefined precision, recall and F of
         a class count as; the score at or above which the positive class is predicted.
@@ -109,16 +119,22 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         "ties": ties,
         "single_precision": single_precision,
         "skip_bad_lines": skip_bad_lines,
+        "machine": machine,
+        "assume_random": assume_random,
         "positive": positive,
         "undefined": undefined,
         "threshold": threshold,
         "progress": progress,
     }
-    options = {name: value for name, value in every.items() if value != _DEFAULTS.get(name)}
+    options = {
+        name: value
+        for name, value in every.items()
+        if value is not None and (name == "machine" or value != _DEFAULTS.get(name))
+    }
     if known == "ranking":
         from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
 
-        _refuse_options(options, {*_DEFAULTS, "depth", "progress"}, "rankings")
+        _refuse_options(options, {*_DEFAULTS, "depth", "machine", "progress"}, "rankings")
         return evaluate_runs(truth, predictions, wanted or DEFAULT_MEASURES, **options)
     if known == "text":
         return _texts(truth, predictions, wanted, options)

@@ -120,6 +120,9 @@ class Evaluation(ABC):
 
         return frame_of(pl.concat(list(self._parts())), library)
 
+    def __repr__(self) -> str:
+        return f"<Evaluation of {', '.join(self.names)} in {', '.join(map(str, self.measures))}>"
+
     def __str__(self) -> str:
         from heldout.notebook import evaluation_text  # imports the report
 

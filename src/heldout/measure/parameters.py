@@ -20,9 +20,11 @@ NUMBER = re.compile(rf"[+-]?{NUMERAL}")
 
 # Lowest and highest allowed values of the parameters of built-in measures.
 _RANGES: dict[str, tuple[float, float]] = {
+    "alpha": (0.0, 1.0),
     "base": (1.0001, 1e9),
     "beta": (0.0, 1e9),
     "p": (0.0, 1.0),
+    "T": (0.0, 1e9),
     "times": (0.0, 1e9),
     "top": (0, 1000),
 }

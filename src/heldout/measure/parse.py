@@ -137,7 +137,7 @@ def _function(given: Any, task: str | None) -> Measure:
     from heldout.measure.custom import define_measure  # rarely needed
 
     if task != "ranking":
-        from heldout.measure.functions import function_measure
+        from heldout.measure.custom_predictions import function_measure
 
         return function_measure(given, cast("Task", task))
     define_measure(given)
@@ -185,7 +185,7 @@ def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
         return next(iter(found.values()))
     if refusals:
         raise refusals[0]
-    return _parse(name, "ranking", defaults)  # also knows measures of other packages
+    return _parse(name, "ranking", defaults)
 
 
 def tasks_that_know(name: str) -> list[list[Task]]:
@@ -202,7 +202,7 @@ def tasks_that_know(name: str) -> list[list[Task]]:
 
 def _own_function(name: str, task: str) -> Measure | None:
     """Return a function registered as a measure of a task; None if there is none."""
-    functions = sys.modules.get("heldout.measure.functions")
+    functions = sys.modules.get("heldout.measure.custom_predictions")
     return None if functions is None else functions.find_function(task, name)
 
 
@@ -227,11 +227,10 @@ def _rank(task: Task, stem: str, name: str) -> int | None:
 
 
 def _ranking_family(stem: str, name: str) -> str | None:
-    from heldout.measure.ranking.external import KNOWN
     from heldout.measure.ranking.names import canonical
     from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name
 
-    if stem in KNOWN or name in TREC_NAMES:
+    if name in TREC_NAMES:
         return stem
     known = canonical(stem)
     if known is None and parse_trec_name(name):
@@ -242,11 +241,10 @@ def _ranking_family(stem: str, name: str) -> str | None:
 def family_names() -> list[str]:
     """Return the names of all families of all tasks."""
     from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
-    from heldout.measure.ranking.names import EXTERNAL, families
+    from heldout.measure.ranking.names import families
     from heldout.measure.text.names import text_measure_kinds
 
-    ranking = [name for name in families() if name != EXTERNAL]
-    return [*ranking, *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
+    return [*families(), *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
 
 
 def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:

@@ -37,6 +37,7 @@ _NAMES = {
     "mcnemar": "McNemar's test",
     "corrected-t": "corrected resampled t test",
     "retuned-t": "t test with re-tuning",
+    "prediction-powered": "prediction-powered t test",
 }
 _CORRECTIONS = {
     "romano-wolf": "Romano-Wolf step-down bootstrap",

@@ -20,6 +20,7 @@ from heldout.report.claim_words import (
     verdict,
     verdict_of_many,
 )
+from heldout.report.machine import comparison_estimates, machine_dict
 from heldout.report.order_agreement import agreement_records
 from heldout.report.short_claims import pairs_table, short_text, systems_table, wrapped
 from heldout.report.tables import (
@@ -140,7 +141,8 @@ def _starred(head: list[str], rows: list[list[str]]) -> Table:
 def claim_tables(comparison: Comparison) -> list[Table]:
     """The table of systems, and the table of pairs if there are several."""
     tables = [_system_table(comparison)]
-    return tables if comparison.baseline else [*tables, _pair_table(comparison)]
+    tables += [] if comparison.baseline else [_pair_table(comparison)]
+    return tables if comparison.machine is None else [*tables, comparison_estimates(comparison)]
 
 
 def claims_texts(
@@ -322,6 +324,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "anova_corrected_for_folds": comparison.fold_f,
         "sphericity": sphericity._asdict() if sphericity is not None else None,
         "ranks": comparison.friedman,
+        **({} if comparison.machine is None else {"machine": machine_dict(comparison)}),
     }
 
 

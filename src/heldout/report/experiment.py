@@ -86,13 +86,25 @@ def result_tables(results: Results) -> list[Table]:
     return tables(results)
 
 
-def result_sentences(results: Results, *, explain: bool = False) -> tuple[str, ...]:
-    """What the numbers mean; with `explain` at length."""
+def result_sentences(
+    results: Results, *, explain: bool = False, full: bool = False
+) -> tuple[str, ...]:
+    """Return what the numbers mean.
+
+    Parameters
+    ----------
+    explain
+        Say it at length.
+    full
+        List the parameters that each split of an estimator selected.
+    """
     if results.task == "ranking":
-        from heldout.report.ranking_results import ranking_sentences as sentences
-    else:
-        from heldout.report.prediction_results import prediction_sentences as sentences
-    return tuple(sentences(results, explain=explain))
+        from heldout.report.ranking_results import ranking_sentences
+
+        return tuple(ranking_sentences(results, explain=explain))
+    from heldout.report.prediction_results import prediction_sentences
+
+    return tuple(prediction_sentences(results, explain=explain, full=full))
 
 
 def results_text(
@@ -112,7 +124,8 @@ def results_text(
     terminal
         Whether a terminal shows it, which has a width.
     full
-        Show all columns of the comparisons.
+        Show all columns of the comparisons, and the parameters that each split of an estimator
+        selected.
     explain
         Say what the numbers mean, how they were made, and, of document folds, compare the systems
         over queries, too.
@@ -123,7 +136,8 @@ def results_text(
     compared, refused = comparisons(results)
     notes = distinct([*results.notes, *refused])
     parts = [aligned(one, width) for one in result_tables(results)]
-    answers = [*_answers(results, compared), *result_sentences(results, explain=explain)]
+    meanings = result_sentences(results, explain=explain, full=full)
+    answers = [*_answers(results, compared), *meanings]
     parts.append(wrapped([*answers, *([] if quiet else note_lines(notes))], width))
     if quiet and not (full or explain):
         return "\n".join(parts)

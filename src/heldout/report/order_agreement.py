@@ -145,6 +145,8 @@ def _pairs(changes: Sequence[VerdictChange], number: int) -> str:
 
 def agreement_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     """Return the agreement of each measure but the first with the first, for JSON."""
+    if not comparisons:  # of one system, nothing is compared
+        return []
     first = comparisons[0]
     return [
         {

@@ -35,6 +35,8 @@ def plan_words(plan: str, what: str, splits: int, seed: int | None = None) -> st
     '10 folds of the queries (stratified by relevance, seed 0)'
     >>> plan_words("LeaveOneOut()", "queries", 225)
     '225 splits of the queries (leave-one-out)'
+    >>> plan_words("SklearnPlan(splitter=TimeSeriesSplit(n_splits=5))", "rows", 5)
+    "5 splits of the rows (scikit-learn's TimeSeriesSplit(n_splits=5))"
     """
     name, given = _read(plan)
     words = _WORDS.get(name)
@@ -125,5 +127,6 @@ _WORDS: Final[dict[str, Callable[[dict[str, Any]], list[str]]]] = {
     "TwoWay": lambda given: [
         f"queries: {_inside(given.get('queries'))}; documents: {_inside(given.get('documents'))}"
     ],
+    "SklearnPlan": lambda given: [f"scikit-learn's {plain_text(str(given.get('splitter')))}"],
     "RepeatedRuns": lambda given: [_inside(given.get("plan")), f"{given.get('runs')} runs of each"],
 }

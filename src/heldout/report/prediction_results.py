@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 
     from heldout.experiment.results import Results
     from heldout.experiment.settings import PredictionSettings
+    from heldout.experiment.summary import SystemSummary
 
 __all__ = ["prediction_plan", "prediction_sentences", "prediction_tables"]
 
 
 def prediction_tables(results: Results) -> list[Table]:
-    """One table: one row per system or baseline, with intervals and selected parameters."""
+    """Return one table: one row per system or baseline, with intervals."""
     names, wanted = results.measures, results.level
     runs = results.spread(results.systems[0], names[0]) is not None
     head = ["system", names[0], f"{wanted:.0%} CI"]
@@ -34,8 +35,8 @@ def prediction_tables(results: Results) -> list[Table]:
         cells.append(_interval(results, system, names[0], wanted))
         cells += [show(results.spread(system, names[0]))] if runs else []
         cells += [_mean(results, system, name) for name in names[1:]]
-        rows.append([*cells, _choices(results, system) if one["tuned"] else "—"])
-    table = [[*head, *names[1:], "selected parameters"], *rows]
+        rows.append(cells)
+    table = [[*head, *names[1:]], *rows]
     head, *rows = [[plain_text(cell) for cell in row] for row in table]
     return [Table(head, rows)]
 
@@ -55,36 +56,53 @@ def _mean(results: Results, system: str, measure: str) -> str:
         return "—"
 
 
-def _choices(results: Results, system: str) -> str:
-    """The values that were chosen, without those that are the same in all points."""
+def _choices(results: Results, system: SystemSummary, *, full: bool) -> str:
+    """Return the selected parameters of a system, and in how many splits they were selected."""
     described = next(
-        one for one in results.manifest["settings"]["systems"] if one["name"] == system
+        one for one in results.manifest["settings"]["systems"] if one["name"] == system["name"]
     )
     tried = described["points"] or [{}]
     names = [name for name in tried[0] if any(one.get(name) != tried[0][name] for one in tried)]
     names += [name for one in tried[1:] for name in one if name not in tried[0]]
     names += described.get("space", {})  # of a search; its points are not known beforehand
     short = _short_names(list(dict.fromkeys(names)))
-    counts = Counter(
-        _point({short[name]: value for name, value in point.items() if name in short})
-        for point in results.chosen(system)
-    )
-    return "; ".join(f"{point} ×{times}" for point, times in counts.most_common())
+    counts = Counter(_point(point, short) for point in results.chosen(system["name"]))
+    splits, final = counts.total(), _point(system["ship"], short)
+    text = f"{final} ({counts[final]} of {splits} splits)"
+    others = [f"{point} ({n})" for point, n in counts.most_common() if point != final]
+    if full and others:
+        return f"{text}; other splits selected {'; '.join(others)}"
+    often, times = counts.most_common(1)[0]
+    return text if times <= counts[final] else f"{text}; most often: {often} ({times} of {splits})"
 
 
 def _short_names(names: list[str]) -> dict[str, str]:
-    """Parameters without their step, where they can be told apart so."""
+    """Return parameter names without their pipeline step, where they stay unique."""
     last = {name: name.rpartition("__")[2] for name in names}
     again = Counter(last.values())
     return {name: name if again[one] > 1 else one for name, one in last.items()}
 
 
-def _point(point: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={json.dumps(value)}" for name, value in point.items())
+def _point(point: dict[str, Any], names: dict[str, str]) -> str:
+    shown = {names[name]: value for name, value in point.items() if name in names}
+    return ", ".join(
+        f"{name}={value if isinstance(value, str) else json.dumps(value)}"
+        for name, value in shown.items()
+    )
 
 
-def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator[str]:
-    """How the numbers were made; with `explain` what they mean."""
+def prediction_sentences(
+    results: Results, *, explain: bool = False, full: bool = False
+) -> Iterator[str]:
+    """Yield how the numbers were obtained.
+
+    Parameters
+    ----------
+    explain
+        Say what they mean, too.
+    full
+        List the selected parameters of all splits.
+    """
     settings = results.manifest["settings"]
     plan = plan_words(settings["plan"], "rows", settings["splits"], settings["plan_seed"])
     tuned = [one for one in results.summary if one["tuned"]]
@@ -109,9 +127,8 @@ def prediction_sentences(results: Results, *, explain: bool = False) -> Iterator
             "depend on the class shares."
         )
     for one in tuned:
-        selected = ", ".join(f"{name}={value}" for name, value in one["ship"].items())
-        name = plain_text(one["name"])
-        yield f"{name}: selected parameters (tuned on all data): {plain_text(selected)}."
+        selected = plain_text(_choices(results, one, full=full))
+        yield f"{plain_text(one['name'])}: selected parameters (tuned on all data): {selected}."
     yield from (
         f"{found['measure']} is undefined for {plain_text(one['name'])}: "
         f"{plain_text(found['reason'])}."

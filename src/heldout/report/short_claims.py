@@ -14,6 +14,7 @@ from heldout.report.claim_words import (
     verdict,
     verdict_of_many,
 )
+from heldout.report.machine import estimate_lines
 from heldout.report.tables import Table, note_lines, plain_text
 from heldout.report.terminal import aligned, shortened
 
@@ -64,7 +65,7 @@ def short_text(
     lines = _two(comparison) if len(comparison.claims) == 1 else _many(comparison)
     if pairs and len(comparison.claims) > 1:
         lines += ["", *aligned(pairs_table(comparison), width).splitlines()]
-    lines.append(tests_line(comparison))
+    lines += [*estimate_lines(comparison), tests_line(comparison)]
     notes = [note for note in comparison.warnings if note not in known]
     return wrapped([*lines, *note_lines(notes)], width)
 

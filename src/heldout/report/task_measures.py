@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from heldout.report.formulas import FORMULAS
+
 if TYPE_CHECKING:
     from heldout.measure.base import Task
+    from heldout.measure.prediction.names import PredictionTask
 
 __all__ = ["TaskMeasure", "task_measures"]
 
@@ -26,7 +29,11 @@ class TaskMeasure(NamedTuple):
     higher_is_better
         Its direction.
     also
-        Other spellings.
+        Names of other tools, and other spellings.
+    input
+        What it is computed from.
+    formula
+        Its formula.
     """
 
     name: str
@@ -35,14 +42,8 @@ class TaskMeasure(NamedTuple):
     summary: str
     higher_is_better: bool = True
     also: tuple[str, ...] = ()
-
-    @property
-    def lines(self) -> list[str]:
-        """As it is listed."""
-        direction = "" if self.higher_is_better else " Lower is better."
-        found = [f"{self.name}({self.settings})"]
-        found.append(f"    {self.task.capitalize()}: {self.summary}{direction}")
-        return [*found, *([f"    also: {', '.join(self.also)}"] if self.also else [])]
+    input: str = ""
+    formula: str = ""
 
 
 _OVER: Final = "macro | micro | weighted | class=NAME"
@@ -54,10 +55,13 @@ _CLASS: Final = {
     "recall": (_OVER, "share of a class that was predicted so."),
     "F": (f"beta=1, {_OVER}", "(1+β²)PR/(β²P+R) of precision and recall."),
     "F1": (_OVER, "harmonic mean of precision and recall."),
-    "specificity": ("class=NAME", "share of the other classes that was not predicted this one."),
-    "FP-rate": ("class=NAME", "share of the other classes that was predicted this one."),
+    "specificity": (_OVER, "share of the other classes that was not predicted this one."),
+    "FP-rate": (_OVER, "share of the other classes that was predicted this one."),
     "MCC": ("", "Matthews' correlation of truth and prediction, for any number of classes."),
-    "kappa": ("", "Cohen's agreement beyond what the shares of the classes give by chance."),
+    "kappa": (
+        "linear | quadratic",
+        "Cohen's agreement beyond what the shares of the classes give by chance.",
+    ),
     "log-loss": ("", "mean of minus the logarithm of the probability of the true class."),
     "Brier": ("", "mean squared distance of probabilities from the truth."),
     "ECE": (
@@ -65,10 +69,11 @@ _CLASS: Final = {
         "distance of probability and accuracy, averaged over bins.",
     ),
     "AUC": (
-        "ovr | ovo, macro | weighted",
+        "ovr | ovo, macro | weighted, max_fpr=X",
         "area under the ROC curve: chance that a positive unit scores higher, ties being half.",
     ),
     "average-precision": ("class=NAME", "precision at each rise of recall, without interpolation."),
+    "top-k-accuracy": ("k=2", "share of units whose class is among the k highest scores."),
 }
 _NUMBER: Final = {
     "RMSE": "root of the mean squared error.",
@@ -78,7 +83,14 @@ _NUMBER: Final = {
     "MAPE": "mean error as a share of the truth; a truth of 0 is refused.",
     "sMAPE": "mean of 2|a-p|/(|a|+|p|), a share from 0 to 2.",
     "R2": "share of the variance of the truth that is explained.",
+    "explained-variance": "R2 without a constant error.",
+    "MSLE": "mean squared error of logarithms of 1 + x; numbers of -1 or less are refused.",
+    "pinball": "quantile loss: errors below the alpha quantile cost 1 - alpha, above it alpha.",
+    "Pearson": "linear correlation of truth and prediction.",
+    "Spearman": "correlation of the ranks of truth and prediction.",
+    "Kendall": "concordant minus discordant pairs of units, as a share (tau-b).",
 }
+_NUMBER_SETTINGS: Final = {"pinball": "alpha=0.5"}
 _TEXT: Final = {
     "BLEU": "n-gram precision with a brevity penalty, of the corpus (sacrebleu's numbers).",
     "sentBLEU": "the mean of BLEU over sentences, with the effective order.",
@@ -121,14 +133,34 @@ def _plain(name: str) -> str:
 
 
 def _predictions() -> list[TaskMeasure]:
-    classes = [
-        TaskMeasure(name, "classification", settings, words, _better(name, "classification"))
-        for name, (settings, words) in _CLASS.items()
+    from heldout.measure.prediction.names import input_of, scikit_learn_names
+
+    rows: list[tuple[PredictionTask, str, str, str]] = [
+        ("classification", name, settings, words) for name, (settings, words) in _CLASS.items()
     ]
-    return classes + [
-        TaskMeasure(name, "regression", "", words, _better(name, "regression"))
+    rows += [
+        ("regression", name, _NUMBER_SETTINGS.get(name, ""), words)
         for name, words in _NUMBER.items()
     ]
+    return [
+        TaskMeasure(
+            name,
+            task,
+            settings,
+            words,
+            _better(name, task),
+            scikit_learn_names(task, name),
+            input_of(task, name),
+            FORMULAS[task][name],
+        )
+        for task, name, settings, words in rows
+    ]
+
+
+_TEXT_INPUTS: Final = {
+    "Perplexity": "log-probabilities of tokens",
+    "Embedding": "references, texts and word vectors",
+}
 
 
 def _better(name: str, task: Task) -> bool:
@@ -153,6 +185,15 @@ def _texts() -> list[TaskMeasure]:
         ]
         words = _TEXT[name]
         found.append(
-            TaskMeasure(name, "text", ", ".join(settings), words, kind.higher_is_better, also)
+            TaskMeasure(
+                name,
+                "text",
+                ", ".join(settings),
+                words,
+                kind.higher_is_better,
+                also,
+                _TEXT_INPUTS.get(name, "references and texts"),
+                FORMULAS["text"][name],
+            )
         )
     return found

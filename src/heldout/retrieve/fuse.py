@@ -97,7 +97,7 @@ def fuse(
     Examples
     --------
     >>> bm25 = {"q1": {"a": 12.0, "b": 9.0, "c": 2.0}}
-    >>> dense = {"q1": {"b": 0.9, "d": 0.7, "a": 0.5}}
+    >>> dense = {"q1": {"b": 1.0, "d": 0.75, "a": 0.5}}
     >>> fuse([bm25, dense], "wsum", weights=[0.5, 0.5]).to_dict()
     {'q1': {'b': 0.85, 'a': 0.5, 'd': 0.25, 'c': 0.0}}
     >>> list(fuse([bm25, dense]).to_dict()["q1"])

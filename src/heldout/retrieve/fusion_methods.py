@@ -262,7 +262,7 @@ def _number(name: str, value: Any, low: float, high: float = math.inf) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not low <= value <= high or math.isinf(value):
         limits = f"between {low} and {high}" if math.isfinite(high) else f"of at least {low}"
-        raise InputError(f"{name}={value!r}: expected a number {limits}")
+        raise InputError(f"{name} is {value!r}: expected a number {limits}")
     return float(value)
 
 

@@ -254,7 +254,7 @@ def tune_runs(
 
     chosen_by = _comparable(parse_measure(measure, "ranking"))
     groups = run_groups(systems)
-    judgements = as_qrels(qrels)
+    judgements = as_qrels(qrels, subtopics=chosen_by.definition.subtopics)
     result = _evaluate(judgements, groups, chosen_by, missing, progress)
     queries = result.queries()
     splits = (plan or KFold(10)).splits(queries)

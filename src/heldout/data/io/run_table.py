@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_grades
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_or_report, refuse_repeated
+from heldout.data.io.run_cbor import parse_cbor
 from heldout.data.io.run_json import Columns, line_of, parse_lists
 from heldout.data.io.table import read_table
 from heldout.data.io.trec import run_as_qrels
-from heldout.errors import FormatError
+from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from heldout.data.io.cells import Cells
@@ -39,24 +40,30 @@ def read_run_table(
     *,
     skip_bad_lines: bool = False,
     report: Callable[[str], None] | None = None,
-) -> Columns:
-    """Read the columns query, document and number from a table, JSON lines or a JSON object.
+) -> Sequence[list[Any]]:
+    """Read the columns query, document and number (and subtopic).
+
+    From a table, JSON lines, or a JSON object.
 
     Parameters
     ----------
     kind
-        ``csv``, ``tsv``, ``json`` or ``parquet``.
+        ``csv``, ``tsv``, ``json``, ``parquet``, or ``cbor`` (of ranx).
     known
-        The names that each of the three columns may have.
+        The names that each column may have.
     skip_bad_lines, report
         As for `heldout.read_run`.
     """
     is_grade = "grade" in known
-    if kind == "json" and not _is_json_lines(source, known):
-        columns = parse_lists(source.whole(b'"'), source.name)
+    if kind == "cbor" or (kind == "json" and not _is_json_lines(source, known)):
+        if "subtopic" in known:
+            raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
+        if kind == "cbor":
+            return parse_cbor(source.read(0, source.size), source.name)
+        lists = parse_lists(source.whole(b'"'), source.name)
         if is_grade:
-            _check_json_grades(columns, source)
-        return columns
+            _check_json_grades(lists, source)
+        return lists
     bad: list[BadRow] = []
     table = read_table(source, _SEPARATORS.get(kind, ""), bad)
     names = [name.lower() for name in table.names]
@@ -74,7 +81,7 @@ def _is_json_lines(source: Source, known: dict[str, tuple[str, ...]]) -> bool:
     first = next((line for line in source.head().splitlines() if line.strip()), b"")
     try:
         row = json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     if not isinstance(row, dict) or any(isinstance(value, dict) for value in row.values()):
         return False
@@ -106,21 +113,24 @@ def _check_json_grades(columns: Columns, source: Source) -> None:
 
 def _checked(
     table: Table, cells: dict[str, Cells], bad: list[BadRow], *, is_grade: bool
-) -> Columns:
-    """Return the three columns; rows with a missing or wrong cell are added to `bad`."""
-    query, doc, number = cells
-    queries, docs, values = _ids(cells[query]), _ids(cells[doc]), to_numbers(cells[number])
+) -> tuple[list[Any], ...]:
+    """Return the columns; rows with a missing or wrong cell are added to `bad`."""
+    query, doc, number, *more = cells
+    ids = {role: _ids(cells[role]) for role in (query, doc, *more)}
+    values = to_numbers(cells[number])
     wrong = np.isnan(values)
     if is_grade:
         _refuse_run(values[~wrong], table.source)
         wrong = wrong_grades(values)
-    if all(queries) and all(docs) and not wrong.any():
-        return queries, docs, values.tolist()
-    kept: Columns = ([], [], [])
+    columns = (ids[query], ids[doc], values.tolist(), *(ids[role] for role in more))
+    if all(map(all, ids.values())) and not wrong.any():
+        return columns
+    kept: tuple[list[Any], ...] = tuple([] for _ in columns)
     for row, value in enumerate(values.tolist()):
+        absent = next((role for role, column in ids.items() if not column[row]), None)
         reason = ""
-        if not queries[row] or not docs[row]:
-            reason = f"no {doc if queries[row] else query}"
+        if absent is not None:
+            reason = f"no {absent}"
         elif math.isnan(value):
             cell = cells[number][row]
             reason = number_problem(cell) if cell_text(cell) else f"no {number}"
@@ -129,8 +139,8 @@ def _checked(
         if reason:
             bad.append(BadRow(table.places.number(row), FormatError(table.places[row], reason)))
         else:
-            for column, cell in zip(kept, (queries[row], docs[row], value), strict=True):
-                column.append(cell)
+            for column, source in zip(kept, columns, strict=True):
+                column.append(source[row])
     return kept
 
 

@@ -232,7 +232,7 @@ def _newline(data: Bytes, begin: int, end: int) -> int:
 
 
 def open_source(path: str | os.PathLike[str]) -> Source:
-    """Open a file, or standard input for ``-``; gzip, xz, bzip2 and zstd are decompressed.
+    """Open a file, or standard input for ``-``; compressed files are decompressed.
 
     The compression is found by the first bytes, not by the name, so that pipes work, too.
     """

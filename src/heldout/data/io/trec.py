@@ -13,6 +13,7 @@ from heldout.data.io.delimited import BadRow
 from heldout.data.io.scan import BadLine, split_fields
 from heldout.data.io.source import LONGEST
 from heldout.data.parallel import stream_threads
+from heldout.data.subtopics import judgement_columns
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
 from heldout.errors import FormatError, InputError
 
@@ -22,7 +23,15 @@ if TYPE_CHECKING:
     from heldout.data.io.source import Piece, Source
     from heldout.data.run import Qrels, Run
 
-__all__ = ["Rows", "qrels_lines", "read_qrels_rows", "read_run_rows", "run_lines", "run_tag"]
+__all__ = [
+    "Rows",
+    "qrels_lines",
+    "read_qrels_rows",
+    "read_run_rows",
+    "read_subtopics",
+    "run_lines",
+    "run_tag",
+]
 
 RUN_LINE: Final = "6: query Q0 document rank score tag"
 QRELS_LINE: Final = {
@@ -104,6 +113,15 @@ class _Growing:
 def read_run_rows(source: Source) -> Rows:
     """Read the lines of a run; ranks and columns after the tag are not used."""
     return _read(source, (0, 2, 4), (6, _MANY), RUN_LINE, "score")
+
+
+def read_subtopics(source: Source) -> list[str]:
+    """Read the second column of a qrels file, for the same lines as `read_qrels_rows`."""
+    if len(_first_fields(source)) == 3:
+        raise InputError(
+            f"{source.name} has no subtopics: expected lines of 4: query subtopic document grade"
+        )
+    return _read(source, (0, 1, 3), (4, 4), QRELS_LINE[4], "grade").docs.tolist()
 
 
 def read_qrels_rows(source: Source) -> Rows:
@@ -326,8 +344,11 @@ def run_lines(run: Run) -> Iterator[str]:
 
 def qrels_lines(qrels: Qrels) -> Iterator[str]:
     """Yield the lines of a qrels file."""
-    docs, grades = qrels.docs.tolist(), qrels.grades.tolist()
+    columns = judgement_columns(qrels)
+    subtopics = columns.get("subtopic", ["0"] * len(qrels))
     _refuse_unwritable(qrels.queries, "query")
-    _refuse_unwritable(docs, "document")
-    for row, query in enumerate(qrels.query_of_row().tolist()):
-        yield f"{qrels.queries[query]} 0 {docs[row]} {grades[row]}\n"
+    for what, ids in (("document", columns["doc"]), ("subtopic", subtopics)):
+        _refuse_unwritable(dict.fromkeys(map(str, ids)), what)
+    rows = zip(columns["query"], subtopics, columns["doc"], columns["grade"], strict=True)
+    for query, subtopic, doc, grade in rows:
+        yield f"{query} {subtopic} {doc} {grade}\n"

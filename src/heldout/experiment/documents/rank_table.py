@@ -10,7 +10,7 @@ import numpy as np
 from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import compute
 from heldout.measure.ranking.judged import Judged
-from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY
+from heldout.measure.ranking.names import JUDGED_ONLY
 from heldout.retrieve.rank import JudgedDocuments
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Rows:
 def check_measures(measures: Sequence[RankingMeasure]) -> None:
     """Refuse measures that need more than the ranks of judged documents."""
     for measure in measures:
-        if measure.family == EXTERNAL or measure.options.get("ties") == "average":
+        if measure.definition.subtopics or measure.options.get("ties") == "average":
             raise MeasureError(
                 f"{measure} needs whole ranked lists, which are not stored here: search with "
                 "heldout search and evaluate the run with heldout eval, or choose another measure"

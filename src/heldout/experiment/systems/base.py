@@ -119,8 +119,8 @@ class System(ABC, Generic[S]):
             A text such as ``bm25(k1=0.5:3:6, b=0.75)``, ``runs/lambda=*.run``,
             ``wsum(bm25.run, dense.run, w=0:1:11)`` or ``ranker.py:rank``; a `Model`; a `Run` or
             several of them by name; a function ``f(train, test, **parameters)``; a class or object
-            with ``fit`` and ``predict``; a PyTerrier transformer, or a function that makes one
-            (with ``kind="transformer"``).
+            with ``fit`` and ``predict``; a PyTerrier transformer, or a function without ``train``
+            and ``test`` that makes one.
         name
             Its name in tables.
         space

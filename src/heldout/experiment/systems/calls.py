@@ -42,7 +42,6 @@ from heldout.experiment.systems.references import (
     reference_hash,
     source_hash,
 )
-from heldout.resample.parts import PartDocuments
 from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.documents import Documents
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
@@ -116,10 +114,10 @@ class CallSystem(NestedSystem["RankingSettings"]):
         """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query" and self.comparable is None:
             yield (
-                "say whether scores from different fits can be compared: comparable = true merges "
-                "the held-out documents of all folds into one ranking; comparable = false "
-                "evaluates every fold by itself, which estimates the score on a collection as "
-                "small as a fold"
+                "say whether scores from different fits can be compared: comparable=true merges "
+                "the held-out documents of all folds into one ranking; comparable=false evaluates "
+                f"every fold by itself, which estimates the score on a collection as small as a "
+                f"fold; in a text: {self.reference or 'file.py:name'}(comparable=true)"
             )
 
     def why_no_choice(self, settings: RankingSettings, tried: Sequence[TuneRecord]) -> str:
@@ -321,20 +319,8 @@ def sealed(view: View, *, judged: bool) -> View:
     judged
         Whether to include judgements (for the train side) or not (for the test side).
     """
-    whole = view.collection
-    documents, document_weights = _documents(whole.documents, view.document_weights)
-    numbers = view.query_numbers()
-    queries = whole.queries.take(numbers.tolist())
-    query_weights = view.query_weights
-    times = None if query_weights is None else query_weights[numbers]
+    whole, weights = view.collection, view.document_weights
+    times = None if view.query_weights is None else view.query_weights[view.query_numbers()]
     qrels = view.qrels if judged and len(view.qrels) else None
-    side = Collection(documents, queries, qrels, name=whole.name)
-    return View(side, document_weights, times)
-
-
-def _documents(whole: Documents, weights: Weights) -> tuple[Documents, Weights]:
-    """Return the documents of a side, each once, and their weights."""
-    if weights is None:
-        return whole, None
-    present = weights > 0
-    return PartDocuments(whole, present.astype(np.int32)), weights[present]
+    side = Collection(view.documents, view.queries, qrels, name=whole.name)
+    return View(side, None if weights is None else weights[weights > 0], times)

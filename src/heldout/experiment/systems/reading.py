@@ -20,7 +20,7 @@ from heldout.experiment.systems.parameters import (
     given_space,
     written_parameters,
 )
-from heldout.experiment.systems.references import load_reference
+from heldout.experiment.systems.references import load_reference, takes_sides
 from heldout.experiment.systems.runs import RunSystem
 from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
@@ -109,7 +109,12 @@ def _of_text(
     match = _MODEL.fullmatch(text)
     if match is not None and match[2] in MODELS and not is_there(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
-    if match is not None and match[3] and is_method(match[2]) and not is_there(base / text):
+    if (
+        match is not None
+        and match[3] is not None
+        and is_method(match[2])
+        and not is_there(base / text)
+    ):
         from heldout.experiment.systems.fusion_reading import fusion_of_text
 
         return fusion_of_text(match[2], match[3], name or match[1], options, folder)
@@ -139,11 +144,21 @@ def _of_reference(
     call = load_reference(place, folder, system=called)
     if arguments is not None:
         fixed, axes = written_parameters(called, arguments)
+        options = _with_comparable(called, fixed.pop("comparable", None), options)
         both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
         parameters = {**fixed_parameters(options.parameters), **fixed}
         options = options._replace(parameters=parameters, space=both or None)
     home = "" if folder is None else str(folder)
     return _of_call(call, called, options, kind, reference=place, home=home)
+
+
+def _with_comparable(called: str, value: Value | None, options: SystemOptions) -> SystemOptions:
+    """Return the options with ``comparable=true`` of a text: it is not the function's parameter."""
+    if value is None:
+        return options
+    if not isinstance(value, bool):
+        raise InputError(f"{called}: comparable={value}: expected true or false")
+    return options._replace(comparable=value)
 
 
 def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
@@ -288,11 +303,11 @@ def _kind_of(call: Any) -> Any:
     if hasattr(call, "transform"):
         return "transformer"
     if callable(call):
-        return "function"
+        return "function" if takes_sides(call) else "transformer"
     raise InputError(
         f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
-        "function f(train, test, **parameters), an object with fit and predict, or a PyTerrier "
-        "transformer"
+        "function f(train, test, **parameters), an object with fit and predict, a PyTerrier "
+        "transformer, or a function that makes one"
     )
 
 

@@ -17,7 +17,14 @@ from heldout.errors import USER_FAULTS, InputError, cause_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["FILE_MODULE", "load_reference", "qualified_name", "reference_hash", "source_hash"]
+__all__ = [
+    "FILE_MODULE",
+    "load_reference",
+    "qualified_name",
+    "reference_hash",
+    "source_hash",
+    "takes_sides",
+]
 
 FILE_MODULE: Final = "heldout_experiment_"
 """The prefix of modules loaded from a file; the rest of the name is its path."""
@@ -95,3 +102,24 @@ def source_hash(call: Any) -> str:
     except (OSError, TypeError):
         return ""
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def takes_sides(call: Callable[..., Any]) -> bool:
+    """Return whether a function takes a train and a test side: two arguments without defaults.
+
+    Examples
+    --------
+    >>> def rank(train, test, power=1.0): ...
+    >>> def make(power=1.0, depth=100): ...
+    >>> takes_sides(rank), takes_sides(make)
+    (True, False)
+    """
+    try:
+        parameters = list(inspect.signature(call).parameters.values())
+    except (TypeError, ValueError):
+        return True  # compiled functions have no signature
+    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
+        return True
+    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    required = [one for one in parameters if one.kind in placed and one.default is one.empty]
+    return len(required) >= 2

@@ -51,6 +51,12 @@ class TransformerSystem(CallSystem):
                 call = call(**with_seed(call, self.settings(0), 0))
             except USER_FAULTS as error:
                 raise InputError(f"{self.name} failed: {cause_of(error)}") from error
+            if not hasattr(call, "transform"):
+                raise InputError(
+                    f"{self.name} does not take (train, test) and returned "
+                    f"{type(call).__name__}: expected a function f(train, test, **parameters), or "
+                    "one that returns a PyTerrier transformer"
+                )
         return _learns(call)
 
     def misfits(self, by: str) -> Iterator[str]:

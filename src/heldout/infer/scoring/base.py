@@ -102,6 +102,10 @@ class MeanScoring:
                     "folds test_share=0.1111"
                 )
             return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
+        if test == "prediction-powered":
+            raise InputError(
+                "prediction-powered is for human and machine judgements: pass machine judgements"
+            )
         if test == "retuned-t":
             raise InputError(
                 "retuned-t is for systems that were tuned in folds: compare results of an "
@@ -192,6 +196,10 @@ class Scored(NamedTuple):
 
 def mean_scored(scores: Scores, settings: CompareSettings) -> Scored:
     """Return scores to be compared by their means over units."""
+    if scores.machine is not None:
+        from heldout.infer.scoring.machine import machine_scored  # derived from MeanScoring
+
+        return machine_scored(scores, settings)
     from heldout.infer.scoring.retuned import RetunedScoring  # derived from MeanScoring
 
     kind = RetunedScoring if scores.choices and settings.test_share is None else MeanScoring

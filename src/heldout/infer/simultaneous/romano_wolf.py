@@ -35,8 +35,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from heldout.data.scores import MachineScores
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative
+    from heldout.infer.simultaneous.both_judgements import BothReplicates
 
     Numbers = NDArray[np.floating[Any]]
 
@@ -159,6 +161,7 @@ def romano_wolf(
     alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
+    machine: MachineScores | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Pairwise:
     """Return step-down p-values of all pairs, or of all systems against a baseline.
@@ -198,6 +201,9 @@ def romano_wolf(
         exceed 10^9, or units times replicates 3 x 10^7.
     seed
         Random seed.
+    machine
+        Scores of the same systems under machine judgements: differences are then combined
+        estimates (`heldout.infer.prediction_powered`), and both sets of units are drawn.
     progress
         Called with the number of replicates done so far and the number of all replicates.
 
@@ -225,12 +231,13 @@ def romano_wolf(
     values, alternative = as_scores(scores), check_alternative(alternative)
     units, systems = values.shape
     check_family(systems, baseline, alternative)
-    statistics = pair_statistics(values, *pair_columns(systems, baseline))
-    total = replicates_made(replicates, len(statistics.first), units)
+    statistics = _statistics(values, machine, *pair_columns(systems, baseline))
+    drawn = units if machine is None else units + len(machine.extra)
+    total = replicates_made(replicates, len(statistics.first), drawn)
     evidence = _evidence(statistics.t, alternative)
     vary = np.flatnonzero(statistics.error > 0)
     order = vary[np.argsort(evidence[vary], kind="stable")]  # smallest first
-    family = _Family(values, statistics, order, alternative, seed)
+    family = _Family(values, statistics, order, alternative, seed, machine)
     counts = family.tally(evidence[order], total, progress)
     if alternative != "two-sided":
         counts = _one_sided(
@@ -241,6 +248,16 @@ def romano_wolf(
     constant = statistics.error == 0
     adjusted[constant] = _constant_p(evidence[constant], units, len(evidence), alternative)
     return counts.result(symmetric_p(systems, statistics.first, statistics.second, adjusted))
+
+
+def _statistics(
+    values: Floats, machine: MachineScores | None, first: Ints, second: Ints
+) -> PairStatistics:
+    if machine is None:
+        return pair_statistics(values, first, second)
+    from heldout.infer.simultaneous.both_judgements import combined_statistics
+
+    return combined_statistics(values, machine, first, second)
 
 
 def _evidence(t: Floats, alternative: Alternative) -> Floats:
@@ -275,6 +292,7 @@ class _Family(NamedTuple):
     order: Ints
     alternative: Alternative
     seed: int
+    machine: MachineScores | None = None
 
     def tally(
         self,
@@ -283,11 +301,12 @@ class _Family(NamedTuple):
         progress: Callable[[int, int], None] | None = None,
     ) -> Counts:
         """Count how often the running maximum of the statistics reaches the observed ones."""
-        units = len(self.values)
-        single = len(observed) * total > SINGLE
+        units = len(self.values) + (0 if self.machine is None else len(self.machine.extra))
+        single = len(observed) * total > SINGLE and self.machine is None
         noise = 1e-4 if single else 1e-9
-        replicates = _Replicates(self, np.dtype(np.float32 if single else np.float64))
-        thresholds = (observed - noise).astype(replicates.kind)
+        kind: np.dtype[np.floating[Any]] = np.dtype(np.float32 if single else np.float64)
+        replicates = self._replicates(kind)
+        thresholds = (observed - noise).astype(kind)
         size = max(1, min(REPLICATE_BLOCK, COUNT_BLOCK // min(units, NORMAL)))
         work = [(at, min(size, total - start)) for at, start in enumerate(range(0, total, size))]
         counts, largest, done = np.zeros(len(observed)), [], 0
@@ -307,6 +326,16 @@ class _Family(NamedTuple):
         null_maxima[null_maxima > ENDLESS] = np.inf
         null = NullTail.of(null_maxima, noise, exact=False)
         return Counts(counts, total, False, f"{total:,} replicates, seed {self.seed}", null)
+
+    def _replicates(self, kind: np.dtype[np.floating[Any]]) -> _Replicates | BothReplicates:
+        if self.machine is None:
+            return _Replicates(self, kind)
+        from heldout.infer.simultaneous.both_judgements import BothReplicates
+
+        first, second, mean, error, differ = self.seen
+        at = self.order
+        pairs = PairStatistics(first[at], second[at], mean[at], error[at], differ[at])
+        return BothReplicates(self.values, self.machine, pairs, self.alternative, self.seed)
 
 
 @lru_cache(maxsize=1)

@@ -26,12 +26,14 @@ __all__ = [
     "class_rows",
     "confusion",
     "f_measure",
+    "fp_rate",
     "kappa",
     "majority_baseline",
     "matthews",
     "precision",
     "random_baseline",
     "recall",
+    "specificity",
 ]
 
 Average = Literal["macro", "micro", "weighted"]
@@ -302,6 +304,51 @@ def f_measure(
     return _averaged(table, average, "f", undefined, beta)
 
 
+def specificity(
+    table: Confusion, average: Average = "macro", *, undefined: float | None = None
+) -> Number:
+    """Return the specificity over classes: the share of other units that was not predicted so.
+
+    Parameters
+    ----------
+    table, undefined
+        As for `f_measure`; undefined for a class that has all units.
+    average
+        How classes are averaged; ``micro`` pools their counts.
+
+    Examples
+    --------
+    >>> specificity(Confusion(("a", "b", "c"), [[2, 0, 0], [1, 1, 0], [0, 0, 1]]), "micro")
+    0.9
+    """
+    return _over_classes(table, average, "specificity", undefined)
+
+
+def fp_rate(
+    table: Confusion, average: Average = "macro", *, undefined: float | None = None
+) -> Number:
+    """Return the false-positive rate over classes: the share of other units predicted so.
+
+    Parameters
+    ----------
+    table, average, undefined
+        As for `specificity`.
+    """
+    return _over_classes(table, average, "fp_rate", undefined)
+
+
+def _over_classes(table: Confusion, average: str, field: str, undefined: float | None) -> Number:
+    if average == "micro":
+        cells = [table.cells(name) for name in table.classes]
+        wrong, right = sum(cell.fp for cell in cells), sum(cell.tn for cell in cells)
+        above = wrong if field == "fp_rate" else right
+        return defined_or(ratio(above, wrong + right, "there is one class"), undefined)
+    rows = class_rows(table)
+    weights = [row.units for row in rows] if average == "weighted" else None
+    values = [defined_or(getattr(row, field), undefined) for row in rows]
+    return mean_of(values, table.classes, weights)
+
+
 def balanced_accuracy(table: Confusion) -> Number:
     """Return the mean accuracy of the classes that have units.
 
@@ -333,9 +380,50 @@ def matthews(table: Confusion) -> Number:
     return (right - float(true @ guessed)) / math.sqrt(spread_true * spread_guessed)
 
 
-def kappa(table: Confusion) -> Number:
-    """Return Cohen's kappa: agreement beyond chance."""
+def disagreement(classes: Sequence[str], weights: str) -> Floats:
+    """Return how far apart classes are in weighted kappa: 0 on the diagonal.
+
+    Parameters
+    ----------
+    classes
+        Their names, in order; names that are all numbers are ordered by number.
+    weights
+        ``linear`` or ``quadratic``; empty: all different classes are equally far apart.
+    """
+    try:
+        place = np.argsort(np.argsort([float(name) for name in classes], kind="stable"))
+    except ValueError:
+        place = np.arange(len(classes))
+    apart: Floats = np.abs(place[:, None] - place[None]).astype(np.float64)
+    if weights == "quadratic":
+        apart = apart**2
+    return apart if weights else np.minimum(apart, 1.0)
+
+
+def kappa(table: Confusion, weights: str = "") -> Number:
+    """Return Cohen's kappa: agreement beyond chance.
+
+    Parameters
+    ----------
+    table
+        The confusion matrix.
+    weights
+        ``linear`` or ``quadratic``: errors count more the farther apart the classes are (ordered
+        as they are, or by number).
+
+    Examples
+    --------
+    >>> table = Confusion(("1", "2", "3"), [[5, 1, 0], [1, 5, 1], [2, 0, 5]])
+    >>> round(kappa(table), 4), round(kappa(table, "quadratic"), 4)
+    (0.6269, 0.5956)
+    """
     true, guessed = table.counts.sum(axis=1), table.counts.sum(axis=0)
+    if weights:
+        apart = disagreement(table.classes, weights)
+        by_chance = float(true @ apart @ guessed) / table.total
+        if not by_chance:
+            return Undefined("all units are of one class, and it was predicted for all of them")
+        return 1.0 - float((apart * table.counts).sum()) / by_chance
     by_chance = float((true / table.total) @ (guessed / table.total))
     one = np.count_nonzero(true) == 1 and np.count_nonzero(guessed) == 1
     if one and by_chance:

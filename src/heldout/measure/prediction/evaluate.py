@@ -74,7 +74,7 @@ class SystemValues(NamedTuple):
     baseline: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PredictionEvaluation(Evaluation):
     """The values of systems and baselines in several measures.
 
@@ -95,7 +95,7 @@ class PredictionEvaluation(Evaluation):
     about
         How the numbers were computed, one clause each.
     undefined
-        Value of undefined precision, recall and F of a class.
+        Value that undefined measures of predicted classes count as.
     """
 
     task: PredictionTask
@@ -158,9 +158,9 @@ def evaluate_predictions(
     positive
         The positive class of two, for measures that need one; by default the last.
     undefined
-        0: precision, recall and F of a class count as 0 where they are undefined (for example, if
-        it was never predicted), as with ``zero_division=0`` in scikit-learn; None: they are
-        `Undefined`.
+        0: precision, recall, F, specificity and FP rate of a class, MCC and kappa count as 0 where
+        they are undefined (for example, if a class was never predicted), as with
+        ``zero_division=0`` in scikit-learn; None: they are `Undefined`.
 
     Examples
     --------
@@ -231,11 +231,12 @@ def _classes(
     for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
         if name in [one.name for one in several]:
             continue  # an experiment has stored the predictions of its own baselines
-        values = tuple(_baseline(one, make(truth), positive) for one in measures)
+        values = tuple(_baseline(one, make(truth), positive, name) for one in measures)
         rows.append(SystemValues(name, values, len(first.units), baseline=True))
     said = (
         f"baselines: {MAJORITY} always predicts the most frequent class of these units, "
-        f"{RANDOM} draws classes in proportion to their frequency (expected counts)"
+        f"{RANDOM} draws classes in proportion to their frequency (expected counts); its "
+        "probabilities are these frequencies"
     )
     own = {MAJORITY, RANDOM} - {one.name for one in several}
     return PredictionEvaluation(
@@ -245,7 +246,7 @@ def _classes(
         tuple(several),
         positive if len(classes) == 2 else None,
         distinct([*_notes(several), *_reversed(several, positive)]),
-        (*([said] if own else []), *_how_units_count(several)),
+        (*([said] if own else []), *_variants(measures, classes), *_how_units_count(several)),
         undefined,
     )
 
@@ -275,7 +276,26 @@ def _has(given: ClassPredictions, measure: Measure) -> bool:
     return given.scores is not None and (given.probabilities or measure.family == "AUC")
 
 
-def _baseline(measure: Measure, table: Confusion, positive: str | None) -> Number:
+def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
+    """Say which AUC this is: there are four of three or more classes."""
+    if len(classes) < 3:
+        return []
+    found = []
+    for measure in measures:
+        if measure.family == "AUC":
+            pairs = "one class against the rest (ovr)"
+            if measure.parameters["pairs"] == "ovo":
+                pairs = "one class against one other (ovo)"
+            found.append(f"{measure}: {pairs}, {measure.parameters['average']} average")
+    return found
+
+
+def _baseline(measure: Measure, table: Confusion, positive: str | None, name: str) -> Number:
+    if name == RANDOM and measure.family in {"log-loss", "Brier"}:
+        shares = table.counts.sum(axis=1) / table.total
+        if measure.family == "Brier":  # of two classes it is (p - y)², else the sum over classes
+            return (1 - float((shares**2).sum())) / (2 if len(shares) == 2 else 1)
+        return -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
     if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
         return 0.5  # the same score for every unit, or random scores
     return confusion_value(measure, table, positive)

@@ -9,9 +9,9 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions, positive_number
 from heldout.errors import MeasureError
-from heldout.measure.prediction import calibration, classification, regression, roc
+from heldout.measure.prediction import calibration, classification, correlation, regression, roc
 from heldout.measure.prediction.names import PredictedMeasure
-from heldout.measure.undefined import Number, Undefined
+from heldout.measure.undefined import Number, Undefined, defined_or
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,8 +44,13 @@ def value_of(measure: PredictedMeasure, given: Predictions, positive: str | None
         The positive class of two, for measures that need one; by default the last.
     """
     if isinstance(given, NumberPredictions):
+        if measure.family == "pinball":
+            return float(np.average(unit_values_of(measure, given), weights=given.weights))
         return _NUMBER_VALUES[measure.family](given)
-    return _CLASS_VALUES[measure.family](given, measure.settings, positive)
+    value = _CLASS_VALUES[measure.family](given, measure.settings, positive)
+    # Averages have replaced undefined classes already; missing columns are never replaced.
+    replaceable = measure.family in {"MCC", "kappa"} and value != NO_GUESSES
+    return defined_or(value, measure.settings.undefined) if replaceable else value
 
 
 def unit_values_of(measure: PredictedMeasure, given: Predictions) -> Floats:
@@ -54,9 +59,27 @@ def unit_values_of(measure: PredictedMeasure, given: Predictions) -> Floats:
         raise MeasureError(f"{measure} is not a mean over units: compare it over folds")
     if measure.family in {"accuracy", "error"}:
         _need(given, "predicted", f"{measure}: {NO_GUESSES.reason}")
+    elif measure.family == "top-k-accuracy":
+        _need(given, "scores", f"{measure}: {NO_SCORES.reason}")
+        return _in_top(given, measure.settings.k)
     elif measure.task == "classification":
         _need(given, "probabilities", f"{measure}: {NO_PROBABILITIES.reason}")
+    if isinstance(given, NumberPredictions) and measure.family == "pinball":
+        return regression.pinball_losses(given.truth, given.predicted, measure.settings.alpha)
     found: Floats = _TERMS[measure.family](given)
+    return found
+
+
+def _in_top(given: Any, k: int) -> Floats:
+    """Return 1 for units whose class has one of the `k` highest scores.
+
+    Of equal scores those of later classes count as higher, as in scikit-learn; of two classes the
+    first.
+    """
+    scores = given.scores[:, ::-1] if len(given.classes) == 2 else given.scores
+    truth = 1 - given.truth if len(given.classes) == 2 else given.truth
+    best = np.argsort(scores, axis=1, kind="stable")[:, ::-1][:, :k]
+    found: Floats = (best == truth[:, None]).any(axis=1).astype(np.float64)
     return found
 
 
@@ -104,7 +127,9 @@ def confusion_value(
     if not isinstance(measure, PredictedMeasure):
         return Undefined("it cannot be computed from a confusion matrix")
     function = _CONFUSION_VALUES.get(measure.family)
-    return NO_SCORES if function is None else function(table, measure.settings, positive)
+    if function is None:
+        return NO_SCORES
+    return defined_or(function(table, measure.settings, positive), measure.settings.undefined)
 
 
 def _averaged(field: str) -> FromCounts:
@@ -128,11 +153,15 @@ def _averaged(field: str) -> FromCounts:
 def _of_class(field: str) -> FromCounts:
     def found(table: classification.Confusion, settings: Settings, positive: str | None) -> Number:
         name = settings.one or positive
+        if settings.average and not settings.one:
+            average: Any = settings.average
+            rate = classification.specificity if field == "specificity" else classification.fp_rate
+            return rate(table, average, undefined=settings.undefined)
         if name is None and len(table.classes) > 2:
-            return Undefined("with several classes, name one: (class=NAME)")
+            return Undefined("with several classes, name one (class=NAME) or an average (macro)")
         rows = classification.class_rows(table)
         value: Number = getattr(rows[-1 if name is None else table.index(name)], field)
-        return value
+        return defined_or(value, settings.undefined)
 
     return found
 
@@ -148,7 +177,7 @@ _CONFUSION_VALUES: Final[dict[str, FromCounts]] = {
     "specificity": _of_class("specificity"),
     "FP-rate": _of_class("fp_rate"),
     "MCC": lambda table, _, __: classification.matthews(table),
-    "kappa": lambda table, _, __: classification.kappa(table),
+    "kappa": lambda table, settings, _: classification.kappa(table, settings.weights),
 }
 
 
@@ -179,19 +208,27 @@ def _ece(given: ClassPredictions, settings: Settings, positive: str | None) -> N
 def _auc(given: ClassPredictions, settings: Settings, positive: str | None) -> Number:
     if given.scores is None:
         return NO_SCORES
-    average: Any = settings.average
     if len(given.classes) == 1:
         return Undefined("all units are of one class")
     if len(given.classes) == 2:
         at = positive_number(given.classes, positive)
-        return roc.auc(given.truth == at, given.scores[:, at], given.weights)
+        return roc.auc(
+            given.truth == at, given.scores[:, at], given.weights, max_fpr=settings.max_fpr
+        )
+    return _auc_of_several(given, given.scores, settings)
+
+
+def _auc_of_several(given: ClassPredictions, scores: Floats, settings: Settings) -> Number:
+    average: Any = settings.average
+    if settings.max_fpr is not None:
+        return Undefined("partial AUC (max_fpr) is for two classes")
     if settings.pairs == "ovr":
         return roc.one_vs_rest(
-            given.truth, given.scores, given.classes, average=average, weights=given.weights
+            given.truth, scores, given.classes, average=average, weights=given.weights
         )
     if given.weights is not None:
         return NO_WEIGHTS
-    return roc.one_vs_one(given.truth, given.scores, given.classes, average=average)
+    return roc.one_vs_one(given.truth, scores, given.classes, average=average)
 
 
 def _average_precision(given: ClassPredictions, settings: Settings, positive: str | None) -> Number:
@@ -203,6 +240,13 @@ def _average_precision(given: ClassPredictions, settings: Settings, positive: st
     return roc.average_precision(given.truth == at, given.scores[:, at], given.weights)
 
 
+def _top_k(given: ClassPredictions, settings: Settings, positive: str | None) -> Number:
+    del positive
+    if given.scores is None:
+        return NO_SCORES
+    return float(np.average(_in_top(given, settings.k), weights=given.weights))
+
+
 _CLASS_VALUES: Final[dict[str, Callable[[ClassPredictions, Settings, str | None], Number]]] = {
     **{name: _of_confusion(function) for name, function in _CONFUSION_VALUES.items()},
     "log-loss": _log_loss,
@@ -210,6 +254,7 @@ _CLASS_VALUES: Final[dict[str, Callable[[ClassPredictions, Settings, str | None]
     "ECE": _ece,
     "AUC": _auc,
     "average-precision": _average_precision,
+    "top-k-accuracy": _top_k,
 }
 
 
@@ -225,6 +270,28 @@ class _Names(Sequence[str]):
     def __getitem__(self, at: Any) -> Any:
         unit, places = self._given.units[at], self._given.places
         return f"{unit} in {places[at]}" if places else unit
+
+
+def _correlation(
+    function: Callable[[Floats, Floats], Callable[[Floats], Floats]],
+) -> Callable[[NumberPredictions], Number]:
+    def found(given: NumberPredictions) -> Number:
+        reason = correlation.same_everywhere(given)
+        if reason:
+            return Undefined(reason)
+        weights = np.ones(len(given.truth)) if given.weights is None else given.weights
+        return float(function(given.truth, given.predicted)(weights[None])[0])
+
+    return found
+
+
+def _pearson(given: NumberPredictions) -> Number:
+    reason = correlation.same_everywhere(given)
+    if reason:
+        return Undefined(reason)
+    weights = np.ones(len(given.truth)) if given.weights is None else given.weights
+    value = float(correlation.pearson_sums(given).weighted(weights[None])[0])
+    return Undefined("truth or prediction hardly varies") if np.isnan(value) else value
 
 
 _NUMBER_VALUES: Final[dict[str, Callable[[NumberPredictions], Number]]] = {
@@ -243,6 +310,15 @@ _NUMBER_VALUES: Final[dict[str, Callable[[NumberPredictions], Number]]] = {
         given.truth, given.predicted, given.weights, _Names(given)
     ),
     "R2": lambda given: regression.r_squared(given.truth, given.predicted, given.weights),
+    "explained-variance": lambda given: regression.explained_variance(
+        given.truth, given.predicted, given.weights
+    ),
+    "MSLE": lambda given: regression.msle(
+        given.truth, given.predicted, given.weights, _Names(given)
+    ),
+    "Pearson": _pearson,
+    "Spearman": _correlation(correlation.spearman),
+    "Kendall": _correlation(correlation.kendall),
 }
 
 _TERMS: Final[dict[str, Callable[[Any], Floats]]] = {
@@ -254,4 +330,7 @@ _TERMS: Final[dict[str, Callable[[Any], Floats]]] = {
     "MAE": lambda given: np.abs(given.truth - given.predicted),
     "MAPE": lambda given: regression.percentage_errors(given.truth, given.predicted, _Names(given)),
     "sMAPE": lambda given: regression.symmetric_errors(given.truth, given.predicted, _Names(given)),
+    "MSLE": lambda given: regression.squared_log_errors(
+        given.truth, given.predicted, _Names(given)
+    ),
 }

@@ -15,6 +15,8 @@ from heldout.measure.base import Measure
 from heldout.measure.syntax import read_arguments
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.words import Floats
     from heldout.measure.base import Aggregate, UnitScores
@@ -30,7 +32,9 @@ __all__ = [
     "PredictedMeasure",
     "PredictionTask",
     "Settings",
+    "input_of",
     "parse_prediction",
+    "scikit_learn_names",
 ]
 
 PredictionTask = Literal["classification", "regression"]
@@ -70,15 +74,18 @@ _CLASS: Final[dict[str, _About]] = {
     "recall": _About("sums", shown=("average",), allowed=_AVERAGED),
     "F": _About("sums", shown=("beta", "average"), allowed=("beta", *_AVERAGED)),
     "F1": _About("sums", shown=("average",), allowed=_AVERAGED),
-    "specificity": _About("sums", allowed=("class",)),
-    "FP-rate": _About("sums", better=False, allowed=("class",)),
-    "MCC": _About("sums", low=-1.0),
-    "kappa": _About("sums", low=-1.0),
+    "specificity": _About("sums", shown=("average",), allowed=_AVERAGED),
+    "FP-rate": _About("sums", better=False, shown=("average",), allowed=_AVERAGED),
+    "MCC": _About("sums", low=-1.0, allowed=("undefined",)),
+    "kappa": _About("sums", low=-1.0, shown=("weights",), allowed=("weights", "undefined")),
     "log-loss": _About("mean", math.inf, better=False),
     "Brier": _About("mean", 2.0, better=False),
     "ECE": _About("sums", better=False, shown=("bins", "binning"), allowed=("bins", "binning")),
-    "AUC": _About("order", shown=("pairs", "average"), allowed=("average", "pairs")),
+    "AUC": _About(
+        "order", shown=("pairs", "average", "max_fpr"), allowed=("average", "pairs", "max_fpr")
+    ),
     "average-precision": _About("order", allowed=("class",)),
+    "top-k-accuracy": _About("mean", shown=("k",), allowed=("k",)),
 }
 _NUMBER: Final[dict[str, _About]] = {
     "RMSE": _About("sums", math.inf, better=False),
@@ -88,6 +95,12 @@ _NUMBER: Final[dict[str, _About]] = {
     "MAPE": _About("mean", math.inf, better=False),
     "sMAPE": _About("mean", 2.0, better=False),
     "R2": _About("sums", low=-math.inf),
+    "explained-variance": _About("sums", low=-math.inf),
+    "MSLE": _About("mean", math.inf, better=False),
+    "pinball": _About("mean", math.inf, better=False, shown=("alpha",), allowed=("alpha",)),
+    "Pearson": _About("sums", low=-1.0),
+    "Spearman": _About("order", low=-1.0),
+    "Kendall": _About("order", low=-1.0),
 }
 CLASS_MEASURES: Final = tuple(_CLASS)
 NUMBER_MEASURES: Final = tuple(_NUMBER)
@@ -104,6 +117,7 @@ _WORDS: Final = {
     **dict.fromkeys(("macro", "micro", "weighted"), "average"),
     **dict.fromkeys(("ovr", "ovo"), "pairs"),
     **dict.fromkeys(("equal-width", "equal-count"), "binning"),
+    **dict.fromkeys(("linear", "quadratic"), "weights"),
 }
 
 _SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
@@ -124,6 +138,7 @@ _SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
         "roc_auc_ovr_weighted": "AUC(weighted)",
         "roc_auc_ovo_weighted": "AUC(ovo, weighted)",
         "average_precision_score": "average-precision",
+        "top_k_accuracy_score": "top-k-accuracy",
         "brier_score_loss": "Brier",
         **{
             f"{name}_{average}": f"{name}({average})"
@@ -138,6 +153,12 @@ _SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
         "mean_absolute_error": "MAE",
         "median_absolute_error": "median-AE",
         "mean_absolute_percentage_error": "MAPE",
+        "mean_squared_log_error": "MSLE",
+        "mean_pinball_loss": "pinball",
+        "explained_variance_score": "explained-variance",
+        "pearsonr": "Pearson",
+        "spearmanr": "Spearman",
+        "kendalltau": "Kendall",
     },
 }
 """Metrics and scorers of scikit-learn that heldout does not have."""
@@ -147,7 +168,7 @@ _NEGATED: Final[dict[PredictionTask, dict[str, str]]] = {
     "regression": {
         f"neg_{name}": ours
         for name, ours in _SCIKIT_LEARN["regression"].items()
-        if name != "r2_score"
+        if name.startswith(("mean_", "median_", "root_"))
     },
 }
 
@@ -162,6 +183,10 @@ class Settings(NamedTuple):
     binning: str = "equal-width"
     pairs: str = "ovr"
     undefined: float | None = None
+    weights: str = ""
+    max_fpr: float | None = None
+    k: int = 2
+    alpha: float = 0.5
 
 
 _DEFAULTS: Final = Settings()
@@ -191,14 +216,15 @@ class PredictedMeasure(Measure):
     settings: Settings = _DEFAULTS
 
     def __str__(self) -> str:
-        found = [_show(name, getattr(self.settings, name)) for name in self._about.shown]
+        values = {name: getattr(self.settings, name) for name in self._about.shown}
+        found = [_show(name, value) for name, value in values.items() if value not in {"", None}]
         if self.settings.one:
             found = [one for one in found if one != self.settings.average]
             found.append(f"class={_show_class(self.settings.one)}")
         if self.settings.undefined is not None:
             found.append(_show("undefined", self.settings.undefined))
-        if self.family == "AUC" and self.settings == _DEFAULTS:
-            return "AUC"
+        if self.family == "AUC" and self.settings._replace(max_fpr=None) == _DEFAULTS:
+            found = found[2:]  # for two classes there is one AUC
         return f"{self.family}({', '.join(found)})" if found else self.family
 
     @property
@@ -264,7 +290,7 @@ def _known(task: PredictionTask) -> dict[str, _About]:
 
 
 def _show(name: str, value: Any) -> str:
-    if name in {"average", "binning", "pairs"}:
+    if name in {"average", "binning", "pairs", "weights"}:
         return str(value)
     return f"{name}={value:g}"
 
@@ -284,6 +310,23 @@ def prediction_family(task: PredictionTask, name: str) -> str | None:
     return None if found is None else ours[_plain(found.partition("(")[0])]
 
 
+def scikit_learn_names(task: PredictionTask, family: str) -> tuple[str, ...]:
+    """Return the names that scikit-learn (or SciPy) has for a family."""
+    return tuple(
+        name for name, ours in _SCIKIT_LEARN[task].items() if ours.partition("(")[0] == family
+    )
+
+
+def input_of(task: PredictionTask, family: str) -> str:
+    """Return what a family needs: predictions, scores or probabilities."""
+    if task == "regression":
+        return "true and predicted numbers"
+    if family in _FROM_CONFUSION:
+        return "true and predicted classes"
+    ranked = family in {"AUC", "average-precision", "top-k-accuracy"}
+    return f"true classes and {'scores' if ranked else 'probabilities'}"
+
+
 def parse_prediction(
     task: PredictionTask, name: object, undefined: float | None = None
 ) -> PredictedMeasure:
@@ -297,8 +340,9 @@ def parse_prediction(
         For example ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
         ``ECE(bins=15, equal-count)``, ``RMSE``, or as in scikit-learn: ``f1_macro``.
     undefined
-        0: undefined precision, recall and F of a class count as 0, as with
-        ``zero_division=0`` in scikit-learn; the same as ``F1(macro, undefined=0)``.
+        0: undefined values (precision, recall, F, specificity and FP rate of a class, MCC, kappa)
+        count as 0, as with ``zero_division=0`` in scikit-learn; the same as
+        ``F1(macro, undefined=0)``.
     """
     if undefined not in (None, 0):
         raise MeasureError(f"undefined={undefined!r}: expected 0")
@@ -344,6 +388,8 @@ def _settings(base: str, inner: str | None, text: str, allowed: tuple[str, ...])
         settings["one" if name == "class" else name] = value
     if base == "AUC" and settings.get("average") == "micro":
         raise MeasureError(f"{text!r}: AUC over classes must be macro or weighted")
+    if base in {"specificity", "FP-rate"}:  # of the positive class, unless an average is named
+        settings.setdefault("average", "")
     return settings
 
 
@@ -352,24 +398,32 @@ def _setting(key: str, value: str, text: str) -> tuple[str, Any]:
         if key not in _WORDS:
             raise MeasureError(f"{text!r}: {key!r} is not one of {', '.join(_WORDS)}")
         return _WORDS[key], key
-    if key in {"beta", "bins", "undefined"}:
+    if key in _NUMBERS:
         return key, _number_setting(key, value, text)
-    if key in {"average", "pairs", "binning"} and _WORDS.get(value.strip("'\"")) == key:
+    if key in {"average", "pairs", "binning", "weights"} and _WORDS.get(value.strip("'\"")) == key:
         return key, value.strip("'\"")
     if key == "class" and value.strip("'\""):
         return key, value[1:-1] if value[0] in "'\"" else value
     raise MeasureError(f"{text!r}: unknown parameter '{key}={value}'")
 
 
+_NUMBERS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
+    "beta": (lambda number: 0 < number < math.inf, "beta must be above 0"),
+    "bins": (lambda number: number >= 1, "there must be at least 1 bin"),
+    "k": (lambda number: number >= 1, "k must be at least 1"),
+    "undefined": (lambda number: number == 0, "undefined must be 0"),
+    "max_fpr": (lambda number: 0 < number <= 1, "max_fpr must be above 0 and at most 1"),
+    "alpha": (lambda number: 0 <= number <= 1, "alpha must be from 0 to 1"),
+}
+"""Parameters that are numbers: whether a value is allowed, and what is expected."""
+
+
 def _number_setting(key: str, value: str, text: str) -> float:
     try:
-        number = int(value) if key == "bins" else float(value)
+        number = int(value) if key in {"bins", "k"} else float(value)
     except ValueError:
         raise MeasureError(f"{text!r}: {value!r} is not a number") from None
-    if key == "beta" and not 0 < number < float("inf"):
-        raise MeasureError(f"{text!r}: beta must be above 0")
-    if key == "bins" and number < 1:
-        raise MeasureError(f"{text!r}: there must be at least 1 bin")
-    if key == "undefined" and number != 0:
-        raise MeasureError(f"{text!r}: undefined must be 0")
+    allowed, expected = _NUMBERS[key]
+    if not allowed(number):
+        raise MeasureError(f"{text!r}: {expected}")
     return number

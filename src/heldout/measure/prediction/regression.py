@@ -19,15 +19,19 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
 
 __all__ = [
+    "explained_variance",
     "mae",
     "mape",
     "mean_baseline",
     "median_ae",
     "mse",
+    "msle",
     "percentage_errors",
+    "pinball_losses",
     "r_squared",
     "rmse",
     "smape",
+    "squared_log_errors",
     "symmetric_errors",
 ]
 
@@ -162,6 +166,75 @@ def r_squared(truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None 
         return Undefined("the truth is the same for every unit")
     spread = _mean((actual - _mean(actual, weights)) ** 2, weights)
     return 1.0 - _mean((actual - guess) ** 2, weights) / spread
+
+
+def explained_variance(
+    truth: ArrayLike, predicted: ArrayLike, weights: ArrayLike | None = None
+) -> Number:
+    """Return 1 - variance of the errors / variance of the truth: R² without a constant error.
+
+    Examples
+    --------
+    >>> explained_variance([1, 2, 3], [2, 3, 4])
+    1.0
+    """
+    actual, guess = _pair(truth, predicted)
+    error = actual - guess
+    unexplained = _mean((error - _mean(error, weights)) ** 2, weights)
+    if (actual == actual[0]).all():
+        return Undefined("the truth is the same for every unit")
+    return 1.0 - unexplained / _mean((actual - _mean(actual, weights)) ** 2, weights)
+
+
+def squared_log_errors(
+    truth: ArrayLike, predicted: ArrayLike, names: Sequence[str] | None = None
+) -> Floats:
+    """Return (log(1 + a) - log(1 + p))² of each unit; raise an error for numbers of -1 or less."""
+    actual, guess = _pair(truth, predicted)
+    low = np.flatnonzero((actual <= -1) | (guess <= -1)).tolist()
+    if low:
+        shown = (str(names[row]) if names is not None else f"number {row + 1}" for row in low)
+        raise InputError(
+            f"truth or prediction is -1 or less for {len(low)} "
+            f"{'unit' if len(low) == 1 else 'units'} ({named_few(shown, len(low))}): the logarithm "
+            "of 1 + x is undefined there; use MAE or RMSE"
+        )
+    found: Floats = (np.log1p(actual) - np.log1p(guess)) ** 2
+    return found
+
+
+def msle(
+    truth: ArrayLike,
+    predicted: ArrayLike,
+    weights: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> float:
+    """Return the mean squared error of logarithms of 1 + x.
+
+    Parameters
+    ----------
+    truth, predicted, weights, names
+        As for `mape`; an error where a number is -1 or less.
+    """
+    return _mean(squared_log_errors(truth, predicted, names), weights)
+
+
+def pinball_losses(truth: ArrayLike, predicted: ArrayLike, alpha: float) -> Floats:
+    """Return max(alpha·d, (alpha - 1)·d) of each unit, d = truth - prediction.
+
+    Parameters
+    ----------
+    alpha
+        The quantile that is predicted, from 0 to 1.
+
+    Examples
+    --------
+    >>> pinball_losses([1, 1], [0, 2], alpha=0.9).round(2).tolist()
+    [0.9, 0.1]
+    """
+    actual, guess = _pair(truth, predicted)
+    found: Floats = np.maximum(alpha * (actual - guess), (alpha - 1) * (actual - guess))
+    return found
 
 
 def mean_baseline(truth: ArrayLike, weights: ArrayLike | None = None) -> Floats:

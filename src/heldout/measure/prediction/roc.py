@@ -27,6 +27,7 @@ __all__ = [
     "average_precision",
     "one_vs_one",
     "one_vs_rest",
+    "partial_area",
     "pr_curve",
     "roc_curve",
 ]
@@ -161,10 +162,24 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
     )
 
 
-def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Number:
+def auc(
+    positive: ArrayLike,
+    scores: ArrayLike,
+    weights: ArrayLike | None = None,
+    *,
+    max_fpr: float | None = None,
+) -> Number:
     """Return the area under the ROC curve; undefined if all units belong to one class.
 
     It is the probability that a positive unit has a higher score than a negative one (ties: half).
+
+    Parameters
+    ----------
+    positive, scores, weights
+        As for `roc_curve`.
+    max_fpr
+        Only the part up to this FP rate, scaled so that chance is 0.5 and the best is 1 (McClish
+        1989), as in scikit-learn.
 
     Examples
     --------
@@ -175,7 +190,34 @@ def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
     """
     flags, values, shares = _checked(positive, scores, weights)
     missing = _one_sided(flags, shares)
-    return Undefined(missing) if missing else roc_curve(flags, values, shares).area
+    if missing:
+        return Undefined(missing)
+    curve = roc_curve(flags, values, shares)
+    if max_fpr is None:
+        return curve.area
+    rates = np.stack([np.diff(curve.tp_rate), np.diff(curve.fp_rate)])
+    return float(partial_area(rates[:1], rates[1:], max_fpr)[0])
+
+
+def partial_area(true: Floats, false: Floats, max_fpr: float) -> Floats:
+    """Return the scaled area under ROC curves up to an FP rate.
+
+    Parameters
+    ----------
+    true, false
+        Weights of positive and negative units at each score, the highest first; one row per curve.
+    max_fpr
+        The highest FP rate.
+    """
+    rise = true / true.sum(axis=1, keepdims=True)
+    run = false / false.sum(axis=1, keepdims=True)
+    above, right = np.cumsum(rise, axis=1) - rise, np.cumsum(run, axis=1)
+    width = np.clip(max_fpr - (right - run), 0.0, run)
+    share = np.divide(width, run, out=np.zeros_like(run), where=run > 0)
+    area = (width * (above + rise * share / 2)).sum(axis=1)
+    chance = max_fpr**2 / 2
+    found: Floats = (1 + (area - chance) / (max_fpr - chance)) / 2
+    return found
 
 
 def auc_of_ranking(signs: Sequence[bool]) -> Number:

@@ -15,11 +15,12 @@ bivariate population. J. Res. Natl. Bur. Stand. 64B.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.measure.prediction.correlation import kendall_slopes, spearman_slopes
 from heldout.measure.prediction.names import PredictedMeasure
 
 if TYPE_CHECKING:
@@ -52,23 +53,24 @@ class Slopes(NamedTuple):
 def order_slopes(
     given: Predictions, measure: Measure, positive: str | None = None
 ) -> Slopes | None:
-    """Return the slopes of AUC, average precision or the median error; None for other measures.
+    """Return the slopes of a measure of order; None for other measures.
 
     Parameters
     ----------
     given
         Predictions of one system for which the measure is defined.
     measure
-        One of the three.
+        Such as AUC, average precision, Spearman or the median error.
     positive
         The positive class of two.
     """
     if not isinstance(measure, PredictedMeasure):
         return None
     if not isinstance(given, ClassPredictions):
-        plain = given.weights is None and measure.family == "median-AE"
-        return _median(np.abs(given.truth - given.predicted)) if plain else None
+        return _of_numbers(given, measure.family)
     if given.scores is None or measure.family not in {"AUC", "average-precision"}:
+        return None
+    if measure.settings.max_fpr is not None:
         return None
     weights = np.ones(len(given.truth)) if given.weights is None else given.weights
     if measure.family == "average-precision":
@@ -84,6 +86,18 @@ def order_slopes(
     else:
         return None
     return found._replace(slopes=found.slopes * weights)
+
+
+_CORRELATIONS: Final = {"Spearman": spearman_slopes, "Kendall": kendall_slopes}
+
+
+def _of_numbers(given: NumberPredictions, family: str) -> Slopes | None:
+    if family in _CORRELATIONS:
+        weights = np.ones(len(given.truth)) if given.weights is None else given.weights
+        score, slopes = _CORRELATIONS[family](given.truth, given.predicted, weights)
+        return Slopes(score, slopes * weights)
+    plain = given.weights is None and family == "median-AE"
+    return _median(np.abs(given.truth - given.predicted)) if plain else None
 
 
 class _Steps(NamedTuple):

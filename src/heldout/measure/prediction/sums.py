@@ -13,6 +13,8 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
 from heldout.measure.base import UnitSums, mean_of_sums
+from heldout.measure.prediction.classification import disagreement
+from heldout.measure.prediction.correlation import pearson_sums
 from heldout.measure.prediction.names import PredictedMeasure
 
 if TYPE_CHECKING:
@@ -96,10 +98,11 @@ def cell_sums(given: Predictions, measure: Measure, positive: str | None = None)
 def _made(given: Any, measure: PredictedMeasure, positive: str | None) -> UnitSums | None:
     if measure.aggregate == "mean" or measure.family == "RMSE":
         return _mean(given, measure)
-    if measure.family == "R2":
-        return _explained(given)
-    if measure.family == "ECE":
-        return _calibration(given, measure.settings)
+    function = _OWN_SUMS.get(measure.family)
+    if function is not None:
+        return function(given, measure.settings)
+    if measure.settings.weights:
+        return None if given.predicted is None else _weighted_kappa(given, measure.settings)
     score = _score_of_counts(given, measure, positive)
     if score is None:
         return None
@@ -110,10 +113,10 @@ def _score_of_counts(
     given: ClassPredictions, measure: PredictedMeasure, positive: str | None
 ) -> Callable[[Floats], Floats] | None:
     function = _COUNTED.get(measure.family)
-    if function is None or given.predicted is None:
+    if function is None or given.predicted is None or measure.settings.weights:
         return None
     at = _class_number(given, measure, positive)
-    if at is None and measure.family in {"specificity", "FP-rate"}:
+    if at is None and not measure.settings.average:
         return None
     counted, settings = function, measure.settings
     return lambda sums: _quietly(counted, _Counts.of(sums), settings, at)
@@ -127,7 +130,8 @@ def _class_number(
     Averages of precision, recall and F are over all classes unless one is named.
     """
     name = measure.settings.one
-    if not name and measure.family in {"precision", "recall", "F", "F1"}:
+    averaged = measure.family in {"precision", "recall", "F", "F1", "specificity", "FP-rate"}
+    if not name and averaged and measure.settings.average:
         return None
     if not name and len(given.classes) > 2 and positive is None:
         return None
@@ -146,18 +150,42 @@ def _root(sums: Floats) -> Floats:
     return found
 
 
-def _explained(given: NumberPredictions) -> UnitSums:
-    """Return R²; the truth is centred first, because squares of large numbers lose digits."""
+def _explained(given: NumberPredictions, *, centred_errors: bool) -> UnitSums:
+    """Return R², or the explained variance, where a constant error does not count.
+
+    The truth is centred first, because squares of large numbers lose digits.
+    """
     centred = given.truth - given.truth.mean()
-    error = (given.truth - given.predicted) ** 2
-    table = np.column_stack([error, centred, centred**2, np.ones(len(error))])
+    error = given.truth - given.predicted
+    shift = float(error.mean()) if centred_errors else 0.0
+    error = error - shift
+    table = np.column_stack([error**2, centred, centred**2, np.ones(len(error)), error])
     least = 1e-12 * float((centred**2).mean())
 
     def score(sums: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            spread = sums[:, 2] / sums[:, 3] - (sums[:, 1] / sums[:, 3]) ** 2
-            found: Floats = 1 - sums[:, 0] / sums[:, 3] / spread
+            means = sums / sums[:, 3:4]
+            spread = means[:, 2] - means[:, 1] ** 2
+            left = means[:, 0] - (means[:, 4] ** 2 if centred_errors else 0.0)
+            found: Floats = 1 - left / spread
         return np.where(spread > least, found, np.nan)
+
+    return UnitSums(table, score)
+
+
+def _weighted_kappa(given: ClassPredictions, settings: Settings) -> UnitSums:
+    size = len(given.classes)
+    apart = disagreement(given.classes, settings.weights)
+    counts = _count_rows(given.truth, np.asarray(given.predicted), size)[:, size:]
+    table = np.column_stack([apart[given.truth, given.predicted], counts])
+
+    def score(sums: Floats) -> Floats:
+        true, guessed = sums[:, 1 : size + 1], sums[:, size + 1 :]
+        by_chance = ((true @ apart) * guessed).sum(axis=1)
+        some = by_chance > 0
+        found = 1 - sums[:, 0] * true.sum(axis=1) / np.where(some, by_chance, 1.0)
+        missing = np.nan if settings.undefined is None else settings.undefined
+        return np.where(some, found, missing)
 
     return UnitSums(table, score)
 
@@ -249,37 +277,54 @@ def _balanced(counts: _Counts, settings: Settings, at: int | None) -> Floats:
 
 
 def _fp_rate(counts: _Counts, settings: Settings, at: int | None) -> Floats:
-    del settings
-    false = (counts.guessed - counts.hits)[:, at]
-    found: Floats = false / (counts.total - counts.true[:, at])
-    return found
+    false, others = counts.guessed - counts.hits, counts.total[:, None] - counts.true
+    if at is None and settings.average == "micro":
+        pooled: Floats = false.sum(axis=1) / others.sum(axis=1)
+        return pooled
+    return _averaged(false / others, counts, settings, at)
 
 
 def _specificity(counts: _Counts, settings: Settings, at: int | None) -> Floats:
-    return 1 - _fp_rate(counts, settings, at)
+    false, others = counts.guessed - counts.hits, counts.total[:, None] - counts.true
+    if at is None and settings.average == "micro":
+        return 1 - _fp_rate(counts, settings, at)
+    return _averaged(1 - false / others, counts, settings, at)
+
+
+def _or_undefined(values: Floats, settings: Settings) -> Floats:
+    if settings.undefined is None:
+        return values
+    return np.where(np.isfinite(values), values, settings.undefined)
 
 
 def _matthews(counts: _Counts, settings: Settings, at: int | None) -> Floats:
-    del settings, at
+    del at
     total = counts.total[:, None]
     true, guessed = counts.true / total, counts.guessed / total
     right = counts.hits.sum(axis=1) / counts.total
     spread = (1 - (true**2).sum(axis=1)) * (1 - (guessed**2).sum(axis=1))
     several = ((true > 0).sum(axis=1) > 1) & ((guessed > 0).sum(axis=1) > 1)
     found = (right - (true * guessed).sum(axis=1)) / np.sqrt(np.where(several, spread, 1.0))
-    return np.where(several, found, np.nan)
+    return _or_undefined(np.where(several, found, np.nan), settings)
 
 
 def _kappa(counts: _Counts, settings: Settings, at: int | None) -> Floats:
-    del settings, at
+    del at
     total = counts.total[:, None]
     chance = (counts.true / total * counts.guessed / total).sum(axis=1)
     right = counts.hits.sum(axis=1) / counts.total
     one = ((counts.true > 0).sum(axis=1) == 1) & ((counts.guessed > 0).sum(axis=1) == 1)
     undefined = one & (chance > 0)
-    return np.where(undefined, np.nan, (right - chance) / np.where(undefined, 1.0, 1 - chance))
+    found = np.where(undefined, np.nan, (right - chance) / np.where(undefined, 1.0, 1 - chance))
+    return _or_undefined(found, settings)
 
 
+_OWN_SUMS: Final[dict[str, Callable[[Any, Settings], UnitSums | None]]] = {
+    "R2": lambda given, _: _explained(given, centred_errors=False),
+    "explained-variance": lambda given, _: _explained(given, centred_errors=True),
+    "Pearson": lambda given, _: pearson_sums(given),
+    "ECE": _calibration,
+}
 _COUNTED: Final = {
     "balanced-accuracy": _balanced,
     "precision": _precision,

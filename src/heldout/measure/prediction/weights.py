@@ -1,4 +1,4 @@
-"""Order statistics (AUC, average precision, the median error) as functions of unit weights.
+"""Order statistics (AUC, rank correlations, the median error, …) as functions of unit weights.
 
 They are not functions of sums, but a bootstrap sample of units is a vector of weights: how often
 each unit was drawn. Units are sorted once, and many samples are scored together.
@@ -7,13 +7,15 @@ each unit was drawn. Units are sorted once, and many samples are scored together
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions, positive_number
 from heldout.measure.base import UnitOrder
+from heldout.measure.prediction.correlation import kendall, spearman
 from heldout.measure.prediction.names import PredictedMeasure
+from heldout.measure.prediction.roc import partial_area
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
@@ -43,14 +45,14 @@ def unit_order(
 
 
 def weighing(given: Predictions, measure: Measure, positive: str | None = None) -> Weighing | None:
-    """Return AUC, average precision or the median error as a function of unit weights.
+    """Return a measure of order, such as AUC or Spearman, as a function of unit weights.
 
     Parameters
     ----------
     given
         Predictions of one system; its own weights are multiplied by the given ones.
     measure
-        One of the three; None for others.
+        A measure of order; None for others.
     positive
         The positive class of two.
     """
@@ -59,9 +61,16 @@ def weighing(given: Predictions, measure: Measure, positive: str | None = None) 
         return own.function if isinstance(own, UnitOrder) else None
     if isinstance(given, ClassPredictions):
         return _of_classes(given, measure, positive)
+    if measure.family in _CORRELATIONS:
+        correlate = _CORRELATIONS[measure.family](given.truth, given.predicted)
+        own_weights = 1.0 if given.weights is None else given.weights
+        return lambda weights: correlate(weights * own_weights)
     errors = np.abs(given.truth - given.predicted)
     plain = given.weights is None and measure.family == "median-AE"
     return (lambda weights: _median(errors, weights)) if plain else None
+
+
+_CORRELATIONS: Final = {"Spearman": spearman, "Kendall": kendall}
 
 
 def _of_classes(
@@ -76,8 +85,10 @@ def _of_classes(
         return lambda weights: precise(weights * own)
     if len(given.classes) == 2:
         at = positive_number(given.classes, positive)
-        area = _ordered(given.truth == at, given.scores[:, at], _area)
+        area = _ordered(given.truth == at, given.scores[:, at], _area_of(measure.settings.max_fpr))
         return lambda weights: area(weights * own)
+    if measure.settings.max_fpr is not None:
+        return None
     if measure.settings.pairs == "ovr":
         return _one_vs_rest(given, measure.settings.average, own)
     return _one_vs_one(given, measure.settings.average) if given.weights is None else None
@@ -108,6 +119,12 @@ def _area(true: Floats, false: Floats) -> Floats:
     above = np.cumsum(true, axis=1) - true / 2
     found: Floats = (false * above).sum(axis=1) / (true.sum(axis=1) * false.sum(axis=1))
     return found
+
+
+def _area_of(max_fpr: float | None) -> Callable[[Floats, Floats], Floats]:
+    if max_fpr is None:
+        return _area
+    return lambda true, false: partial_area(true, false, max_fpr)
 
 
 def _average_precision(true: Floats, false: Floats) -> Floats:

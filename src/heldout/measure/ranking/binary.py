@@ -2,7 +2,8 @@
 
 Each is a function of the judged rows (`Judged`), the cutoff and its parameters, and returns one
 number per query. Sums run in rank order and divisions are those of trec_eval, so that its four
-printed digits agree in every case. Graded measures are in `graded`, plain counts in `counts`.
+printed digits agree in every case. Graded measures are in `graded`, plain counts in `counts`,
+measures by subtopic in `diversity`, other models of users in `user_models`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import heldout.measure.ranking.counts
-import heldout.measure.ranking.graded  # noqa: F401 - these register their families
+import heldout.measure.ranking.diversity
+import heldout.measure.ranking.graded
+import heldout.measure.ranking.user_models  # noqa: F401 - these register their families
 from heldout.measure.ranking import ties as tie_aware
 from heldout.measure.ranking.judged import over
 from heldout.measure.ranking.names import family

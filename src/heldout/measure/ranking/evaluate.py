@@ -15,9 +15,16 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.names import EXTERNAL, JUDGED_ONLY, RankingMeasure, Value, summarise
+from heldout.measure.ranking.machine import judged_twice
+from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
-from heldout.measure.ranking.run_checks import ranking_digest, run_warnings, unshared_ids
+from heldout.measure.ranking.run_checks import (
+    distinct_names,
+    ranking_digest,
+    run_warnings,
+    subtopic_warnings,
+    unshared_ids,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,8 +35,12 @@ if TYPE_CHECKING:
     from heldout.data.run_inputs import QrelsLike, Runs
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
+    from heldout.infer.prediction_powered import Combined
     from heldout.measure.base import Measure, Task
+    from heldout.measure.ranking.machine import MachineEvaluation
     from heldout.notes import Note
+
+    _Scored = tuple["RunScores", "RunScores | None"]
 
 __all__ = ["DEFAULT_MEASURES", "Missing", "RankingEvaluation", "RunScores", "evaluate_runs"]
 
@@ -79,7 +90,7 @@ class RunScores:
     query_column: str = "query_id"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RankingEvaluation(Evaluation):
     """The values of several runs on the same judgements.
 
@@ -95,6 +106,8 @@ class RankingEvaluation(Evaluation):
         How ties, missing queries and unjudged documents were treated, in words.
     qrels
         The judgements.
+    machine
+        The values under machine judgements, if there are any.
     """
 
     measures: tuple[RankingMeasure, ...]
@@ -102,6 +115,7 @@ class RankingEvaluation(Evaluation):
     missing: Missing
     policies: tuple[tuple[str, str], ...]
     qrels: Qrels | None = None
+    machine: MachineEvaluation | None = None
 
     @property
     def task(self) -> Task:
@@ -122,7 +136,11 @@ class RankingEvaluation(Evaluation):
         >>> evaluate_runs({"q": {"d1": 1}}, {"q": {"D1": 1.0}}).notes[0].code
         'no-common-document'
         """
-        return run_warnings(self.runs, missing=self.missing)
+        return (
+            *(subtopic_warnings(self.qrels) if needs_subtopics(self.measures) else ()),
+            *run_warnings(self.runs, missing=self.missing),
+            *(() if self.machine is None else self.machine.notes),
+        )
 
     @property
     def warnings(self) -> tuple[Note, ...]:
@@ -141,9 +159,8 @@ class RankingEvaluation(Evaluation):
         """Return the queries that count."""
         return [self.runs[0].queries[row] for row in np.flatnonzero(self.counted())]
 
-    def units(self, system: str | int = 0) -> tuple[str, ...]:
+    def units(self, system: str | int = 0) -> tuple[str, ...]:  # noqa: ARG002 - the same for all
         """Return the queries that count."""
-        del system
         return tuple(self.queries())
 
     def values(self, run: str | int, measure: str | Measure | int) -> Floats:
@@ -164,7 +181,7 @@ class RankingEvaluation(Evaluation):
         """Return the scores of all runs in one measure, paired by query, for comparisons."""
         from heldout.data.scores import Scores  # for comparisons only
 
-        number = self._measure(measure)
+        number, twice = self._measure(measure), self.machine
         columns = [self.values(run, number) for run in range(len(self.runs))]
         known = self.measures[number]
         if known.definition.aggregate in {"text", "gmean"}:
@@ -182,11 +199,36 @@ class RankingEvaluation(Evaluation):
             np.stack(columns, axis=1).astype(np.float64),
             known.higher_is_better,
             judged=shares,
-            notes=run_warnings(self.runs, missing=self.missing, every_gap=True),
+            notes=(
+                *run_warnings(self.runs, missing=self.missing, every_gap=True),
+                *(() if twice is None else twice.notes),
+            ),
             data=self.qrels.fingerprint() if self.qrels is not None else "",
             unit="query",
             range=known.range,
+            machine=None if twice is None else twice.scores(number, self.queries(), self.missing),
         )
+
+    def estimates(
+        self,
+        system: Any = None,
+        measure: str | Measure | int | None = None,
+        *,
+        level: float = 0.95,
+    ) -> Combined:
+        """Return the human-only, machine-only and combined estimates of a run in a measure.
+
+        Parameters
+        ----------
+        system, measure
+            As for `value`.
+        level
+            The confidence level of the intervals.
+        """
+        from heldout.infer.scoring.machine import system_estimates  # needs this evaluation
+
+        number, at = self._places(system, measure)
+        return system_estimates(self.scores(at), number, level)
 
     _columns = ("run", "query_id")
 
@@ -211,7 +253,7 @@ class RankingEvaluation(Evaluation):
         return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
 
 
-def evaluate_runs(
+def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     qrels: QrelsLike,
     runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
@@ -223,6 +265,8 @@ def evaluate_runs(
     ties: TiePolicy | None = None,
     single_precision: bool = False,
     skip_bad_lines: bool = False,
+    machine: Any = None,
+    assume_random: bool = False,
     report: Callable[[str], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RankingEvaluation:
@@ -247,6 +291,10 @@ def evaluate_runs(
         The lowest grade that counts as relevant, for measures that do not set it themselves.
     judged_only
         Ignore documents without a judgement, for measures that do not set it themselves.
+    machine
+        Judgements of a machine (see `heldout.evaluate`).
+    assume_random
+        Whether the judged queries are known to be a random sample of those of the machine.
     progress
         Called with the name of each run when it is done.
     ties, single_precision, skip_bad_lines, report
@@ -272,19 +320,29 @@ def evaluate_runs(
         "report": report,
     }
     options = {name: value for name, value in reading.items() if value}
-    judgements = as_qrels(qrels)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
+    subtopics = needs_subtopics(parsed)
+    judgements = as_qrels(qrels, subtopics=subtopics)
+    twice = judged_twice(judgements, machine, assume_random=assume_random)
+    if twice is not None:
+        judgements = twice.human
 
     items = as_runs(runs)
 
-    def score(item: Any) -> RunScores:
-        run = as_run(item, options)
-        scores = score_run(judgements, run, parsed, depth)
-        return replace(scores, ranking=ranking_digest(run)) if len(items) > 1 else scores
+    def score_by(qrels: Qrels, run: Run, wanted: Sequence[RankingMeasure]) -> RunScores:
+        return score_run(qrels, run, wanted, depth)
 
-    scores = []
-    for done in _each(score, items):
+    def score(item: Any) -> tuple[RunScores, RunScores | None]:
+        run = as_run(item, options)
+        scores = score_by(judgements, run, parsed)
+        if len(items) > 1:
+            scores = replace(scores, ranking=ranking_digest(run))
+        return scores, None if twice is None else twice.score(score_by, run, parsed)
+
+    scores, by_machine = [], []
+    for done, second in _each(score, items):
         scores.append(done)
+        by_machine += [] if second is None else [second]
         if progress:
             progress(done.name)
     if not scores:
@@ -294,7 +352,12 @@ def evaluate_runs(
         *variants_in_words(parsed),
     )
     result = RankingEvaluation(
-        parsed, _distinct_names(scores, items), missing, policies, judgements
+        parsed,
+        distinct_names(scores, items),
+        missing,
+        policies,
+        judgements,
+        None if twice is None else twice.evaluation(by_machine),
     )
     if not result.counted().any():
         raise InputError(
@@ -315,11 +378,14 @@ def _parse(
     parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
         raise MeasureError("no measures given")
-    if depth is not None and any(measure.family == EXTERNAL for measure in parsed):
-        raise MeasureError("measures of ir_measures cannot be combined with a depth (-M)")
     if depth is not None and any(_averages_ties(measure) for measure in parsed):
         raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
     return parsed
+
+
+def needs_subtopics(measures: Iterable[Measure]) -> bool:
+    """Return whether a measure of diversity is among the measures."""
+    return any(isinstance(one, RankingMeasure) and one.definition.subtopics for one in measures)
 
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
@@ -331,7 +397,7 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
         raise InputError(f"rel={rel!r}: expected a non-negative integer")
 
 
-def _each(score: Callable[[Any], RunScores], items: list[Any]) -> Iterator[RunScores]:
+def _each(score: Callable[[Any], _Scored], items: list[Any]) -> Iterator[_Scored]:
     """Score small runs in parallel; large files one by one, each read by all threads."""
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
@@ -353,8 +419,6 @@ def score_run(
     narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
 
     def column(measure: RankingMeasure) -> NDArray[Any]:
-        if measure.family == EXTERNAL:
-            return _external_column(qrels, run, measure)
         view = narrow if measure.options.get(JUDGED_ONLY) else judged
         return compute(view, measure)
 
@@ -378,33 +442,9 @@ def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     return measure.definition.compute(judged, measure.cutoff, **options)
 
 
-def _external_column(qrels: Qrels, run: Run, measure: RankingMeasure) -> NDArray[Any]:
-    from heldout.measure.ranking.external import external_values  # rarely needed
-
-    return external_values(qrels, run, str(measure.options["name"]))
-
-
 def _averages_ties(measure: RankingMeasure) -> bool:
     return measure.options.get("ties") == "average"
 
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-
-
-def _distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
-    """Give each run a distinct name: by tag, else by file, else with a number."""
-    names = [one.name for one in scores]
-    files = [os.path.basename(item) for item in items if isinstance(item, str | os.PathLike)]
-    if len(set(names)) < len(names) and len(set(files)) == len(names):
-        names = files
-    taken: set[str] = set()
-    result = []
-    for one, name in zip(scores, names, strict=True):
-        numbered, number = name, 1
-        while numbered in taken or (number > 1 and numbered in names):
-            number += 1
-            numbered = f"{name} ({number})"
-        taken.add(numbered)
-        result.append(replace(one, name=numbered))
-    return tuple(result)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.run import Qrels, Run
+    from heldout.data.subtopics import Subtopics
     from heldout.data.words import Flags, Floats, Ints, Words
 
 __all__ = ["Hits", "Judged", "count_up", "join", "over"]
@@ -73,6 +74,8 @@ class Judged:
         All judgements, ordered by query.
     top_grade
         The highest grade in the qrels, at least 1.
+    row, subtopics
+        The row in the qrels of each retrieved document, and the grades by subtopic; None without.
     """
 
     queries: tuple[str, ...]
@@ -86,6 +89,8 @@ class Judged:
     all_query: Ints
     all_grade: Ints
     top_grade: int
+    row: Ints | None = None
+    subtopics: Subtopics | None = None
     _cache: dict[tuple[str, int], object] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -144,6 +149,8 @@ class Judged:
             self.all_query,
             self.all_grade,
             self.top_grade,
+            None if self.row is None else self.row[keep],
+            self.subtopics,
         )
 
 
@@ -202,6 +209,8 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
         qrels.query_of_row(),
         qrels.grades,
         max(1, int(qrels.grades.max(initial=1))),
+        judgements[order],
+        qrels.subtopics,
     )
 
 

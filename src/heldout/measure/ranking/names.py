@@ -26,9 +26,6 @@ __all__ = ["Family", "Gains", "RankingMeasure", "Value", "family", "make_measure
 FamilyAggregate = Literal["mean", "sum", "gmean", "text"]
 Cutoff = Literal["none", "optional", "rank", "recall"]
 
-EXTERNAL = "ir_measures"
-"""The family of all measures that ir_measures computes."""
-
 GEOMETRIC_FLOOR: Final = 1e-5
 """The lowest value in a geometric mean (trec_eval)."""
 
@@ -55,6 +52,8 @@ class Family(NamedTuple):
         The lowest and highest possible value.
     higher_is_better
         Whether higher values are better; None for counts.
+    subtopics
+        Whether it needs judgements by subtopic.
     """
 
     name: str
@@ -65,6 +64,7 @@ class Family(NamedTuple):
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool | None = True
     integral: bool = False
+    subtopics: bool = False
 
     @property
     def summary(self) -> str:
@@ -85,6 +85,7 @@ def family(
     bounds: tuple[float, float] = (0.0, 1.0),
     higher_is_better: bool | None = True,
     integral: bool = False,
+    subtopics: bool = False,
 ) -> Callable[[Callable[..., Floats]], Callable[..., Floats]]:
     """Register a function of `Judged` as a family of measures.
 
@@ -94,10 +95,18 @@ def family(
     def register(compute: Callable[..., Floats]) -> Callable[..., Floats]:
         own = getattr(compute, "__kwdefaults__", None) or {}
         defaults = (*own.items(), (JUDGED_ONLY, False))
-        add_family(
-            Family(name, compute, defaults, cutoff, aggregate, bounds, higher_is_better, integral),
-            aliases,
+        new = Family(
+            name,
+            compute,
+            defaults,
+            cutoff,
+            aggregate,
+            bounds,
+            higher_is_better,
+            integral,
+            subtopics,
         )
+        add_family(new, aliases)
         return compute
 
     return register
@@ -170,8 +179,6 @@ class RankingMeasure(Measure):
         defaults = dict(self.definition.defaults)
         shown = [f"{k}={show_value(v)}" for k, v in self.params if v != defaults.get(k)]
         inner = f"({', '.join(shown)})" if shown else ""
-        if self.family == EXTERNAL:
-            return str(self.options["name"])
         at = "" if self.cutoff is None else f"@{show_value(self.cutoff)}"
         return f"{self.family}{inner}{at}"
 

@@ -53,9 +53,6 @@ def parse_ranking(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasu
         raise MeasureError(
             f"cannot read {name!r}: a measure is written {known[1]}(parameter=value)@cutoff"
         )
-    external = _external(name, defaults)
-    if external:
-        return external
     refuse_unsupported(name)
     raise MeasureError(_unknown(name))
 
@@ -71,18 +68,6 @@ def _ranx(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
         cutoff = float(match[1]) if match[1] else None
         return [make_measure(family_name, cutoff, {"dcg": "exp-log2"}, defaults)]
     return []
-
-
-def _external(name: str, defaults: Mapping[str, Value]) -> list[RankingMeasure]:
-    from heldout.measure.ranking.external import external_measure  # rarely needed
-
-    found = external_measure(name)
-    if found and defaults:
-        raise MeasureError(
-            f"{found} is computed by ir_measures, which has no setting {', '.join(defaults)} for "
-            "all measures: set it in the name, if the measure supports it"
-        )
-    return [found] if found else []
 
 
 def _unknown(name: str) -> str:

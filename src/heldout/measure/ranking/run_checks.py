@@ -1,9 +1,13 @@
-"""Checks of runs whose scores may be misleading."""
+"""Checks of runs whose scores may be misleading, and of their names."""
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
@@ -17,7 +21,14 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.judged import Judged
 
-__all__ = ["lacks_most", "ranking_digest", "run_warnings", "unshared_ids"]
+__all__ = [
+    "distinct_names",
+    "lacks_most",
+    "ranking_digest",
+    "run_warnings",
+    "subtopic_warnings",
+    "unshared_ids",
+]
 
 _SHOWN = 3
 
@@ -75,6 +86,18 @@ def run_warnings(
     )
 
 
+def subtopic_warnings(qrels: Qrels | None) -> tuple[Note, ...]:
+    """Return a warning if no query has more than one subtopic."""
+    by_subtopic = None if qrels is None else qrels.subtopics
+    if by_subtopic is None or len(np.unique(by_subtopic.subtopic)) > 1:
+        return ()
+    text = (
+        f"all judgements are of one subtopic ({by_subtopic.names[0]}), so measures of diversity "
+        "see none: check that the second column of the qrels is the subtopic"
+    )
+    return (Note("one-subtopic", text),)
+
+
 def _strange(run: RunScores) -> Note:
     own, judged = run.unshared
     text = (
@@ -109,3 +132,22 @@ def _copies(runs: Sequence[RunScores]) -> Iterator[Note]:
             )
             yield Note("same-ranking", text)
         first.setdefault(run.ranking, run.name)
+
+
+def distinct_names(scores: list[RunScores], items: list[Any]) -> tuple[RunScores, ...]:
+    """Give each run a distinct name: by tag, else by file, else with a number."""
+    names = [one.name for one in scores]
+    paths = (item for item in items if isinstance(item, str | os.PathLike))
+    files = [os.path.basename(path) for path in paths]  # noqa: PTH119 (pathlib starts slowly)
+    if len(set(names)) < len(names) and len(set(files)) == len(names):
+        names = files
+    taken: set[str] = set()
+    result = []
+    for one, name in zip(scores, names, strict=True):
+        numbered, number = name, 1
+        while numbered in taken or (number > 1 and numbered in names):
+            number += 1
+            numbered = f"{name} ({number})"
+        taken.add(numbered)
+        result.append(replace(one, name=numbered))
+    return tuple(result)

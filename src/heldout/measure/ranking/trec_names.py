@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from heldout.measure.ranking.names import Value
 
-__all__ = ["TREC_NAMES", "TrecLine", "parse_trec_name", "refuse_unsupported", "trec_lines"]
+__all__ = [
+    "TREC_NAMES",
+    "TrecLine",
+    "parse_trec_name",
+    "refuse_unsupported",
+    "trec_lines",
+    "trec_spellings",
+]
 
 Kind = Literal["plain", "ranks", "shares", "numbers", "pairs", "runid"]
 _RANKS: Final = "5,10,15,20,30,100,200,500,1000"
@@ -156,6 +163,16 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
         for label, measure in _expand(name, entry, wanted[name], docs):
             lines.append(TrecLine(label, measure.with_defaults(rel=rel), single, final))
     return lines
+
+
+def trec_spellings(family: str) -> list[str]:
+    """Return the names that trec_eval has for a family; ``_K`` and ``_X`` are cutoffs."""
+    cutoff = {"ranks": "_K", "shares": "_X"}
+    return [
+        f"{name}{cutoff.get(entry.kind, '')}"
+        for name, entry in _TABLE.items()
+        if entry.family == family
+    ]
 
 
 def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[RankingMeasure]:

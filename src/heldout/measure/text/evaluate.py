@@ -31,7 +31,7 @@ __all__ = ["DEFAULT_TEXT_MEASURES", "TextEvaluation", "evaluate_text"]
 DEFAULT_TEXT_MEASURES: Final = ("BLEU", "chrF")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TextEvaluation(Evaluation):
     """Statistics of systems on the same segments.
 

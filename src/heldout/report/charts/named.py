@@ -29,7 +29,7 @@ NAMES: Final = {
     "null": "distribution of the difference under the null hypothesis",
     "power": "power by the number of queries",
     "critical-difference": "mean ranks and critical difference (Demšar)",
-    "tuning": "training score by parameters, and the settings selected in folds",
+    "tuning": "training score by parameters, with the selected settings",
     "optimism": "training scores and held-out scores",
     "folds": "size of each fold, and relevant documents per query",
     "roc": "ROC curves with their convex hull",
@@ -37,10 +37,10 @@ NAMES: Final = {
     "calibration": "observed frequency by predicted probability",
     "bias": "bias of each estimator",
     "bias-means": "mean of each estimator in each training set",
-    "bias-queries": "estimate minus truth of each query, by training set and Pro10",
+    "bias-queries": "estimate minus truth by query, training set and Pro10",
     "learning-curve": "held-out score by the amount of training data",
     "grade-confusion": "machine grades by human grade",
-    "score-agreement": "scores of systems under human and machine judgements, or in two measures",
+    "score-agreement": "scores of systems under two judges, or in two measures",
 }
 """All charts, each in one line."""
 

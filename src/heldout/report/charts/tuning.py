@@ -209,10 +209,13 @@ def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
         return []
     base = alt.Chart(inline(frame.select("held_out").head(1))).encode(y="held_out:Q")
     shown = f"held-out {frame['held_out'][0]:.4f}"
-    words = base.mark_text(style="label", align="right", baseline="top", dy=4)
+    # On the side where no setting was selected, so that no number is covered.
+    chosen = [at for at, times in enumerate(frame["times"].to_list()) if times]
+    left = 2 * sum(chosen) >= len(chosen) * (len(frame) - 1)
+    words = base.mark_text(style="label", align="left" if left else "right", dy=-8)
     return [
         base.mark_rule(style="reference", strokeWidth=1),
-        words.encode(x=alt.value(WIDTH), text=alt.value(shown)),
+        words.encode(x=alt.value(6 if left else WIDTH), text=alt.value(shown)),
     ]
 
 

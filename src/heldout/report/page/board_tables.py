@@ -14,6 +14,7 @@ from heldout.report.claim_words import (
     show_p,
     test_name,
 )
+from heldout.report.machine import comparison_estimates
 from heldout.report.page.board import board_of_comparison, bracket
 from heldout.report.page.parts import PageTable
 from heldout.report.tables import Table, plain_text, tables_text
@@ -168,7 +169,23 @@ def comparison_tables(
     return (
         replace(first, words=tuple(analysis_lines(comparison))),
         replace(_pairs(comparison, board, noun), words=tuple(sentences(comparison))),
+        *([] if comparison.machine is None else [_estimates(comparison)]),
     )
+
+
+def _estimates(comparison: Comparison) -> PageTable:
+    """Human-only, machine-only and combined estimates."""
+    measure = plain_text(comparison.scores.measure)
+    title = f"{measure} under human judgements, machine judgements, and both"
+    table = replace(comparison_estimates(comparison), title=title)
+    sources = (
+        ("human", f"mean over {comparison.scores.size} with human judgements"),
+        ("machine (biased)", "mean over all queries under machine judgements"),
+        ("combined", "prediction-powered estimate from both, unbiased for any machine"),
+        ("weight", "weight of the machine, 0 to 1"),
+        ("counts like", "human queries that would give as precise an estimate by themselves"),
+    )
+    return PageTable(table, sources, latex=tables_text([table], "latex"))
 
 
 def comparison_sources(comparison: Comparison, noun: tuple[str, str]) -> dict[str, str]:
@@ -176,7 +193,9 @@ def comparison_sources(comparison: Comparison, noun: tuple[str, str]) -> dict[st
     units = count_of(len(comparison.scores.units), *noun)
     mean = comparison.systems[0].mean
     return {
-        "score": f"mean over {units}; the table below has the value of each {noun[0]}",
+        "score": f"mean over {units}; the table below has the value of each {noun[0]}"
+        if comparison.machine is None
+        else f"estimate from human judgements ({units}) and machine judgements",
         "interval": f"{100 * mean.level:g}% confidence interval of the mean ({mean.method})",
         "gap": gap_source(comparison),
         "p": p_source(comparison),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from heldout import __version__
 from heldout.data.notes import count_of
 from heldout.notes import distinct
+from heldout.report.machine import estimate_lines
 from heldout.report.order_agreement import agreement_lines
 from heldout.report.page.answer import board_answer
 from heldout.report.page.board import board_of_comparison
@@ -74,6 +75,7 @@ def part_of_comparisons(
         answer=(
             *board_answer(board_of_comparison(first), f"on {units_words}"),
             decision_line(first, noun),
+            *estimate_lines(first),
             *agreement_lines(comparisons),
         ),
         tables=tuple(table for one in comparisons for table in comparison_tables(one, noun)),

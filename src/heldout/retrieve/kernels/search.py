@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.compiled import bare_kernel, bare_part
+from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.lists import better
 from heldout.retrieve.kernels.windows import (
     EMPTY,
@@ -134,7 +134,7 @@ def new_room(longest: int, k: int, width: int) -> Room:
     )
 
 
-@bare_part
+@part
 def sort_ranked(docs: Numbers, scores: Floats, order: Numbers, size: int) -> None:
     """Sort documents into ranked order (Shell sort: quick to compile and fast enough)."""
     gap = 1
@@ -154,7 +154,7 @@ def sort_ranked(docs: Numbers, scores: Floats, order: Numbers, size: int) -> Non
         gap = int(gap / 2.25)
 
 
-@bare_part
+@part
 def _spread_out(docs: Numbers, values: Floats, size: int, room: Room) -> None:
     """Sort documents roughly, by their position between the lowest and the highest score.
 
@@ -178,14 +178,14 @@ def _spread_out(docs: Numbers, values: Floats, size: int, room: Room) -> None:
         starts[b] += 1
 
 
-@bare_part
+@part
 def _bound(curve: Curve, weight: float, count: float, length: float) -> float:
     """Return the most that a list with this largest count and smallest length can add."""
     norm = curve.fixed + curve.slope * length
     return weight * (curve.top * count / (count + norm)) * (1 + SLACK)
 
 
-@bare_part
+@part
 def _score_again(
     q: int, d: int, postings: Postings, queries: Queries, curve: Curve, windows: Windows
 ) -> float:
@@ -199,7 +199,7 @@ def _score_again(
     return score
 
 
-@bare_part
+@part
 def _rescore(
     q: int, b: int, state: State, postings: Postings, queries: Queries, curve: Curve,
     windows: Windows,
@@ -212,7 +212,7 @@ def _rescore(
             state.exact[b, j] = True
 
 
-@bare_part
+@part
 def _drop(b: int, state: State) -> None:
     """Drop the documents that cannot be among the best."""
     scores, documents, exact, kept = state.scores[b], state.documents[b], state.exact[b], 0
@@ -226,7 +226,7 @@ def _drop(b: int, state: State) -> None:
     state.turns[b].size = kept
 
 
-@bare_part
+@part
 def _raise_least(b: int, k: int, before: int, exact: bool, state: State) -> None:
     """Count the documents kept since there were `before`; find a score that k documents reach."""
     scores, levels, scale = state.scores[b], state.levels[b], state.turns[b].scale
@@ -244,7 +244,7 @@ def _raise_least(b: int, k: int, before: int, exact: bool, state: State) -> None
         state.turns[b].least = level / scale * (1 - SLACK)
 
 
-@bare_part
+@part
 def _read_all(
     q: int, base: int, postings: Postings, queries: Queries, curve: Curve, lists: Lists,
     sums: Floats,
@@ -261,7 +261,7 @@ def _read_all(
             )
 
 
-@bare_part
+@part
 def _read_list(
     j: int, base: int, weight: float, postings: Postings, curve: Curve, lists: Lists, sums: Floats,
     touched: NDArray[np.uint32], found: int,
@@ -280,7 +280,7 @@ def _read_list(
     return found
 
 
-@bare_part
+@part
 def _look_up(
     j: int, base: int, weight: float, postings: Postings, curve: Curve, lists: Lists, sums: Floats,
     touched: NDArray[np.uint32], found: int,
@@ -303,7 +303,7 @@ def _look_up(
         sums[d - low] += weight * (curve.top * x / (x + curve.norms[curve.codes[d]]))
 
 
-@bare_part
+@part
 def _still_able(found: int, touched: NDArray[np.uint32], sums: Floats, least: float) -> int:
     """Drop documents with a sum below `least`; return the number of the others."""
     kept = 0
@@ -316,7 +316,7 @@ def _still_able(found: int, touched: NDArray[np.uint32], sums: Floats, least: fl
     return kept
 
 
-@bare_part
+@part
 def _open(
     q: int, b: int, k: int, postings: Postings, queries: Queries, curve: Curve, windows: Windows,
     state: State,
@@ -337,7 +337,7 @@ def _open(
     state.turns[b].prune = total > k * (last - first) * _RESCORE
 
 
-@bare_part
+@part
 def _take_dense(b: int, base: int, sums: Floats, state: State) -> None:
     """Keep the documents of a window that can be among the best; its sums are `EMPTY` then."""
     scores, documents, size = state.scores[b], state.documents[b], state.turns[b].size
@@ -356,7 +356,7 @@ def _take_dense(b: int, base: int, sums: Floats, state: State) -> None:
         sums[y] = EMPTY
 
 
-@bare_part
+@part
 def _take(
     b: int, base: int, found: int, touched: NDArray[np.uint32], sums: Floats, state: State
 ) -> None:
@@ -373,7 +373,7 @@ def _take(
     state.turns[b].size = size
 
 
-@bare_part
+@part
 def _read_some(
     q: int, b: int, base: int, skipped: int, postings: Postings, queries: Queries, curve: Curve,
     lists: Lists, sums: Floats, touched: NDArray[np.uint32], state: State,
@@ -397,7 +397,7 @@ def _read_some(
     return found
 
 
-@bare_part
+@part
 def _search_window(
     q: int, b: int, k: int, window: int, postings: Postings, queries: Queries, curve: Curve,
     windows: Windows, order: Numbers, room: Room, state: State,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.compiled import bare_kernel, bare_part
+from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.lists import better, rise, sink, sort_heap
 from heldout.retrieve.kernels.windows import (
     find_in_window,
@@ -103,7 +103,7 @@ class Work(NamedTuple):
     row: Floats
 
 
-@bare_part
+@part
 def _set_scale(filter_: Filter, number: int, work: Work) -> None:
     """Take the lowest thresholds of each lane as the scale of the bounds."""
     lanes, lists = work.least.shape[1], len(work.least)
@@ -115,7 +115,7 @@ def _set_scale(filter_: Filter, number: int, work: Work) -> None:
     _set_heights(filter_, work)
 
 
-@bare_part
+@part
 def _set_heights(filter_: Filter, work: Work) -> None:
     curves, scale, heights = filter_.curves, work.scale, work.heights
     for x in range(curves.shape[0]):
@@ -126,7 +126,7 @@ def _set_heights(filter_: Filter, work: Work) -> None:
             heights[x, cell] = height
 
 
-@bare_part
+@part
 def _set_demands(number: int, work: Work) -> float:
     """Find the bound that each list demands; return the lowest."""
     lowest = np.inf
@@ -140,7 +140,7 @@ def _set_demands(number: int, work: Work) -> float:
     return lowest
 
 
-@bare_part
+@part
 def _bound_lists(
     q: int, number: int, queries: Queries, filter_: Filter, lists: Lists, work: Work
 ) -> None:
@@ -158,7 +158,7 @@ def _bound_lists(
             lists[j].bound = weight * height * (1 + _SLACK)
 
 
-@bare_part
+@part
 def _read_list(
     begin: int, end: int, base: int, weight: np.float32, postings: Postings, filter_: Filter,
     work: Work, found: int,
@@ -175,7 +175,7 @@ def _read_list(
     return found
 
 
-@bare_part
+@part
 def _look_up(
     j: int, base: int, weight: np.float32, postings: Postings, filter_: Filter, work: Work,
     found: int,
@@ -196,7 +196,7 @@ def _look_up(
         sums[d - low] += weight * work.heights[x, filter_.cells[d]]
 
 
-@bare_part
+@part
 def _still_able(found: int, least: float, work: Work) -> int:
     """Drop documents with a bound below `least`; return the number of the others."""
     sums, touched, kept = work.sums, work.touched, 0
@@ -209,7 +209,7 @@ def _still_able(found: int, least: float, work: Work) -> int:
     return kept
 
 
-@bare_part
+@part
 def _read_window(
     q: int, base: int, skipped: int, lowest: float, postings: Postings, queries: Queries,
     filter_: Filter, work: Work,
@@ -231,7 +231,7 @@ def _read_window(
     return found
 
 
-@bare_part
+@part
 def _take_able(base: int, found: int, collection: Collection, work: Work, sort: bool) -> int:
     """Keep the documents that their lists may want; the best bounds first if `sort`."""
     kept = 0
@@ -258,7 +258,7 @@ def _take_able(base: int, found: int, collection: Collection, work: Work, sort: 
     return kept
 
 
-@bare_part
+@part
 def _score(
     q: int, d: int, postings: Postings, queries: Queries, collection: Collection, rules: Rules,
     work: Work,
@@ -287,7 +287,7 @@ def _score(
                 row[c] += weight * (above / below + values[s, 6, c])
 
 
-@bare_part
+@part
 def _insert(
     q: int, d: int, collection: Collection, work: Work, top_scores: Floats, top_docs: Numbers,
     sizes: Ints,
@@ -310,7 +310,7 @@ def _insert(
     return changed
 
 
-@bare_part
+@part
 def _open(q: int, postings: Postings, queries: Queries, filter_: Filter, work: Work) -> None:
     """Begin a query: no list is full, and all settings count alike."""
     for row in range(queries.offsets[q], queries.offsets[q + 1]):

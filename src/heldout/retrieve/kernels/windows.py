@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.compiled import bare_part
+from heldout.compiled import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,14 +93,14 @@ def new_lists(number: int) -> Lists:
     return np.zeros(number + 1, LIST)
 
 
-@bare_part
+@part
 def whole_list(term: int, windows: Windows) -> tuple[float, float]:
     """Return the largest count and the smallest length in the list of a term."""
     count, length = float(windows.most[term]), float(windows.shortest[term])
     return count if count < SATURATED else _HUGE, length
 
 
-@bare_part
+@part
 def lists_in_window(
     q: int,
     window: int,
@@ -137,7 +137,7 @@ def lists_in_window(
     return total
 
 
-@bare_part
+@part
 def skippable(number: int, total: int, least: float, lists: Lists) -> int:
     """Sort lists by their bounds; return how many of the first need not be read.
 
@@ -163,13 +163,13 @@ def skippable(number: int, total: int, least: float, lists: Lists) -> int:
     return skipped if _GAIN * saved >= total else 0
 
 
-@bare_part
+@part
 def look_up_cheaper(j: int, number: int, lists: Lists) -> bool:
     """Return whether to look `number` documents up in a list, instead of reading it."""
     return bool(_PROBE * number < lists[j].end - lists[j].begin)
 
 
-@bare_part
+@part
 def find_in_window(documents: NDArray[np.int32], begin: int, end: int, d: int) -> int:
     """Return the posting of document `d` between `begin` and `end`; −1: there is none.
 
@@ -188,7 +188,7 @@ def find_in_window(documents: NDArray[np.int32], begin: int, end: int, d: int) -
     return posting
 
 
-@bare_part
+@part
 def find_in_list(term: int, d: int, postings: Postings, windows: Windows) -> int:
     """Return the posting of document `d` in the list of a term; −1: there is none."""
     row, window = windows.rows[term], d >> windows.bits

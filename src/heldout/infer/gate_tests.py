@@ -1,4 +1,4 @@
-"""Gates: test whether a new system is better than the old one, not worse, or equivalent."""
+"""Tests with a margin: a new system is better than the old one, not worse, or equivalent."""
 
 from __future__ import annotations
 

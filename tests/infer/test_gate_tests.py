@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.equivalence import non_inferiority, tost
+from heldout.infer.gate_tests import non_inferiority, tost
 from heldout.infer.power import power
 from heldout.infer.tests.paired import t_test
 

@@ -17,7 +17,7 @@ from heldout import (
     parse_measures,
     score_predictions,
 )
-from heldout.measure import functions
+from heldout.measure import custom_predictions
 from heldout.measure.ranking import names
 
 RNG = np.random.default_rng(1)
@@ -37,9 +37,11 @@ NUMBERS = NumberPredictions("A", tuple("abcde"), np.arange(5.0), np.array([0, 1,
 def _forget():
     """Forget the measures that a test defines."""
     names.families()  # they register themselves
-    kept = [dict(one) for one in (functions._known, names._families, names._aliases)]
+    kept = [dict(one) for one in (custom_predictions._known, names._families, names._aliases)]
     yield
-    for one, before in zip((functions._known, names._families, names._aliases), kept, strict=True):
+    for one, before in zip(
+        (custom_predictions._known, names._families, names._aliases), kept, strict=True
+    ):
         one.clear()
         one.update(before)
 

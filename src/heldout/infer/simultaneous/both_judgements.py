@@ -1,0 +1,145 @@
+"""Replicates of Romano-Wolf for human and machine judgements: both sets of queries are drawn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.infer.prediction_powered import FLAT, combined_means
+from heldout.infer.results import drop_noise
+from heldout.infer.simultaneous.pairwise import piece_generator
+from heldout.infer.simultaneous.romano_wolf import FEW, PairStatistics
+
+if TYPE_CHECKING:
+    from heldout.data.scores import MachineScores
+    from heldout.data.words import Floats, Ints
+    from heldout.infer.results import Alternative
+
+__all__ = ["BothReplicates", "combined_statistics"]
+
+PAIR_BLOCK: Final = 1 << 18
+"""Statistics in memory at a time, so that they stay in the cache."""
+
+TINY: Final = float(np.finfo(np.float64).tiny)
+
+
+def combined_statistics(
+    values: Floats, machine: MachineScores, first: Ints, second: Ints
+) -> PairStatistics:
+    """Return combined estimates of the differences of pairs, and their standard errors.
+
+    Parameters
+    ----------
+    values
+        Human queries x systems, under human judgements.
+    machine
+        The scores under machine judgements.
+    first, second
+        The columns of each pair.
+    """
+    mean, error = np.empty(len(first)), np.empty(len(first))
+    differ = np.empty(len(first), np.intp)
+    size = max(1, PAIR_BLOCK // max(len(values), len(machine.extra)))
+    for start in range(0, len(first), size):
+        part = slice(start, start + size)
+        human, known, extra = (
+            drop_noise(each[:, first[part]], each[:, second[part]])
+            for each in (values, machine.known, machine.extra)
+        )
+        mean[part], error[part], _ = combined_means(human, known, extra)
+        differ[part] = np.count_nonzero(human, 0)
+    return PairStatistics(first, second, mean, error, differ)
+
+
+class BothReplicates:
+    """Studentized combined differences in replicates, piece by piece.
+
+    Human queries and queries of the machine alone are drawn with replacement, and the weight of
+    the machine is estimated in each replicate. It is estimated from all drawn human queries, not
+    without one: a query that was drawn twice cannot be left out.
+
+    Parameters
+    ----------
+    values, machine
+        The scores under both judgements.
+    pairs
+        The pairs, in the order in which the running maximum takes them.
+    alternative, seed
+        Of the test, and of the random numbers.
+    """
+
+    def __init__(
+        self,
+        values: Floats,
+        machine: MachineScores,
+        pairs: PairStatistics,
+        alternative: Alternative,
+        seed: int,
+    ) -> None:
+        self.alternative, self.seed = alternative, seed
+        self.pairs = pairs
+        # Systems x queries, so that pairs are rows.
+        self.human, self.known, self.extra = (
+            np.ascontiguousarray((each - each.mean(0)).T)
+            for each in (values, machine.known, machine.extra)
+        )
+        self.shift = machine.known.mean(0) - machine.extra.mean(0)
+        self.n, self.more = len(values), len(machine.extra)
+        # Replaces a variance of 0: the statistic becomes 0, or as large as possible.
+        self.no_variance = np.inf if self.n >= FEW else TINY
+
+    def compare(self, piece: tuple[int, int], thresholds: Floats) -> tuple[Ints, Floats]:
+        """Return how many replicates reach each threshold, and the largest statistic of each."""
+        generator, count = piece_generator(self.seed, piece[0]), piece[1]
+        drawn = _weights(generator, self.n, count), _weights(generator, self.more, count)
+        reached = np.empty(len(thresholds), np.int64)
+        running = np.full(count, 0.0 if self.alternative == "two-sided" else -np.inf)
+        size = max(1, PAIR_BLOCK // max(count, self.n, self.more))
+        for start in range(0, len(thresholds), size):
+            part = slice(start, start + size)
+            for at, row in enumerate(self._statistics(part, *drawn), start):
+                np.maximum(running, row, out=running)
+                reached[at] = np.count_nonzero(running >= thresholds[at])
+        return reached, running
+
+    def _statistics(self, part: slice, human: Floats, extra: Floats) -> Floats:
+        """Return the evidence of some pairs in the replicates: pairs x replicates."""
+        first, second = self.pairs.first[part], self.pairs.second[part]
+        y, f, g = (each[first] - each[second] for each in (self.human, self.known, self.extra))
+        mean_y, mean_f, mean_g = y @ human, f @ human, g @ extra
+        products = (y * f) @ human - mean_y * mean_f
+        squares = (f * f) @ human - mean_f**2
+        spread = FLAT * (f * f).mean(1)[:, None]
+        weight = np.divide(products, squares, out=np.zeros_like(products), where=squares > spread)
+        weight = np.clip(weight / (1 + self.n / self.more), 0.0, 1.0)
+        shift = (self.shift[first] - self.shift[second])[:, None]
+        own = (y * y) @ human - mean_y**2 - 2 * weight * products + weight**2 * squares
+        others = weight**2 * ((g * g) @ extra - mean_g**2)
+        variance = own / (self.n - 1) + others / (self.more - 1)
+        variance[variance <= 1e-10 * self.pairs.error[part, None] ** 2] = self.no_variance
+        centre = self._centre(part)
+        statistics: Floats = mean_y - weight * (mean_f - mean_g + shift) - centre
+        statistics /= np.sqrt(variance)
+        if self.alternative == "two-sided":
+            return np.abs(statistics)
+        return -statistics if self.alternative == "less" else statistics
+
+    def _centre(self, part: slice) -> Floats:
+        """Return the estimates of all queries, by the weight that all of them give."""
+        first, second = self.pairs.first[part], self.pairs.second[part]
+        y, f = (each[first] - each[second] for each in (self.human, self.known))
+        products, squares = (y * f).sum(1), (f * f).sum(1)
+        weight = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
+        weight = np.clip(weight / (1 + self.n / self.more), 0.0, 1.0)
+        shift = self.shift[first] - self.shift[second]
+        centre: Floats = (-weight * shift)[:, None]
+        return centre
+
+
+def _weights(generator: np.random.Generator, queries: int, count: int) -> Floats:
+    """Return how often each query is drawn, over the number of queries: queries x replicates."""
+    drawn = generator.integers(0, queries, (count, queries), np.int64)
+    drawn += np.arange(0, count * queries, queries)[:, None]
+    counts = np.bincount(drawn.ravel(), minlength=count * queries)
+    return np.ascontiguousarray(counts.reshape(count, queries).T / queries)

@@ -1,0 +1,192 @@
+"""Values of runs under machine judgements, beside those under human judgements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.notes import count_of
+from heldout.errors import InputError
+from heldout.measure.parse import parse_measure
+from heldout.measure.ranking.run_checks import run_warnings
+from heldout.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from heldout.data.machine_judgements import MachineJudgements
+    from heldout.data.run import Qrels, Run
+    from heldout.data.scores import MachineScores
+    from heldout.data.words import Floats
+    from heldout.measure.ranking.evaluate import RunScores
+    from heldout.measure.ranking.names import RankingMeasure
+
+    Score = Callable[[Qrels, Run, Sequence[RankingMeasure]], RunScores]
+
+__all__ = ["JudgedTwice", "MachineEvaluation", "judged_twice"]
+
+COMPLETE: Final = 0.95
+"""Share of the documents with human judgements that the machine must have judged, too."""
+
+JUDGED_APART: Final = 0.05
+"""Difference in judged top documents between human queries and others that is worth a warning."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MachineEvaluation:
+    """The values of runs under machine judgements.
+
+    Parameters
+    ----------
+    human
+        The queries that people have judged as well.
+    runs
+        The values of each run on all queries of the machine; the last column is ``Judged@10``.
+    warnings
+        What was noticed about both judgements.
+    """
+
+    human: frozenset[str]
+    runs: tuple[RunScores, ...]
+    warnings: tuple[Note, ...]
+
+    def scores(self, measure: int, queries: Sequence[str], missing: str) -> MachineScores:
+        """Return the scores of the human queries, and of the queries of the machine alone.
+
+        Parameters
+        ----------
+        measure
+            The number of the measure.
+        queries
+            The human queries that count, in order.
+        missing
+            Whether queries that a run lacks count 0 or are left out; queries that no run has are
+            always left out.
+        """
+        from heldout.data.scores import MachineScores  # for comparisons only
+
+        every = self.runs[0].queries
+        rows = {query: row for row, query in enumerate(every)}
+        present = np.stack([run.present for run in self.runs])
+        ranked = (np.all if missing == "skip" else np.any)(present, axis=0).tolist()
+        extra = [row for row, query in enumerate(every) if query not in self.human and ranked[row]]
+        values = np.stack([run.columns[measure] for run in self.runs], 1).astype(np.float64)
+        return MachineScores(values[[rows[query] for query in queries]], values[extra])
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was noticed about both judgements, and about the runs under those of the machine."""
+        own = run_warnings([replace(run, ranking="") for run in self.runs], missing="zero")
+        return (*self.warnings, *self._apart(), *(note.of("machine judgements") for note in own))
+
+    def _apart(self) -> list[Note]:
+        """Warn if the machine judged the runs on human queries less (or more) completely."""
+        known, others = (
+            float(np.mean([run.columns[-1][self._rows(human=side)].mean() for run in self.runs]))
+            for side in (True, False)
+        )
+        if abs(known - others) <= JUDGED_APART:
+            return []
+        text = (
+            f"the machine judged {known:.0%} of the top 10 documents of human queries and "
+            f"{others:.0%} of those of other queries: let it judge both alike, or the combined "
+            "estimates are biased"
+        )
+        return [Note("machine-incomplete", text)]
+
+    def _rows(self, *, human: bool) -> list[int]:
+        queries = enumerate(self.runs[0].queries)
+        return [row for row, query in queries if (query in self.human) is human]
+
+
+def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice | None:
+    """Return human and machine judgements; None if there are no machine judgements."""
+    if machine is None:
+        if assume_random:
+            raise InputError("assume_random goes with machine judgements: pass machine")
+        return None
+    return JudgedTwice(human, machine, assume_random=assume_random)
+
+
+class JudgedTwice:
+    """Human and machine judgements of the same queries, ready to score runs.
+
+    Parameters
+    ----------
+    human
+        The human judgements. Queries that the machine has not judged are left out.
+    machine
+        The machine's, of the same and of further queries.
+    assume_random
+        Whether the human queries are known to be a random sample.
+    """
+
+    def __init__(self, human: Qrels, machine: Any, *, assume_random: bool = False) -> None:
+        from heldout.data.machine_judgements import as_machine  # rarely needed
+
+        self.machine: MachineJudgements = as_machine(machine)
+        judged = set(self.machine.qrels.queries)
+        common = [query for query in human.queries if query in judged]
+        if not common:
+            raise InputError(
+                "the machine judged none of the queries with human judgements: it must judge them, "
+                "too, because they show how far it is off"
+            )
+        if len(judged) < len(common) + 2:
+            raise InputError(
+                "the machine judged only the queries with human judgements: combined estimates "
+                "need further queries; leave machine out (heldout agree compares judgements)"
+            )
+        self.left_out = len(human.queries) - len(common)
+        self.human = human.select(common) if self.left_out else human
+        self.assume_random = assume_random
+
+    def score(self, score: Score, run: Run, measures: Sequence[RankingMeasure]) -> RunScores:
+        """Return the values of a run under the machine's judgements; draws are averaged."""
+        wanted = [*measures, parse_measure("Judged@10", "ranking")]
+        several = [score(qrels, run, wanted) for qrels in self.machine.graded]
+        columns = zip(*(one.columns for one in several), strict=True)
+        return replace(several[0], columns=tuple(map(_mean, columns)))
+
+    def evaluation(self, runs: Sequence[RunScores]) -> MachineEvaluation:
+        """Return the values of all runs, with warnings."""
+        notes = [*self._incomplete(), *self._not_random()]
+        return MachineEvaluation(frozenset(self.human.queries), tuple(runs), tuple(notes))
+
+    def _incomplete(self) -> list[Note]:
+        notes = []
+        if self.left_out:
+            queries = count_of(self.left_out, "query", "queries")
+            text = f"{queries} with human judgements left out: the machine did not judge them"
+            notes.append(Note("machine-incomplete", text))
+        ours, theirs = self.human.to_dict(), self.machine.qrels.to_dict()
+        total = sum(map(len, ours.values()))
+        shared = sum(len(docs.keys() & theirs[query].keys()) for query, docs in ours.items())
+        if shared < COMPLETE * total:
+            text = (
+                f"the machine judged {shared:,} of the {total:,} documents with human judgements "
+                f"({shared / total:.0%}): let it judge the others, too"
+            )
+            notes.append(Note("machine-incomplete", text))
+        return notes
+
+    def _not_random(self) -> list[Note]:
+        if self.assume_random:
+            return []
+        every = len(self.machine.qrels.queries)
+        text = (
+            f"combined estimates are unbiased only if the {len(self.human.queries)} queries with "
+            f"human judgements are a random sample of all {every}; confirm it with --assume-random "
+            "(assume_random=True), or draw such queries with heldout split --sample"
+        )
+        return [Note("random-sample", text)]
+
+
+def _mean(columns: tuple[Any, ...]) -> Any:
+    """Return the mean over draws; texts, such as RelString, have none."""
+    if len(columns) == 1 or columns[0].dtype.kind not in "iufb":
+        return columns[0]
+    mean: Floats = np.mean(columns, axis=0)
+    return mean

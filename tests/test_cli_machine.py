@@ -1,0 +1,140 @@
+"""The command line with human and machine judgements."""
+
+import json
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout.cli import main
+
+QUERIES, PEOPLE = 90, 30
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Human and machine judgements and three runs, of 90 queries."""
+    folder = tmp_path_factory.mktemp("judged")
+    generator = np.random.default_rng(4)
+    docs = [f"d{number}" for number in range(12)]
+    human, machine, runs = {}, {}, {"old": {}, "new": {}, "other": {}}
+    for number in range(QUERIES):
+        query = f"q{number:02}"
+        grades = generator.random(12) < 0.1 + 0.5 * generator.random()
+        for name, skill in (("old", 0.5), ("new", 2.5), ("other", 0.5)):
+            scores = skill * grades + generator.normal(0, 1, 12)
+            runs[name][query] = dict(zip(docs, scores.tolist(), strict=True))
+        given = grades ^ (generator.random(12) < 0.04)
+        machine[query] = dict(zip(docs, given.astype(int).tolist(), strict=True))
+        human[query] = dict(zip(docs, grades.astype(int).tolist(), strict=True))
+    few = generator.permutation(list(human))[:PEOPLE].tolist()
+    heldout.Qrels.from_dict({query: human[query] for query in few}).write(folder / "human.qrels")
+    heldout.Qrels.from_dict(machine).write(folder / "llm.qrels")
+    for name, run in runs.items():
+        heldout.Run.from_dict(run, name).write(folder / f"{name}.run")
+    return folder
+
+
+def run(files, capsys, command, *arguments):
+    named = [str(files / one) if one.endswith((".qrels", ".run")) else one for one in arguments]
+    try:
+        code = main([command, *named]) or 0
+    except SystemExit as end:
+        code = end.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_compare_says_what_the_human_queries_count_like(files, capsys):
+    arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
+    code, out, _ = run(files, capsys, "compare", *arguments)
+    assert code == 0
+    assert out.startswith("new is significantly better than old (p")
+    assert "Human judgements alone: difference" in out
+    assert "Machine judgements alone (90 queries, biased)" in out
+    assert "Your 30 human queries count like" in out
+    assert "[random-sample]" in out
+    _, out, _ = run(files, capsys, "compare", *arguments, "--assume-random")
+    assert "[random-sample]" not in out
+
+
+def test_compare_gives_all_estimates_as_json_and_tables(files, capsys):
+    arguments = ("human.qrels", "old.run", "new.run", "other.run", "--machine", "llm.qrels")
+    more = ("--baseline", "old", "--replicates", "500", "-m", "P@5")
+    _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "json")
+    (record,) = json.loads(out)
+    first = record["machine"]["differences"][0]
+    assert (first["first"], first["machine"]["biased"]) == ("new", True)
+    assert first["human"]["low"] < first["combined"]["estimate"] < first["human"]["high"]
+    assert record["claims"][0]["effective_n"] == first["effective_queries"]
+    _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "latex")
+    assert "machine (biased)" in out
+
+
+def test_eval_shows_three_estimates_per_run_and_measure(files, capsys):
+    arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
+    code, out, err = run(files, capsys, "eval", *arguments, "-f", "csv")
+    rows = [line.split(",")[:2] for line in out.splitlines()]
+    assert code == 0
+    assert rows[1:] == [[name, one] for name in ("old", "new") for one in ("nDCG@10", "AP", "P@10")]
+    assert "[random-sample]" in err
+    _, out, _ = run(files, capsys, "eval", *arguments, "-f", "json", "-m", "AP")
+    estimates = json.loads(out)["runs"][1]["estimates"]["AP"]
+    by_people = heldout.evaluate(files / "human.qrels", files / "new.run", "AP").value("AP")
+    assert estimates["human"]["estimate"] == pytest.approx(by_people)
+    assert estimates["machine"]["biased"] is True
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "words"),
+    [
+        ("eval", ("--per-unit",), "--per-unit and --digits do not go with --machine"),
+        ("eval", ("-f", "trec"), "--format trec does not go with --machine"),
+        ("compare", ("--gate", "better"), "--machine is for comparisons without --gate"),
+        ("compare", ("--test", "t"), "uses human judgements alone"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(files, capsys, command, arguments, words):
+    given = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels", *arguments)
+    code, out, err = run(files, capsys, command, *given)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
+def test_assume_random_needs_a_machine(files, capsys):
+    code, _, err = run(files, capsys, "eval", "human.qrels", "old.run", "--assume-random")
+    assert code == 2
+    assert "--assume-random goes with --machine" in err
+
+
+def test_power_plans_human_queries_from_a_pilot_of_both_judgements(files, capsys):
+    arguments = ("human.qrels", "old.run", "new.run", "--difference", "0.1", "--json")
+    _, out, _ = run(files, capsys, "power", *arguments, "--machine", "llm.qrels")
+    (plan,) = json.loads(out)
+    _, out, _ = run(files, capsys, "power", *arguments)
+    (alone,) = json.loads(out)
+    assert plan["unit"] == "human queries"
+    assert plan["needed"][0]["n"] < alone["needed"][0]["queries"]
+    code, _, err = run(
+        files, capsys, "power", "--sd", "0.1", "--difference", "0.1", "--machine", "llm.qrels"
+    )
+    assert (code, "--machine is for pilot studies" in err) == (2, True)
+
+
+def test_split_draws_queries_for_people_to_judge(files, capsys, tmp_path):
+    arguments = ("llm.qrels", "--sample", "5", "--seed", "1")
+    code, out, err = run(files, capsys, "split", *arguments)
+    assert code == 0
+    assert "5 of 90 queries, drawn at random (seed 1)" in err
+    drawn = out.split()
+    assert len(set(drawn)) == 5
+    ids = tmp_path / "ids.txt"
+    ids.write_text("".join(f"q{number:02}\n" for number in range(QUERIES)), encoding="utf-8")
+    _, out, _ = run(files, capsys, "split", str(ids), "--sample", "5", "--seed", "1")
+    assert out.split() == drawn
+    topics = tmp_path / "topics.tsv"
+    topics.write_text("a\tfirst query\nb\tsecond query\n", encoding="utf-8")
+    _, out, _ = run(files, capsys, "split", str(topics), "--sample", "2", "--quiet")
+    assert out.split() == ["a", "b"]
+    code, _, err = run(files, capsys, "split", "llm.qrels", "--sample", "91")
+    assert (code, "there are only 90 queries" in err) == (2, True)
