@@ -11,6 +11,10 @@ What a step takes on a tiny corpus (to start the interpreter and to load compile
 before a slope is fitted: the logarithm of the seconds on that of the documents, by least squares.
 
     python benchmarks/scaling.py --folder data --bytes
+    python benchmarks/scaling.py --folder data --bytes --words 56 --sizes 100000 1000000 8841823
+
+The second has the size of MS MARCO (v1, passages). The largest size is also predicted from the one
+before it, and the error of that prediction is printed.
 """
 
 from __future__ import annotations
@@ -238,6 +242,36 @@ def show_model(found: Sequence[Measured], tiny: Measured, queries: int) -> None:
         print(f"| {step}: anonymous bytes a document, at the peak | {own / last.documents:.0f} |")
 
 
+def show_check(found: Sequence[Measured], tiny: Measured) -> None:
+    """Predict the largest size from the smaller ones, and say how far off that is.
+
+    Costs beyond those of the tiny corpus are taken as proportional to what causes them, at the
+    largest of the smaller sizes: this is what a prediction for a still larger collection does.
+    """
+    *smaller, last = found
+    if not smaller:
+        return
+    base = smaller[-1]
+    causes: dict[str, Callable[[Measured], float]] = {
+        "index": lambda one: one.postings,
+        "bm25": lambda one: one.scored,
+        "ql-dirichlet": lambda one: one.scored,
+        "folds": lambda one: one.scored,
+    }
+    print(f"\n{last.documents:,} documents, predicted from {base.documents:,}\n")
+    print("| step | CPU seconds, predicted | measured | off by |\n| --- | ---: | ---: | ---: |")
+    for step, cause in causes.items():
+        fixed = tiny.steps[step].busy
+        predicted = fixed + (base.steps[step].busy - fixed) * cause(last) / cause(base)
+        measured = last.steps[step].busy
+        print(f"| {step} | {predicted:.1f} | {measured:.1f} | {predicted / measured - 1:+.0%} |")
+    predicted = base.size * last.postings / base.postings
+    print(
+        f"| index, MB | {predicted / MB:,.0f} | {last.size / MB:,.0f} | "
+        f"{predicted / last.size - 1:+.0%} |"
+    )
+
+
 def _ns(seconds: float, one: Measured) -> float:
     """Nanoseconds of each posting that the words of a query have."""
     return 1e9 * seconds / one.scored
@@ -249,6 +283,7 @@ def main() -> None:
     )
     add = parser.add_argument
     add("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="documents")
+    add("--words", type=int, default=Shape().words, help="words of a document, on average")
     add("--queries", type=int, default=QUERY_COUNTS[0], choices=QUERY_COUNTS)
     add("--rounds", type=int, default=1, help="how often each step is done; the least counts")
     add("--tiny", type=int, default=1000, help="documents of the corpus for the fixed costs")
@@ -258,17 +293,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as name:
         place = Path(name)
         folder = options.folder or place
-        tiny = make(folder, Shape(options.tiny))
+        tiny = make(folder, Shape(options.tiny, options.words))
         measure(tiny, options.queries, place, 1)  # compiled code is cached now
         fixed = measure(tiny, options.queries, place, 3)
         found = []
         for size in sorted(options.sizes):
-            corpus = make(folder, Shape(size))
+            corpus = make(folder, Shape(size, options.words))
             found.append(measure(corpus, options.queries, place, options.rounds))
             if options.folder is None:
                 shutil.rmtree(corpus.folder)
         print(f"Fixed costs are those of {options.tiny:,} documents, the least of three.")
         show_all(found, fixed, options.queries)
+        show_check(found, fixed)
         if options.bytes:
             show_model(found, fixed, options.queries)
 

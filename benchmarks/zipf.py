@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from itertools import pairwise
+from itertools import cycle, islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,20 +103,29 @@ def make_zipf(folder: Path, documents: int, seed: int = 5) -> Path:
 
 def make_pydocs(folder: Path, repeats: int = 8) -> Path:
     """Write the documentation of the installed packages, repeated, unless it is there."""
+    return _once(folder / f"pydocs-{repeats}", lambda target: _copy(target, "pydocs", repeats))
+
+
+def make_beir(folder: Path, source: Path) -> Path:
+    """Write the documents and queries of a BEIR folder, unless they are there."""
+    return _once(folder / source.resolve().name, lambda target: _copy(target, str(source), 1))
+
+
+def _copy(target: Path, source: str, repeats: int) -> None:
+    """Write a collection as lines; where it has too few queries, they are asked again."""
     import heldout
 
-    def write(target: Path) -> None:
-        collection = heldout.read_collection("pydocs")
-        # In plain ASCII all agree what a word is.
-        texts = [
-            text.encode("ascii", "ignore").decode() for _, text in collection.documents.pairs()
-        ]
-        lines = [" ".join(text.split()) for text in texts]
-        _write_lines(target / "docs.dat", lines * repeats)
-        for count in QUERY_COUNTS:
-            _write_lines(target / f"queries-{count}.txt", collection.queries.texts[:count])
+    collection = heldout.read_collection(source)
+    # In plain ASCII all agree what a word is.
+    texts = [_ascii(text) for _, text in collection.documents.pairs()]
+    _write_lines(target / "docs.dat", texts * repeats)
+    queries = [_ascii(text) for text in collection.queries.texts]
+    for count in QUERY_COUNTS:
+        _write_lines(target / f"queries-{count}.txt", islice(cycle(queries), count))
 
-    return _once(folder / f"pydocs-{repeats}", write)
+
+def _ascii(text: str) -> str:
+    return " ".join(text.encode("ascii", "ignore").decode().split())
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -17,6 +17,7 @@ from heldout.cli.options import (
     add_plan_options,
     add_quiet,
     add_seed,
+    add_verify_index,
     check_plan_options,
     plan_table,
     positive,
@@ -167,6 +168,7 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "counts 0)",
     )
     add("--index", metavar="FILE", help="index of the collection (see heldout index)")
+    add_verify_index(parser)
     add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english")
     add("--stop", metavar="LIST", help="stop words: english, or a file of words")
 
@@ -309,6 +311,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
     fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
+    if options.verify_index:
+        fields["verify_index"] = True
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan

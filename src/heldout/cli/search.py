@@ -18,6 +18,7 @@ from heldout.cli.options import (
     add_collection_options,
     add_measures,
     add_quiet,
+    add_verify_index,
     positive,
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
@@ -103,6 +104,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     group(parser, "input").add_argument(
         "--index", metavar="FILE", help="index of the collection (see heldout index)"
     )
+    add_verify_index(parser)
     add_analyzer_options(parser)
     add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
@@ -215,8 +217,13 @@ class _Given:
 
 
 def _from_collection(options: argparse.Namespace) -> _Given:
-    collection = open_collection(options)
-    index = _index_of(collection.documents, options)
+    from heldout.retrieve.known import known_to
+
+    named = _open_named(options)
+    known = None if named is None or options.verify_index else known_to(named)
+    collection = open_collection(options, known)
+    index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
+    _refuse_other(index, collection.documents, options)
     judged = collection.qrels if len(collection.qrels) else None
     return _Given(index, collection.queries, judged, collection.notes)
 
@@ -248,21 +255,24 @@ def _open_alone(options: argparse.Namespace) -> AnyIndex:
     return open_index(options.collection)
 
 
-def _index_of(documents: Documents, options: argparse.Namespace) -> AnyIndex:
-    """The index that the options name, or else one in memory."""
+def _open_named(options: argparse.Namespace) -> AnyIndex | None:
+    """The index that the options name, if they do."""
     if options.index is None:
-        return build_index(documents, given_analyzer(options), quiet=options.quiet)
+        return None
     from heldout.retrieve.shards import open_index
 
     _refuse_analyzer(options, options.index)
-    index = open_index(options.index)
+    return open_index(options.index)
+
+
+def _refuse_other(index: AnyIndex, documents: Documents, options: argparse.Namespace) -> None:
+    """Refuse an index of other documents."""
     if not index.made_of(documents):
         raise InputError(
             f"{options.index} is not an index of the documents that {options.collection} has now "
             f"({index.n_documents} there, {len(documents)} here; text or ids differ): build it "
             f"again with heldout index {options.collection} -o {options.index} --force"
         )
-    return index
 
 
 def _refuse_analyzer(options: argparse.Namespace, path: str) -> None:
@@ -347,7 +357,13 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
     from heldout.retrieve.search import search_numbers
 
     documents = None if is_index(options.collection) else open_documents(options)
-    index = _open_alone(options) if documents is None else _index_of(documents, options)
+    if documents is None:
+        index = _open_alone(options)
+    else:
+        index = _open_named(options) or build_index(
+            documents, given_analyzer(options), quiet=options.quiet
+        )
+        _refuse_other(index, documents, options)
     depth = min(options.depth or _MOST_SHOWN, max(index.n_documents, 1))
     numbers, scores = search_numbers(index, [options.query], model, depth)
     found = [(n, s) for n, s in zip(numbers[0].tolist(), scores[0].tolist(), strict=True) if n >= 0]

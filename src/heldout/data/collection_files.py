@@ -6,6 +6,7 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,15 +28,17 @@ from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.documents import Documents
     from heldout.data.io.blocks import ErrorPolicy
     from heldout.data.io.meta import LineCorpus
+    from heldout.data.io.records import RecordDocuments
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
 
     Path_ = str | os.PathLike[str]
+    Known = Callable[[str, Sequence[str], Reading, Callable[[], Documents]], Documents | None]
 
 __all__ = ["read_collection", "read_documents", "refuse_unknown"]
 
@@ -65,6 +68,30 @@ class _Found:
     only_judged: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """How documents are opened: read, unless they are known."""
+
+    reading: Reading
+    known: Known | None = None
+
+    def records(self, kind: type[RecordDocuments], files: Sequence[str]) -> Documents:
+        """Documents in files of records."""
+        return self._known(kind, files, partial(kind, tuple(files), self.reading))
+
+    def lines(self, path: str) -> Documents:
+        """The lines of a file."""
+        return self._known(LineDocuments, [path], partial(LineDocuments, path, self.reading))
+
+    def _known(
+        self, kind: type[Documents], files: Sequence[str], read: Callable[[], Documents]
+    ) -> Documents:
+        if self.known is None:
+            return read()
+        found = self.known(kind.__name__, files, self.reading, read)
+        return read() if found is None else found
+
+
 def read_collection(
     source: Path_,
     *,
@@ -76,6 +103,7 @@ def read_collection(
     query_field: str = "title",
     split: str | None = None,
     name: str | None = None,
+    known: Known | None = None,
 ) -> Collection:
     """Read a collection of documents, queries and judgements.
 
@@ -107,6 +135,9 @@ def read_collection(
         The split of a BEIR folder; by default ``test``, or the only one there is.
     name
         The name of the collection.
+    known
+        Finds documents that need not be read again, as `heldout.retrieve.known.known_to` does with
+        an index.
 
     Returns
     -------
@@ -122,7 +153,8 @@ def read_collection(
         return read_pydocs()
     if given.startswith("irds:"):
         return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
-    found = _find(given, reading, split, given_queries=queries is not None)
+    opening = _Opening(reading, known)
+    found = _find(given, opening, split, given_queries=queries is not None)
     return _assemble(found, reading, queries, qrels, query_field, name)
 
 
@@ -152,7 +184,7 @@ def read_documents(
 
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
-    return _find(given, reading, split, given_queries=True).documents
+    return _find(given, _Opening(reading), split, given_queries=True).documents
 
 
 def refuse_unknown(source: Path_) -> None:
@@ -234,30 +266,30 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
     return ""
 
 
-def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
+def _find(given: str, opening: _Opening, split: str | None, *, given_queries: bool) -> _Found:
     path = Path(given)
     if names_folder(path):
         if is_beir_folder(path):
-            return _beir(path, reading, split)
+            return _beir(path, opening, split)
         if is_meta_folder(path):
-            return _lines(meta_folder(path), reading)
-        return _folder(path, reading, given_queries=given_queries)
+            return _lines(meta_folder(path), opening)
+        return _folder(path, opening, given_queries=given_queries)
     if path.suffix.lower() == ".toml":
-        return _lines(meta_config(path), reading)
+        return _lines(meta_config(path), opening)
     if not is_there(path):
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
     name = _ENDINGS.sub("", path.name) or path.name
     kind = _kind(given)
     if kind is None:
-        return _lines(line_files(path), reading)
-    return _Found(name, kind([given], reading))
+        return _lines(line_files(path), opening)
+    return _Found(name, opening.records(kind, [given]))
 
 
-def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
+def _beir(path: Path, opening: _Opening, split: str | None) -> _Found:
     files = beir_folder(path, split)
     return _Found(
         path.resolve().name,
-        JsonLines([files.documents], reading),
+        opening.records(JsonLines, [files.documents]),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         notes=tuple(files.notes()),
@@ -265,10 +297,10 @@ def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
     )
 
 
-def _lines(files: LineCorpus, reading: Reading) -> _Found:
+def _lines(files: LineCorpus, opening: _Opening) -> _Found:
     return _Found(
         files.name,
-        LineDocuments(files.documents, reading),
+        opening.lines(files.documents),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         files.first_query,
@@ -296,7 +328,7 @@ def _kind(
     raise InputError(f"{path}: unrecognized format; {_EXPECTED}")
 
 
-def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
+def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
     """Read a folder of documents of one format; queries and judgements are found by name."""
     there = (one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path))
     files = [one for one in there if one.name not in _MAPS]
@@ -314,7 +346,7 @@ def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
         raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
     return _Found(
         path.resolve().name,
-        kind(rest, reading),
+        opening.records(kind, rest),
         str(queries[0]) if queries else None,
         tuple(map(str, qrels)),
     )

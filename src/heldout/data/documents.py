@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.data.origin import Origin
     from heldout.data.words import Bytes, Ints
 
 __all__ = [
@@ -125,6 +126,10 @@ class Documents(ABC):
         """Yield id and text of every document."""
         for batch in self.batches():
             yield from batch.pairs()
+
+    def origin(self) -> Origin | None:
+        """Where they were read from; None: not from files."""
+        return None
 
     def digest(self) -> str:
         """Return the SHA-256 of ids, lengths and texts; computed once."""

@@ -84,7 +84,10 @@ class Experiment:
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
-        An `Index` or its path; or, if one is built, how text is turned into terms.
+        An `Index` or its path; or, if one is built, how text is turned into terms. The files of the
+        collection are not read again if path, size and time are those that the index recorded.
+    verify_index
+        Read and compare the whole collection with the index all the same.
     task
         ``ranking``, or ``classification`` or ``regression`` with estimators. These have `data`
         instead of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
@@ -138,6 +141,7 @@ class Experiment:
         level: float = 0.95,
         baseline: str | None = None,
         index: AnyIndex | str | os.PathLike[str] | None = None,
+        verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
     ) -> None:
         every: dict[str, object] = {
@@ -160,6 +164,7 @@ class Experiment:
             "level": level,
             "baseline": baseline,
             "index": index,
+            "verify_index": verify_index,
             "analyzer": analyzer,
         }
         # Some fields belong to one task only. A field with its default value counts as not given.

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
+    from heldout.data.collection_files import Known
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
     from heldout.measure.ranking.names import RankingMeasure
@@ -72,7 +73,8 @@ def check_ranking_fields(
     check_names(systems, given.baseline, problems)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    collection, source = _collection(given, systems, problems, folder)
+    known = None if given.verify_index else _known(index)
+    collection, source = _collection(given, systems, problems, folder, known)
     plan = _plan(given, by, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
@@ -209,11 +211,25 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
     return find
 
 
+def _known(index: AnyIndex | str | None) -> Known | None:
+    """Return what finds documents in the index, if it can be opened (else a problem is told)."""
+    if index is None:
+        return None
+    from heldout.retrieve.known import known_to
+    from heldout.retrieve.shards import open_index
+
+    try:
+        return known_to(open_index(index) if isinstance(index, str) else index)
+    except HeldoutError:
+        return None
+
+
 def _collection(
     fields: RankingFields,
     systems: tuple[System[Any], ...],
     problems: Problems,
     folder: Path | None,
+    known: Known | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
     """Return the collection, and how it was read (None: it was given as an object)."""
     given = fields.collection
@@ -233,7 +249,7 @@ def _collection(
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
-        collection = _judged(source.read(), problems)
+        collection = _judged(source.read(known), problems)
     return collection, source
 
 

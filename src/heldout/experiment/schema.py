@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from heldout.data.collection import Collection
+    from heldout.data.collection_files import Known
     from heldout.experiment.problems import Problems
 
 Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
@@ -125,6 +126,7 @@ class RankingFields(ExperimentFields):
     target_size: Count | None = None
     replicates: Annotated[int, Field(ge=100, le=MOST_REPEATS)] = 500
     index: Any = None
+    verify_index: bool = False
     analyzer: Any = None
 
 
@@ -158,8 +160,8 @@ class CollectionTable(Table):
         }
         return self.model_copy(update=changed)
 
-    def read(self) -> Collection:
-        """Read the collection."""
+    def read(self, known: Known | None = None) -> Collection:
+        """Read the collection; `known` finds documents that need not be read again."""
         from heldout.data.collection_files import read_collection
 
         if self.source is None:
@@ -174,6 +176,7 @@ class CollectionTable(Table):
             query_field=self.query_field,
             split=self.split,
             name=self.name,
+            known=known,
         )
 
 

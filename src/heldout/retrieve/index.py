@@ -6,7 +6,7 @@ import os
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -15,8 +15,10 @@ import numpy as np
 
 from heldout.data.atomic import write_atomically
 from heldout.data.documents import Documents, documents_of
+from heldout.data.origin import Origin
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.indexing.bounds import Bounds, sizes_of_rows
 from heldout.retrieve.indexing.file import (
     IndexWriter,
     digest,
@@ -105,6 +107,13 @@ class Index:
     documents_digest
         `Documents.digest` of the indexed documents, to check that an index and a collection belong
         together.
+    bounds
+        The largest counts and smallest lengths of the terms, by windows of documents; None in a
+        file of heldout 0.1.
+    text_hashes
+        `Documents.text_hashes` of the indexed documents; None in a file of heldout 0.1.
+    origin
+        The files that the documents were read from, as they were then; None: unknown.
 
     Examples
     --------
@@ -132,8 +141,12 @@ class Index:
     _term_words: NDArray[np.uint64]
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
+    bounds: Bounds | None = None
+    text_hashes: NDArray[np.uint64] | None = None
+    origin: Origin | None = None
     _path: str = ""
     _content: mmap.mmap | None = None
+    _cache: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return (
@@ -196,6 +209,17 @@ class Index:
         """The ranges of documents that are processed one after another: here a single one."""
         return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
 
+    def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+        """Return the code of each document's length, and the length of each code, ascending.
+
+        Codes take a quarter of the memory of a number per document, which loops read at random.
+        None: there are more than 65536 different lengths.
+        """
+        if "codes" not in self._cache:
+            self._cache["codes"] = _length_codes(np.asarray(self.lengths))
+        codes: tuple[NDArray[np.uint16], NDArray[np.int32]] | None = self._cache["codes"]
+        return codes
+
     def release(self) -> None:
         """Release the memory of a mapped file; its pages are read again when needed."""
         if self._content is not None:
@@ -241,9 +265,10 @@ class Index:
         source = source_documents(documents)
         if path is None:
             arrays, digested = build_arrays(source, plan)
-            return cls._assemble(arrays, analyzer, digested)
+            return cls._assemble(arrays, analyzer, digested, origin=source.origin())
         batches = source.batches(plan.batch_size())
-        build_file(batches, len(source), plan, Path(path), partial(describe_index, analyzer))
+        describe = partial(describe_index, analyzer, origin=source.origin())
+        build_file(batches, len(source), plan, Path(path), describe)
         return cls.open(path, function=analyzer.function)
 
     @classmethod
@@ -274,6 +299,7 @@ class Index:
             str(header.get("documents", "")),
             opened.digests,
             str(header["fingerprint"]),
+            origin=Origin.from_json(header.get("origin")),
             path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
             content=opened.content,
         )
@@ -289,7 +315,7 @@ class Index:
             writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
-            described = describe_index(self.analyzer, self.documents_digest)
+            described = describe_index(self.analyzer, self.documents_digest, origin=self.origin)
             writer.finish(self.analyzer.signature(), described)
 
     def verify(self) -> None:
@@ -308,6 +334,8 @@ class Index:
             begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
             if not 0 <= begin <= end <= self.n_postings or not self._rising(begin, end):
                 raise InputError("the index is damaged in its postings: build the index again")
+            if self.bounds is not None and not self.bounds.fits(term, self.documents[begin:end]):
+                raise InputError("the index is damaged in its bounds: build the index again")
             self._sound[term] = True
 
     def _rising(self, begin: int, end: int) -> bool:
@@ -327,6 +355,7 @@ class Index:
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
         *,
+        origin: Origin | None = None,
         path: str = "",
         content: mmap.mmap | None = None,
     ) -> Index:
@@ -349,6 +378,9 @@ class Index:
             fingerprint=fingerprint,
             documents_digest=documents_digest,
             _term_words=arrays["term_words"],
+            bounds=_bounds_of(arrays),
+            text_hashes=_hashes_of(arrays),
+            origin=origin,
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
             _path=path,
@@ -367,6 +399,8 @@ class Index:
             "term_words": self._term_words,
             "id_bytes": self.document_ids.data,
             "id_offsets": self.document_ids.offsets,
+            **({} if self.text_hashes is None else {"text_hashes": self.text_hashes.reshape(-1)}),
+            **({} if self.bounds is None else self.bounds.arrays()),
             "documents": self.documents,
             "counts": self.counts,
         }
@@ -395,9 +429,33 @@ def encode_queries(
     )
 
 
-def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
+def describe_index(
+    analyzer: Analyzer, documents_digest: str, *, origin: Origin | None = None
+) -> dict[str, Any]:
     """Return the entries of the header other than the sections."""
-    return {**analyzer_settings(analyzer), "documents": documents_digest}
+    found = {**analyzer_settings(analyzer), "documents": documents_digest}
+    return found if origin is None else {**found, "origin": origin.as_json()}
+
+
+def _length_codes(
+    lengths: NDArray[np.int32],
+) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+    there = np.zeros(int(lengths.max(initial=0)) + 1, np.bool_)
+    there[lengths] = True
+    known = np.flatnonzero(there).astype(np.int32)
+    if len(known) > 1 << 16:
+        return None
+    code_of = np.zeros(len(there), np.uint16)
+    code_of[known] = np.arange(len(known), dtype=np.uint16)
+    return code_of[lengths], known
+
+
+def _bounds_of(arrays: Mapping[str, NDArray[Any]]) -> Bounds | None:
+    return Bounds.of_arrays(arrays, len(arrays["lengths"])) if "bound_terms" in arrays else None
+
+
+def _hashes_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64] | None:
+    return arrays["text_hashes"].reshape(-1, 2) if "text_hashes" in arrays else None
 
 
 def source_documents(source: Any) -> Documents:
@@ -418,5 +476,9 @@ def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
         and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
         and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
     )
+    if "bound_terms" in arrays:
+        sizes = sizes_of_rows(len(arrays["bound_terms"]), n_terms, n_documents)
+        fits &= all(len(arrays[section]) == count for section, (_, count) in sizes.items())
+        fits &= len(arrays["text_hashes"]) == 2 * n_documents
     if not fits:
         raise InputError(f"{name}: the parts of the index do not fit together: build it again")

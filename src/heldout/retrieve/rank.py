@@ -28,9 +28,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["JudgedDocuments", "Ranking", "document_ratios", "rank", "rank_part", "score_room"]
+__all__ = [
+    "LANES",
+    "JudgedDocuments",
+    "Ranking",
+    "document_ratios",
+    "padded",
+    "rank",
+    "rank_part",
+    "score_room",
+]
 
-_LANES: Final = 32
+LANES: Final = 32
 """Maximum number of lanes scored together: a block of documents must stay in cache."""
 _WIDTH: Final = 8
 """Lanes are padded to a multiple of this, the width of the widest vector unit."""
@@ -79,13 +88,13 @@ def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: in
     for part, (begin, end) in zip(index.parts, spans, strict=True):
         found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
         widest = max(widest, min(int(found), part.index.n_documents))
-    floats = _wide(min(values, _LANES))
+    floats = _wide(min(values, LANES))
     if model.form.kind == LIKELIHOOD:
         floats = 2 * floats + 2
     return threads() * widest * (8 * floats + 4)
 
 
-def _padded(values: Floats) -> Floats:
+def padded(values: Floats) -> Floats:
     """Pad the lanes (with copies of the last one) so that vectors are always full.
 
     The result is always a new array in C order: the loops would be compiled again for another
@@ -187,12 +196,12 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
     most = int(np.max(task.part.index.counts, initial=0)) if shifted else 0
     table = first.form.count(np.arange(most + 1, dtype=np.float64))
     term_weights = first.term_weights(side.terms, int(side.added))
-    for begin in range(0, values.shape[2], _LANES):
-        lanes = slice(begin, min(begin + _LANES, values.shape[2]))
+    for begin in range(0, values.shape[2], LANES):
+        lanes = slice(begin, min(begin + LANES, values.shape[2]))
         rule = Rule(
             first.form.kind,
             np.array(term_weights, order="C"),
-            _padded(values[:, :, lanes]),
+            padded(values[:, :, lanes]),
             np.array(side.terms.length),
             int(side.added),
             table,
@@ -200,7 +209,7 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
         )
         own = np.zeros((0, rule.values.shape[2]))
         if task.priors is not None:
-            own = _padded(task.priors[None, :, lanes])[0]
+            own = padded(task.priors[None, :, lanes])[0]
         yield _Job(postings, queries, _document_columns(task.part, side, own), rule, lanes)
 
 
@@ -266,6 +275,7 @@ def rank(
     k: int = 0,
     judged: JudgedDocuments | None = None,
     priors: Floats | None = None,
+    depth: int | None = None,
 ) -> Ranking:
     """Rank the documents of a side for each query and parameter setting.
 
@@ -279,7 +289,16 @@ def rank(
         Documents whose ranks are needed, even below rank k.
     priors
         Documents × settings: added to the score of each document under each setting.
+    depth
+        Ranks beyond it are not needed, and may be 0; `retrieved` may then count at most `depth`
+        documents. None: all ranks and counts are exact. A small depth is much faster.
     """
+    if depth is not None and priors is None and len(vocabulary):
+        from heldout.retrieve.top import rank_by_bounds
+
+        top = rank_by_bounds(index, vocabulary, models, side, k=k, judged=judged, depth=depth)
+        if top is not None:
+            return top
     from heldout.retrieve.kernels.lists import rank as compiled
 
     announce("the ranker", compiled)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.kernels.search import Curve
     from heldout.retrieve.parts import EachPart, Part
     from heldout.retrieve.shards import AnyIndex
 
@@ -122,48 +123,56 @@ def _search_part(
     part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
 ) -> tuple[int, Numbers, Floats]:
     """Return the number of a part, and the numbers (within it) and scores of its top documents."""
-    if not _is_quick(model, known):
+    if not _is_quick(model, known) or part.index.length_codes() is None:
         zero = np.zeros(part.index.n_documents, np.int32)
         found = rank_part(part, vocabulary, model, Side(zero, zero, 1, known, added=False), k)
         return part.number, *found
-    weights = model.term_weights(known, 0)
-    top, fixed, by_length = coefficients([model])[:, 0]
-    # |d| over the average length, by exactly the operations of `document_ratios`.
-    ratios = np.asarray(part.index.lengths) * known.documents / np.maximum(known.length, 1)
-    norms = fixed + by_length * ratios
-    found = _search_fraction(
-        part, vocabulary, model, weights[:, 0], top=float(top), norms=norms, k=k
-    )
-    return part.number, *found
+    return part.number, *_search_fraction(part, vocabulary, model, known, k)
 
 
 def _search_fraction(
-    part: Part,
-    vocabulary: Vocabulary,
-    model: Model,
-    weights: Floats,
-    *,
-    top: float,
-    norms: Floats,
-    k: int,
+    part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
 ) -> tuple[Numbers, Floats]:
     """Search with the fast loop for sums of non-negative fractions."""
     from heldout.retrieve.kernels.scoring import Queries as Terms
+    from heldout.retrieve.kernels.search import new_room, new_state
     from heldout.retrieve.kernels.search import search as compiled
 
     announce("the search", compiled)
     count = len(vocabulary.offsets) - 1
-    queries = Terms(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
-    postings, order = vocabulary.postings(part), part.id_order
-    own = np.ascontiguousarray(weights)
+    own = (
+        model.query_weights(vocabulary.counts) * model.term_weights(known, 0)[vocabulary.places, 0]
+    )
+    queries = Terms(vocabulary.offsets, vocabulary.places, own)
+    postings, order, curve = vocabulary.postings(part), part.id_order, _curve(part, model, known)
+    windows = vocabulary.windows(part)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
-    run_stretches(
-        lambda some: compiled(*some, postings, queries, own, top, norms, order, documents, scores),
-        count,
-        2,
-    )
+    longest, width = int(np.diff(vocabulary.offsets).max(initial=1)), 1 << windows.bits
+
+    def search_some(some: tuple[int, int]) -> None:
+        state = new_state(some[1] - some[0], longest, k, width)
+        room = new_room(longest, k, width)
+        compiled(
+            *some, postings, queries, curve, windows, order, state, room, documents, scores
+        )  # fmt: skip
+
+    run_stretches(search_some, count, 2)
     return documents, scores
+
+
+def _curve(part: Part, model: Model, known: TermStatistics) -> Curve:
+    """Return what the counts of a document add to its score."""
+    from heldout.retrieve.kernels.search import Curve
+
+    coded = part.index.length_codes()
+    assert coded is not None  # noqa: S101 - the caller has asked
+    codes, lengths = coded
+    top, fixed, by_length = coefficients([model])[:, 0].tolist()
+    # |d| over the average length, by exactly the operations of `document_ratios`.
+    ratios = lengths * known.documents / np.maximum(known.length, 1)
+    slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
+    return Curve(top, codes, fixed + by_length * ratios, fixed, slope)
 
 
 def run_of_lists(

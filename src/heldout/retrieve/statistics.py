@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.parallel import run_stretches
+from heldout.retrieve.indexing.bounds import Bounds, read_only
 from heldout.retrieve.parts import in_turn
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.index import QueryTerms
     from heldout.retrieve.kernels.scoring import Postings
+    from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import Part
     from heldout.retrieve.shards import AnyIndex
 
@@ -79,6 +81,31 @@ class Vocabulary:
         numbers = self.numbers[part.number]
         index.check_postings(numbers[numbers >= 0])
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
+
+    def windows(self, part: Part) -> Windows:
+        """Return the bounds of the terms in a part of the index, by windows of documents."""
+        from heldout.retrieve.kernels.windows import Windows
+
+        index, numbers = part.index, self.numbers[part.number]
+        bounds, known = index.bounds, numbers >= 0
+        if bounds is None:  # a file of heldout 0.1
+            own = self.postings(part)
+            bounds = Bounds.compute(
+                own.begin, own.end, own.documents, own.counts, np.asarray(index.lengths)
+            )
+            numbers, known = np.arange(len(numbers)), np.ones(len(numbers), np.bool_)
+        most, shortest = np.zeros((2, len(numbers)), np.uint16)
+        most[known], shortest[known] = bounds.most[numbers[known]], bounds.shortest[numbers[known]]
+        rows = np.where(known, bounds.rows(numbers), -1)
+        return Windows(
+            bounds.bits,
+            rows,
+            read_only(bounds.starts),
+            read_only(bounds.counts),
+            read_only(bounds.lengths),
+            most,
+            shortest,
+        )
 
     def stretches(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the beginning and end of the postings of each term in a part."""

@@ -16,6 +16,7 @@ from heldout.data.documents import BATCH, Documents, TextBatch, stretches
 from heldout.data.io.blocks import Replaced, blocks
 from heldout.data.io.compression import is_compressed, readable
 from heldout.data.io.survey import Stamps, Survey, replaced_note
+from heldout.data.origin import Origin
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +68,11 @@ class LineDocuments(Documents):
             *survey.notes(lambda number: f"{path}:{number + 1}", [path]),
             *replaced_note(replaced, reading.encoding, [path]),
         )
+
+    def origin(self) -> Origin:
+        """Where they were read from."""
+        self._stamps.check()
+        return Origin.of(type(self).__name__, [self._path], self._reading, self.notes)
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """Yield all documents, in batches of about `size` bytes of text at most."""

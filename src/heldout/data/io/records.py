@@ -13,6 +13,7 @@ from heldout.data.documents import BATCH, Documents, TextBatch
 from heldout.data.io.blocks import Reading, Replaced
 from heldout.data.io.compression import is_compressed
 from heldout.data.io.survey import Stamps, Survey, replaced_note
+from heldout.data.origin import Origin
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -91,6 +92,11 @@ class RecordDocuments(Documents):
             *survey.notes(self.place, self._stamps.files),
             *replaced_note(replaced, reading.encoding, self._stamps.files),
         )
+
+    def origin(self) -> Origin:
+        """Where they were read from."""
+        self._stamps.check()
+        return Origin.of(type(self).__name__, self._files, self._reading, self.notes)
 
     def stamps(self) -> Stamps:
         """Return the sizes and times of the files, by which changes are noticed."""

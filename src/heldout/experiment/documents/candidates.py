@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.rank_table import RankTable, needed_depth
 from heldout.retrieve.rank import rank
 from heldout.retrieve.statistics import Vocabulary
 
@@ -71,11 +71,24 @@ class Candidates:
         return len(self.models)
 
     def rank(
-        self, side: Side, numbers: Sequence[int] | None = None, *, k: int = 0, judged: bool = True
+        self,
+        side: Side,
+        numbers: Sequence[int] | None = None,
+        *,
+        k: int = 0,
+        judged: bool = True,
+        depth: int | None = None,
     ) -> Ranking:
-        """Rank a side under some settings (None: all).
+        """Rank a side under some settings (None: all); for a setting per fold see `rank_chosen`.
 
-        For a setting per fold see `rank_chosen`.
+        Parameters
+        ----------
+        k
+            Number of documents in each list.
+        judged
+            Whether the ranks of judged documents are needed.
+        depth
+            Ranks beyond it are not needed; None: all are.
         """
         some = range(len(self)) if numbers is None else numbers
         return rank(
@@ -86,10 +99,17 @@ class Candidates:
             k=k,
             judged=self.table.asked() if judged else None,
             priors=None if self.priors is None else self.priors[:, list(some)],
+            depth=depth,
         )
 
     def rank_chosen(
-        self, side: Side, chosen: Sequence[int], *, k: int = 0, judged: bool = True
+        self,
+        side: Side,
+        chosen: Sequence[int],
+        *,
+        k: int = 0,
+        judged: bool = True,
+        depth: int | None = None,
     ) -> Ranking:
         """Rank a side; the documents of each fold are scored under the setting chosen for it."""
         priors = None
@@ -104,13 +124,14 @@ class Candidates:
             k=k,
             judged=self.table.asked() if judged else None,
             priors=priors,
+            depth=depth,
         )
 
     def evaluate(
         self, side: Side, measures: Sequence[RankingMeasure], numbers: Sequence[int] | None = None
     ) -> Floats:
         """Return measures × settings × queries on a side with a list per query; NaN: undefined."""
-        found = self.rank(side, numbers)
+        found = self.rank(side, numbers, depth=needed_depth(measures, self.depth))
         return self.table.evaluate(
             found.ranks, self.counted(side), found.retrieved[:, 0], measures, self.depth
         )

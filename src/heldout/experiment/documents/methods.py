@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Final, Literal, get_args
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.retrieve.sides import held_out_side
 
 if TYPE_CHECKING:
@@ -92,18 +93,22 @@ def fold_values(
     """Rank and evaluate every fold alone."""
     number, table = len(chosen), candidates.table
     side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
-    found = candidates.rank_chosen(replace(side, relative=True), chosen)
+    sizes = [int((folds == fold).sum()) for fold in range(number)]
+    both = [
+        [*measures, *(_scaled(measure, size / target_size) for measure in measures)]
+        for size in sizes
+    ]
+    deepest = max(needed_depth(each, candidates.depth) for each in both)
+    found = candidates.rank_chosen(replace(side, relative=True), chosen, depth=deepest)
     of_document = folds[table.documents]
     plain, dynamic, relevant = [], [], []
     for fold in range(number):
         counted = of_document == fold
-        size = int((folds == fold).sum())
-        scaled = [_scaled(measure, size / target_size) for measure in measures]
-        both = table.evaluate(
-            found.ranks, counted, found.retrieved[:, fold], [*measures, *scaled], candidates.depth
+        values = table.evaluate(
+            found.ranks, counted, found.retrieved[:, fold], both[fold], candidates.depth
         )[:, 0]
-        plain.append(both[: len(measures)])
-        dynamic.append(both[len(measures) :])
+        plain.append(values[: len(measures)])
+        dynamic.append(values[len(measures) :])
         relevant.append(table.relevant(counted))
     return FoldValues(np.stack(plain, 1), np.stack(dynamic, 1), np.stack(relevant))
 

@@ -71,13 +71,14 @@ def pool(
     number = len(chosen)
     if len({candidates.models[value] for value in chosen}) == 1:
         side = held_out_side(index, vocabulary, folds, number, pooled=True)
-        found = candidates.rank_chosen(side, chosen, k=k)
+        deepest = max(k, candidates.depth)
+        found = candidates.rank_chosen(side, chosen, k=k, depth=deepest)
         ranks = np.where(candidates.counted(side), found.ranks[:, 0], 0).astype(np.int64)
         lists = found.documents[:, 0, 0], found.scores[:, 0, 0]
         return Pooled(ranks, found.retrieved[:, 0], *lists)
     side = replace(held_out_side(index, vocabulary, folds, number), relative=True)
     depth = max(k, candidates.depth)
-    found = candidates.rank_chosen(side, chosen, k=depth, judged=False)
+    found = candidates.rank_chosen(side, chosen, k=depth, judged=False, depth=depth)
     scores = _aligned(candidates, folds >= 0, found.scores[:, :, 0], chosen, reference)
     merged, kept = merge_lists(found.documents[:, :, 0], scores, np.asarray(index.id_order), depth)
     ranks = _ranks_in(candidates, merged)
@@ -98,7 +99,8 @@ def _aligned(
     """
     values = sorted({*chosen, reference})
     side = replace(seen_side(candidates.index, candidates.vocabulary, sample), relative=True)
-    scale = candidates.rank(side, values, k=scores.shape[2], judged=False).scores[:, 0]
+    k = scores.shape[2]
+    scale = candidates.rank(side, values, k=k, judged=False, depth=k).scores[:, 0]
     aligned = scores.copy()
     for fold, value in enumerate(chosen):
         if candidates.models[value] == candidates.models[reference]:

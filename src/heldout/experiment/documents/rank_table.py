@@ -25,7 +25,14 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["RankTable", "Rows", "check_measures", "measure_rows", "relevant_from"]
+__all__ = [
+    "RankTable",
+    "Rows",
+    "check_measures",
+    "measure_rows",
+    "needed_depth",
+    "relevant_from",
+]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +144,26 @@ def check_measures(measures: Sequence[RankingMeasure]) -> None:
                 f"{measure} needs whole ranked lists, which are not stored here: search with "
                 "heldout search and evaluate the run with heldout eval, or choose another measure"
             )
+
+
+def needed_depth(measures: Sequence[RankingMeasure], depth: int) -> int:
+    """Return the lowest rank that matters to any of the measures, at most `depth`.
+
+    Examples
+    --------
+    >>> from heldout.measure.parse import parse_measure
+    >>> needed_depth([parse_measure(name, "ranking") for name in ("nDCG@10", "P@5")], 1000)
+    10
+    >>> needed_depth([parse_measure("AP", "ranking")], 1000)
+    1000
+    """
+    cutoffs = [
+        measure.cutoff
+        if isinstance(measure.cutoff, int) and not measure.options.get(JUDGED_ONLY)
+        else depth
+        for measure in measures
+    ]
+    return min(max(cutoffs, default=depth), depth)
 
 
 def relevant_from(measure: RankingMeasure) -> int:

@@ -49,7 +49,8 @@ class HeldOutQueries(Scheme):
             return self.perform_grid(task, index)
         candidates = self.candidates(index)
         side = whole_side(index, candidates.vocabulary)
-        found = candidates.rank(side, task.points, k=self.settings.kept, judged=False)
+        kept = self.settings.kept
+        found = candidates.rank(side, task.points, k=kept, judged=False, depth=kept)
         return ListsRecord(
             numbers=task.points, documents=found.documents[:, 0], scores=found.scores[:, 0]
         )

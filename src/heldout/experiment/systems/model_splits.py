@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import SideRecord, SidesRecord
@@ -127,7 +128,8 @@ def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Sp
     if len(candidates) > 1:
         means = candidates.evaluate(seen, [settings.tune_for])[0]
         chosen = Chosen.of(choose_point(settings, means, np.ones(means.shape[1], np.int32)))
-    found = candidates.rank(unseen, [chosen.number], k=max(settings.depth, settings.kept))
+    k = max(settings.depth, settings.kept)
+    found = candidates.rank(unseen, [chosen.number], k=k, depth=k)
     measures, lists = [*settings.measures, settings.tune_for], found.documents[:, 0, 0]
     values = candidates.table.evaluate(
         found.ranks, candidates.counted(unseen), found.retrieved[:, 0], measures, settings.depth
@@ -174,7 +176,8 @@ def _seen_alike(
         return [float("nan")] * len(settings.measures)
     ranked = np.where(part >= 0, 0, -1).astype(np.int32)
     side = replace(seen, statistics=ranked, lists=np.maximum(part, 0), n_lists=parts)
-    found = candidates.rank(side, [number])
+    deepest = needed_depth(settings.measures, settings.depth)
+    found = candidates.rank(side, [number], depth=deepest)
     means = [
         [
             mean_of(values)

@@ -186,7 +186,8 @@ class SearchedModel(_RankingSearch, ModelSystem):
         candidates = replace(self._candidates(context), models=self._at(point).models())
         side = whole_side(candidates.index, candidates.vocabulary)
         values = candidates.evaluate(side, [*settings.measures, settings.tune_for])[:, 0]
-        found = candidates.rank(side, k=settings.kept, judged=False)
+        kept = settings.kept
+        found = candidates.rank(side, k=kept, judged=False, depth=kept)
         lists = Lists(found.documents[:, 0, 0], found.scores[:, 0, 0])
         if task.split != EVERYTHING:
             mine = settings.splits[task.split].test > 0

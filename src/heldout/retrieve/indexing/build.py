@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -14,7 +14,9 @@ from heldout.compiled import announce
 from heldout.data.atomic import write_atomically
 from heldout.data.documents import TextDigest
 from heldout.data.parallel import threads as default_threads
+from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
+from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
 from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Inverter, Stretch
 from heldout.retrieve.indexing.kernels.counting import count_terms
@@ -90,6 +92,14 @@ class Plan:
         return max(_LEAST, min(_BATCH, share))
 
 
+class _Tokenized(NamedTuple):
+    """A batch of documents: ids, hashes of texts, terms."""
+
+    ids: PackedStrings
+    hashes: NDArray[np.uint64]
+    postings: Postings
+
+
 class Parts(NamedTuple):
     """Everything but the postings: their source, the other sections, a digest."""
 
@@ -103,9 +113,10 @@ def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[An
     batches = documents.batches(plan.batch_size())
     with Spool(None, plan.memory) as spool:
         inverter, arrays, digest = _first_pass(batches, len(documents), plan, spool)
-        nothing = Stretch(np.empty(0, np.int32), np.empty(0, np.uint16))
+        nothing = Stretch(0, 0, np.empty(0, np.int32), np.empty(0, np.uint16))
         postings = next(inverter.stretches(None), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
+        arrays |= _bounds(inverter, postings, plan.threads).arrays()
     return arrays, digest
 
 
@@ -132,20 +143,21 @@ def build_file(
         inverter, arrays, digest = _first_pass(batches, size, plan, spool)
         with aside.open("wb") as file:
             n_postings = int(inverter.offsets[-1])
-            types = {"documents": "<i4", "counts": "<i4" if inverter.wide else "<u2"}
-            writer = IndexWriter(
-                file,
-                {
-                    name: (array.dtype.newbyteorder("<").str, len(array))
-                    for name, array in arrays.items()
-                }
-                | {name: (dtype, n_postings) for name, dtype in types.items()},
-            )
+            sizes = {
+                name: (array.dtype.newbyteorder("<").str, len(array))
+                for name, array in arrays.items()
+            }
+            sizes |= bound_sizes(np.diff(inverter.offsets), size)
+            sizes["documents"] = ("<i4", n_postings)
+            sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
+            writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
             for stretch in inverter.stretches(plan.memory // 2):
                 writer.write("documents", stretch.documents)
                 writer.write("counts", stretch.counts)
+                for name, array in _bounds(inverter, stretch, plan.threads).arrays().items():
+                    writer.write(name, array)
             writer.finish(plan.analyzer.signature(), describe(digest))
 
 
@@ -153,7 +165,7 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
     """Read all documents once."""
     announce("the index builder", cut_words, count_terms, place_postings)
     digest = TextDigest()
-    ids, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
+    ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
     arrays: dict[str, NDArray[Any]] = {
@@ -166,26 +178,38 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
         "term_words": leading_words(terms),
         "id_bytes": ids.data,
         "id_offsets": ids.offsets,
+        "text_hashes": hashes.reshape(-1),
     }
     return Parts(inverter, arrays, digest.hexdigest())
 
 
+def _bounds(inverter: Inverter, stretch: Stretch, threads: int) -> Bounds:
+    """Return the bounds of the terms of a stretch."""
+    ends = inverter.offsets[stretch.first : stretch.last + 1] - inverter.offsets[stretch.first]
+    found = Bounds.compute(
+        ends[:-1], ends[1:], stretch.documents, stretch.counts, inverter.lengths, threads
+    )
+    return replace(found, terms=found.terms + np.int32(stretch.first))
+
+
 def _tokenize(
     batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool
-) -> tuple[PackedStrings, Vocabulary]:
-    """Tokenize all documents into the spool; return their ids and the vocabulary."""
+) -> tuple[PackedStrings, NDArray[np.uint64], Vocabulary]:
+    """Tokenize all documents into the spool; return ids, hashes of texts, and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
     ids: list[PackedStrings] = []
+    hashes = [np.zeros((0, 2), np.uint64)]
     n_done = 0
-    for batch_ids, postings in _in_order(batches, tokenizers):
+    for batch_ids, batch_hashes, postings in _in_order(batches, tokenizers):
         spool.add(postings)
         ids.append(batch_ids)
+        hashes.append(batch_hashes)
         n_done += len(batch_ids)
         if plan.progress is not None:
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
     del tokenizers  # only the terms of their tables are needed while these are sorted
-    return join_strings(ids), final_vocabulary(raw, plan.analyzer)
+    return join_strings(ids), np.concatenate(hashes), final_vocabulary(raw, plan.analyzer)
 
 
 def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:
@@ -195,18 +219,17 @@ def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[Text
         yield batch
 
 
-def _in_order(
-    batches: Iterator[TextBatch], tokenizers: list[Tokenizer]
-) -> Iterator[tuple[PackedStrings, Postings]]:
+def _in_order(batches: Iterator[TextBatch], tokenizers: list[Tokenizer]) -> Iterator[_Tokenized]:
     """Return the postings of each batch in order, while a few batches are being processed."""
     free: SimpleQueue[Tokenizer] = SimpleQueue()
     for one in tokenizers:
         free.put(one)
 
-    def work(batch: TextBatch) -> tuple[PackedStrings, Postings]:
+    def work(batch: TextBatch) -> _Tokenized:
         tokenizer = free.get()
         try:
-            return pack([one.encode() for one in batch.ids]), tokenizer.postings(batch)
+            ids = pack([one.encode() for one in batch.ids])
+            return _Tokenized(ids, text_hashes(batch), tokenizer.postings(batch))
         finally:
             free.put(tokenizer)
 

@@ -36,7 +36,7 @@ __all__ = [
     "release",
 ]
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Increased whenever an older file would be misread or its terms would differ."""
 
 _MAGIC: Final = b"heldoutX"
@@ -55,6 +55,17 @@ _TYPES: Final = {
     "id_bytes": ("|u1",),
     "id_offsets": ("<i8",),
 }
+_ADDED: Final = {
+    "text_hashes": ("<u8",),
+    "bound_terms": ("<i4",),
+    "bound_starts": ("<i4",),
+    "bound_counts": ("<u2",),
+    "bound_lengths": ("<u2",),
+    "most_counts": ("<u2",),
+    "least_lengths": ("<u2",),
+}
+"""Sections that files of format 1 do not have: they are searched without them, more slowly."""
+_READABLE: Final = {1: _TYPES, FORMAT: _TYPES | _ADDED}
 _AGAIN: Final = "build the index again"
 
 
@@ -139,8 +150,11 @@ class IndexWriter:
         self._file.seek(self._end)
         self._file.write(text)
         self._file.seek(0)
+        version = next(
+            one for one, types in _READABLE.items() if self._sizes.keys() == types.keys()
+        )
         self._file.write(
-            _HEAD.pack(_MAGIC, FORMAT, 0, self._end, len(text), hashlib.sha256(text).digest())
+            _HEAD.pack(_MAGIC, version, 0, self._end, len(text), hashlib.sha256(text).digest())
         )
 
 
@@ -175,7 +189,7 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
             head = file.read(_HEAD.size)
             _check_head(name, head)
             size = file.seek(0, os.SEEK_END)
-            _, _, _, begin, length, checksum = _HEAD.unpack(head)
+            _, version, _, begin, length, checksum = _HEAD.unpack(head)
             if begin + length != size:
                 raise InputError(
                     f"{name}: the index has {size:,} bytes, expected {begin + length:,}; "
@@ -188,7 +202,7 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
     if hashlib.sha256(text).digest() != checksum:
         raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
     header, sections = _header(name, text)
-    _check_sections(name, sections, begin)
+    _check_sections(name, version, sections, begin)
     arrays = {one.name: _mapped(content, one) for one in sections}
     return Opened(arrays, {one.name: one.sha256 for one in sections}, header, content)
 
@@ -224,24 +238,24 @@ def _check_head(name: str, head: bytes) -> None:
     if len(head) < _HEAD.size:
         raise InputError(f"{name}: the index is truncated in its first bytes: {_AGAIN}")
     version = _HEAD.unpack(head)[1]
-    if version != FORMAT:
+    if version not in _READABLE:
         raise InputError(
-            f"{name}: the index has format {version}, but this version of heldout reads format "
-            f"{FORMAT}: {_AGAIN}"
+            f"{name}: the index has format {version}, but this version of heldout reads formats "
+            f"up to {FORMAT}: {_AGAIN}"
         )
 
 
-def _check_sections(name: str, sections: Sequence[Section], end: int) -> None:
+def _check_sections(name: str, version: int, sections: Sequence[Section], end: int) -> None:
     """Raise an error if the header describes data outside the file: loops must not overrun."""
-    names = [one.name for one in sections]
+    names, types = [one.name for one in sections], _READABLE[version]
     inside = all(
-        one.dtype in _TYPES.get(one.name, ())
+        one.dtype in types.get(one.name, ())
         and one.count >= 0
         and one.offset % _ALIGN == 0
         and _HEAD.size <= one.offset <= one.offset + one.nbytes() <= end
         for one in sections
     )
-    if sorted(names) != sorted(_TYPES) or not inside:
+    if sorted(names) != sorted(types) or not inside:
         raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
 
 

@@ -47,8 +47,10 @@ _MOST_REGIONS: Final = 1 << 12
 
 
 class Stretch(NamedTuple):
-    """The postings of consecutive terms."""
+    """The postings of the terms `first` to `last`."""
 
+    first: int
+    last: int
     documents: NDArray[np.int32]
     counts: NDArray[np.uint16] | NDArray[np.int32]
 
@@ -154,7 +156,7 @@ class Inverter:
 
         _parallel(place_group, len(self.groups))
         joined = counts.astype("<u2", copy=False).view("<i4") if self.wide else counts
-        return Stretch(documents, joined.reshape(-1))
+        return Stretch(low, high, documents, joined.reshape(-1))
 
     def _place_batches(
         self, numbers: range, span: tuple[int, int], room: Sorted, placed: Placed

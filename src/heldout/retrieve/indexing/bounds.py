@@ -1,0 +1,186 @@
+"""Bounds of what a term can add to a score, by windows of documents; they make search faster.
+
+The largest count and the smallest document length bound a score for all parameter settings. Terms
+with several postings per window have them for each window, all terms for the whole list.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.parallel import run_threads
+from heldout.retrieve.indexing.kernels.bounding import bound_terms
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+__all__ = ["Bounds", "bound_sizes", "read_only", "sizes_of_rows", "window_bits"]
+
+_LEAST_BITS: Final = 11
+_MOST_BITS: Final = 13
+_WINDOWS: Final = 256
+"""About as many windows as a collection has, unless they become too small or too large."""
+_PER_WINDOW: Final = 8
+"""A term with at least this many postings per window, on average, has bounds for each."""
+
+
+def window_bits(n_documents: int) -> int:
+    """Return the number of documents of a window, as a power of two.
+
+    Index files rely on this: a change requires a new format.
+    """
+    return min(max(_LEAST_BITS, (n_documents // _WINDOWS).bit_length()), _MOST_BITS)
+
+
+def _count_windows(n_documents: int) -> int:
+    """Return the number of windows."""
+    return -(-n_documents >> window_bits(n_documents)) if n_documents else 0
+
+
+def _frequent_terms(frequencies: NDArray[np.integer], n_documents: int) -> NDArray[np.int32]:
+    """Return the terms that have bounds for each window."""
+    least = _PER_WINDOW * _count_windows(n_documents)
+    return np.flatnonzero(frequencies >= least).astype(np.int32)
+
+
+def bound_sizes(frequencies: NDArray[np.integer], n_documents: int) -> dict[str, tuple[str, int]]:
+    """Return type and size of the sections of an index file."""
+    rows = len(_frequent_terms(frequencies, n_documents))
+    return sizes_of_rows(rows, len(frequencies), n_documents)
+
+
+def sizes_of_rows(rows: int, n_terms: int, n_documents: int) -> dict[str, tuple[str, int]]:
+    """Return the same, given the number of terms that have bounds for each window."""
+    windows = _count_windows(n_documents)
+    return {
+        "bound_terms": ("<i4", rows),
+        "bound_starts": ("<i4", rows * (windows + 1)),
+        "bound_counts": ("<u2", rows * windows),
+        "bound_lengths": ("<u2", rows * windows),
+        "most_counts": ("<u2", n_terms),
+        "least_lengths": ("<u2", n_terms),
+    }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bounds:
+    """The bounds of some terms.
+
+    Parameters
+    ----------
+    bits
+        A window has 2 to the power of `bits` documents.
+    terms
+        The terms that have bounds for each window, ascending.
+    starts
+        For each of them, the number of postings before each window, and the number of all.
+    counts, lengths
+        For each of them, the largest count and the smallest length in each window.
+    most, shortest
+        For each term, the largest count and the smallest length.
+    """
+
+    bits: int
+    terms: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    counts: NDArray[np.uint16]
+    lengths: NDArray[np.uint16]
+    most: NDArray[np.uint16]
+    shortest: NDArray[np.uint16]
+
+    @classmethod
+    def compute(
+        cls,
+        begins: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        documents: NDArray[np.int32],
+        counts: NDArray[Any],
+        lengths: NDArray[np.int32],
+        threads: int = 1,
+    ) -> Bounds:
+        """Compute bounds from postings; those of term ``t`` are ``begins[t]`` to ``ends[t]``."""
+        n_terms, windows = len(ends), _count_windows(len(lengths))
+        terms = _frequent_terms(ends - begins, len(lengths))
+        rows = np.full(n_terms, -1, np.int32)
+        rows[terms] = np.arange(len(terms), dtype=np.int32)
+        bits = window_bits(len(lengths))
+        own = cls(
+            bits,
+            terms,
+            np.zeros((len(terms), windows + 1), np.int32),
+            np.zeros((len(terms), windows), np.uint16),
+            np.zeros((len(terms), windows), np.uint16),
+            np.zeros(n_terms, np.uint16),
+            np.zeros(n_terms, np.uint16),
+        )
+        parts = _even_parts(ends - begins, threads)
+        run_threads(
+            lambda part: bound_terms(
+                *part, begins, ends, read_only(documents), read_only(counts), read_only(lengths),
+                rows, bits, own.starts, own.counts, own.lengths, own.most, own.shortest,
+            ),
+            parts,
+        )  # fmt: skip
+        return own
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the sections of an index file."""
+        return {
+            "bound_terms": self.terms,
+            "bound_starts": self.starts.reshape(-1),
+            "bound_counts": self.counts.reshape(-1),
+            "bound_lengths": self.lengths.reshape(-1),
+            "most_counts": self.most,
+            "least_lengths": self.shortest,
+        }
+
+    def rows(self, terms: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Return the rows of terms in the tables of windows; −1 for those without any."""
+        if not len(self.terms):
+            return np.full(len(terms), -1, np.int64)
+        places = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
+        return np.where(self.terms[places] == terms, places, -1).astype(np.int64)
+
+    def fits(self, term: int, documents: NDArray[np.int32]) -> bool:
+        """Return whether the windows of a term are where its postings (ascending) say."""
+        row = int(self.rows(np.array([term]))[0])
+        if row < 0:
+            return True
+        edges = np.arange(self.starts.shape[1]) << self.bits
+        return bool(np.array_equal(self.starts[row], np.searchsorted(documents, edges)))
+
+    @classmethod
+    def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_documents: int) -> Bounds:
+        """Return the bounds in the sections of an index file."""
+        rows, windows = len(arrays["bound_terms"]), _count_windows(n_documents)
+        return cls(
+            window_bits(n_documents),
+            arrays["bound_terms"],
+            arrays["bound_starts"].reshape(rows, windows + 1),
+            arrays["bound_counts"].reshape(rows, windows),
+            arrays["bound_lengths"].reshape(rows, windows),
+            arrays["most_counts"],
+            arrays["least_lengths"],
+        )
+
+
+def _even_parts(sizes: NDArray[np.int64], number: int) -> list[tuple[int, int]]:
+    """Divide terms into ranges with about equally many postings."""
+    ends = np.cumsum(sizes)
+    total = int(ends[-1]) if len(ends) else 0
+    wanted = [total * part // number for part in range(1, number)]
+    cuts = [0, *np.searchsorted(ends, wanted).tolist(), len(ends)]
+    return [(low, high) for low, high in pairwise(cuts) if low < high]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, so that the loop is compiled for one type only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

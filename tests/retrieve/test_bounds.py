@@ -1,0 +1,218 @@
+"""Search by bounds gives what scoring every document gives, to the last bit, ties included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from heldout.retrieve import top
+from heldout.retrieve.index import Index
+from heldout.retrieve.indexing import bounds
+from heldout.retrieve.models import FRACTION, LIKELIHOOD, MODELS, Model, grid
+from heldout.retrieve.rank import JudgedDocuments, rank
+from heldout.retrieve.search import search_numbers
+from heldout.retrieve.shards import ShardedIndex
+from heldout.retrieve.sides import Side, held_out_side, seen_side, unseen_side, whole_side
+from heldout.retrieve.statistics import Vocabulary
+
+BOUNDED = [name for name, form in MODELS.items() if form.kind != LIKELIHOOD]
+FRACTIONS = [name for name, form in MODELS.items() if form.kind == FRACTION]
+
+
+@pytest.fixture(autouse=True)
+def small_windows(monkeypatch):
+    """Sixteen documents a window, and bounds wherever they are allowed."""
+    monkeypatch.setattr(bounds, "window_bits", lambda _: 4)
+    monkeypatch.setattr(top, "_pays", lambda *_: True)
+
+
+def corpus(seed: int, documents: int, words: int, longest: int) -> list[str]:
+    """Documents over few words: many are equal, so that scores tie."""
+    rng = np.random.default_rng(seed)
+    chance = 1 / np.arange(1, words + 1)
+    return [
+        " ".join(
+            f"w{word}"
+            for word in rng.choice(words, rng.integers(0, longest), p=chance / chance.sum())
+        )
+        for _ in range(documents)
+    ]
+
+
+def queries(seed: int, number: int, words: int) -> list[str]:
+    rng = np.random.default_rng([seed, 1])
+    return [
+        " ".join(f"w{word}" for word in rng.integers(words + 1, size=rng.integers(1, 7)))
+        for _ in range(number)
+    ]
+
+
+def same(found: Any, wanted: Any) -> bool:
+    return bool(np.array_equal(found, wanted))
+
+
+@given(
+    seed=st.integers(0, 2**16),
+    documents=st.integers(1, 700),
+    words=st.integers(1, 40),
+    longest=st.integers(1, 25),
+    k=st.integers(1, 40),
+    model=st.builds(
+        lambda name, k1, b: Model.make(name, k1=k1, b=b),
+        st.sampled_from(FRACTIONS),
+        st.sampled_from([0.0, 0.4, 1.2, 9.0]),
+        st.sampled_from([0.0, 0.75, 1.0]),
+    ),
+)
+@settings(max_examples=60)
+def test_search_is_that_of_all_documents(seed, documents, words, longest, k, model):
+    index = Index.build(corpus(seed, documents, words, longest + 1))
+    texts = queries(seed, 8, words)
+    vocabulary = Vocabulary.of(index.encode(texts))
+    found = search_numbers(index, texts, model, k)
+    if not len(vocabulary):
+        assert (found[0] == -1).all()
+        return
+    wanted = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=found[0].shape[1])
+    assert same(found[0], wanted.documents[:, 0, 0])
+    assert same(found[1], wanted.scores[:, 0, 0])
+
+
+def test_search_when_all_documents_tie():
+    index = Index.build(["the same word"] * 3000)
+    for k in (1, 7, 2999):
+        documents, scores = search_numbers(index, ["same word", "the"], Model.make("bm25"), k)
+        wanted = np.argsort(-index.id_order.astype(np.int64))[:k]
+        assert same(documents, [wanted, wanted])
+        assert len(np.unique(scores[0])) == 1
+
+
+def test_lengths_that_need_more_than_16_bits():
+    # Not counts: for them all loops would be compiled once more.
+    long = ["a " * 60_000 + "b " * 50_000, "a b " * 33_000 + "b c", "a b", "b", "c"] * 5
+    index = Index.build(long)
+    texts = ["a", "a b", "c a"]
+    vocabulary = Vocabulary.of(index.encode(texts))
+    side = whole_side(index, vocabulary)
+    for name in BOUNDED:
+        models = [[Model.make(name)]]
+        wanted = rank(index, vocabulary, models, side, k=3)
+        assert same(search_numbers(index, texts, models[0][0], 3)[1], wanted.scores[:, 0, 0])
+        found = rank(index, vocabulary, models, side, k=3, depth=3)
+        assert same(found.documents, wanted.documents)
+        assert same(found.scores, wanted.scores)
+
+
+def sides(index: Index, vocabulary: Vocabulary, folds: Any) -> list[Side]:
+    return [
+        whole_side(index, vocabulary),
+        seen_side(index, vocabulary, folds != 1),
+        unseen_side(index, vocabulary, folds != 1),
+        held_out_side(index, vocabulary, folds, 3),
+        held_out_side(index, vocabulary, folds, 3, pooled=True),
+    ]
+
+
+SETTINGS = {
+    "bm25-plus": {"k1": [0.0, 1.2], "b": [0.0, 0.7], "delta": [0.5]},
+    "bm25-l": {"k1": [0.3, 2.0], "b": [0.2, 1.0]},
+    "tf-idf": {"s": [0.0, 0.4, 1.0]},
+    "pivoted": {"s": [0.0, 0.2]},
+}
+
+
+@given(
+    seed=st.integers(0, 2**16),
+    documents=st.integers(5, 500),
+    words=st.integers(1, 40),
+    k=st.integers(1, 30),
+    name=st.sampled_from(BOUNDED),
+    which=st.integers(0, 4),
+)
+@settings(max_examples=60)
+def test_the_top_is_that_of_all_documents(seed, documents, words, k, name, which):
+    index = Index.build(corpus(seed, documents, words, 20))
+    vocabulary = Vocabulary.of(index.encode(queries(seed, 6, words)))
+    if not len(vocabulary):
+        return
+    rng = np.random.default_rng([seed, 2])
+    side = sides(index, vocabulary, (rng.integers(4, size=documents) - 1).astype(np.int32))[which]
+    models = [grid(name, **SETTINGS.get(name, {"k1": [0.2, 1.5, 3.0], "b": [0.0, 0.9]}))]
+    judged = JudgedDocuments(
+        np.arange(7, dtype=np.int64) * 4, rng.integers(documents, size=24).astype(np.int32)
+    )
+    wanted = rank(index, vocabulary, models, side, k=k, judged=judged)
+    found = rank(index, vocabulary, models, side, k=k, judged=judged, depth=k)
+    assert same(found.documents, wanted.documents)
+    assert same(found.scores, wanted.scores)
+    assert same(found.ranks, np.where(wanted.ranks <= k, wanted.ranks, 0))
+    assert same(found.retrieved, np.minimum(wanted.retrieved, k))
+
+
+def test_folds_with_values_of_their_own_and_many_settings():
+    index = Index.build(corpus(3, 900, 50, 30))
+    vocabulary = Vocabulary.of(index.encode(queries(3, 12, 50)))
+    folds = (np.arange(900) % 3).astype(np.int32)
+    side = held_out_side(index, vocabulary, folds, 3, pooled=True)
+    chosen = [[model] for model in grid("bm25", k1=[0.3, 1.2, 4.0], b=[0.5])]
+    many = [grid("bm25", k1=np.linspace(0, 3, 10).tolist(), b=[0.0, 0.3, 0.6, 1.0])]
+    for models in (chosen, many):
+        wanted = rank(index, vocabulary, models, side, k=5)
+        found = rank(index, vocabulary, models, side, k=5, depth=5)
+        assert same(found.documents, wanted.documents)
+        assert same(found.scores, wanted.scores)
+
+
+def test_parts_have_bounds_of_their_own(tmp_path):
+    texts = dict(enumerate(corpus(5, 400, 30, 20)))
+    named = {f"d{number:03}": text for number, text in texts.items()}
+    whole = Index.build(named)
+    parts = ShardedIndex.build(named, path=tmp_path / "parts", shards=3)
+    asked, folds = queries(5, 10, 30), (np.arange(400) % 3).astype(np.int32)
+    results = []
+    for index in (whole, parts):
+        vocabulary = Vocabulary.of(index.encode(asked))
+        side = held_out_side(index, vocabulary, folds, 3)
+        found = rank(index, vocabulary, [grid("bm25", k1=[1, 2], b=[0.5])], side, k=4, depth=4)
+        assert same(
+            found.retrieved,
+            np.minimum(rank(index, vocabulary, [[Model.make("bm25")]], side).retrieved, 4),
+        )
+        results.append((found.documents, found.scores))
+    assert same(results[0][0], results[1][0])
+    assert same(results[0][1], results[1][1])
+
+
+def test_bounds_are_the_largest_counts_and_the_smallest_lengths():
+    index = Index.build(corpus(9, 300, 12, 20))
+    own = index.bounds
+    assert own is not None
+    for term in range(index.n_terms):
+        rows = slice(int(index.offsets[term]), int(index.offsets[term + 1]))
+        documents, counts = index.documents[rows], index.counts[rows]
+        assert own.most[term] == counts.max()
+        assert own.shortest[term] == index.lengths[documents].min()
+        row = int(own.rows(np.array([term]))[0])
+        for window in range(own.counts.shape[1] if row >= 0 else 0):
+            there = documents >> 4 == window
+            assert own.starts[row, window + 1] - own.starts[row, window] == there.sum()
+            if there.any():
+                assert own.counts[row, window] == counts[there].max()
+                assert own.lengths[row, window] == index.lengths[documents[there]].min()
+    assert len(own.terms) > 3  # some are frequent
+
+
+def test_bounds_of_an_old_index_are_computed():
+    index = Index.build(corpus(11, 400, 20, 20))
+    texts = queries(11, 10, 20)
+    old = replace(index, bounds=None)
+    for k in (2, 50):
+        found = search_numbers(old, texts, Model.make("bm25"), k)
+        wanted = search_numbers(index, texts, Model.make("bm25"), k)
+        assert same(found[0], wanted[0])
+        assert same(found[1], wanted[1])
