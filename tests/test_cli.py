@@ -407,7 +407,7 @@ def test_measures_describes_those_that_are_named(capsys):
 def test_example_writes_files_that_can_be_evaluated(capsys, files):
     out = printed(capsys, "demo", "--files", "shown").out
     names = {path.name for path in (files / "shown").iterdir()}
-    assert names == {"qrels.txt", "baseline.run", "improved.run", "report.md"}
+    assert names == {"qrels.txt", "machine.qrels", "baseline.run", "improved.run", "report.md"}
     assert "heldout eval" in out.splitlines()[-1]
     runs = ["shown/baseline.run", "shown/improved.run"]
     (baseline,), (improved,) = means(capsys, "shown/qrels.txt", *runs, "-m", "nDCG@10")

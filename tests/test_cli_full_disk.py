@@ -56,6 +56,7 @@ PRINTS = {
     "index": ["index", "data.index"],
     "search": ["search", "data"],
     "search --query": ["search", "data", "--query", "red fish"],
+    "agree": ["agree", "qrels.txt", "machine.txt"],
     "fuse": ["fuse", "one.run", "two.run"],
     "measures": ["measures"],
     "demo --files": ["demo", "--files", "another"],
@@ -81,6 +82,7 @@ WRITES = {
     "index": ["index", "data", "-o"],
     "index --shards": ["index", "data", "--shards", "2", "-o"],
     "search -o": ["search", "data", "-o"],
+    "agree -o": ["agree", "qrels.txt", "machine.txt", "-o"],
     "fuse -o": ["fuse", "one.run", "two.run", "-o"],
     "demo --files": ["demo", "--files"],
 }
@@ -99,7 +101,8 @@ def folder(tmp_path_factory):
     collection = heldout.Collection(documents, queries, judged)
     export_collection(collection, place / "data")
     heldout.Index.build(collection).save(place / "data.index")
-    heldout.Qrels.from_dict(judged).write(place / "qrels.txt")
+    for file in ("qrels.txt", "machine.txt"):
+        heldout.Qrels.from_dict(judged).write(place / file)
     for at, name in enumerate(("one", "two")):
         scores = {
             query: {doc: (number + at) % 7 + 1 / (number + 1) for number, doc in enumerate(docs)}

@@ -37,6 +37,7 @@ WRITERS = {
     f"study coverage small --system bm25 --folds 2 {STUDY}": TABLES | {"parquet"},
     "collection show small": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
+    "agree qrels.txt machine.txt": TABLES,
     "fuse baseline.run improved.run": {"csv", "tsv", "json", "parquet"},
     "chart scores.csv forest": {"png", "svg", "pdf", "html", "json"},
 }
@@ -52,6 +53,7 @@ def folder(tmp_path_factory):
     home = tmp_path_factory.mktemp("output")
     qrels, runs = example()
     qrels.write(home / "qrels.txt")
+    qrels.write(home / "machine.txt")
     for run, names in zip(runs, (("baseline", "w=1"), ("improved", "w=2")), strict=True):
         for name in names:
             run.write(home / f"{name}.run")

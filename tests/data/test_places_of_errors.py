@@ -94,7 +94,7 @@ COLUMNS = {
     "no score, tabs": ("qid\tdocno\nq\td\n", "no column for the score; found qid, docno"),
     "other names": (
         "qid,document,points\nq,d,1\n",
-        r"expected columns for query \(query_id or qid\), doc .*found qid, document, points",
+        "no column for the score; found qid, document, points",
     ),
     "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"expected columns for query .*found q1, d1, 0\.5"),
     "semicolons": ("query_id;doc_id;score\nq;d;1\n", "; separate them with commas or tabs"),
@@ -108,7 +108,7 @@ def test_a_table_without_the_columns_is_no_trec_file(tmp_path, text, message):
 
 
 def test_judgements_without_the_columns_are_no_trec_file(tmp_path):
-    with pytest.raises(InputError, match=r"expected columns for .* grade \(relevance or label\)"):
+    with pytest.raises(InputError, match="no column for the grade; found qid, document, points"):
         read_qrels(saved(tmp_path, "qid,document,points\nq,d,1\n"))
 
 

@@ -281,7 +281,7 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     page = Path(__file__).parents[2] / "docs" / "experiments.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     table = '{source = "docs.jsonl", queries = "queries.tsv", qrels = "qrels.txt"}'
-    text = example.replace('"pydocs"            ', table, 1)
+    text = example.replace('"pydocs"', table, 1)
     assert table in text
     (folder / "ranker.py").write_text(RANKER.replace("power", "weight"))
     (folder / "runs").mkdir()

@@ -103,9 +103,9 @@ def agree(
     --------
     >>> human = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(5)}
     >>> machine = {f"q{n}": {"a": 2, "b": 1, "c": n % 2} for n in range(5)}
-    >>> found = agree(human, {"model": machine}).judges[0]
-    >>> found.pairs, round(found.kappa.estimate, 2), round(found.overrated.estimate, 2)
-    (15, 0.8, 0.13)
+    >>> found = agree(human, {"model": machine}).judges[0].statistics
+    >>> round(found.kappa.estimate, 2), round(found.overrated.estimate, 2)
+    (0.8, 0.13)
     """
     check_level(level)
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
