@@ -22,7 +22,7 @@ import numpy as np
 from bias_study import FIXED, GRID, some_queries
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_folds import choose_values
+from heldout.experiment.documents.choose_in_document_folds import choose_values
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import document_spread, interval
 from heldout.experiment.studies.bias import standard_error

@@ -7,7 +7,7 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_folds import choose_values
+from heldout.experiment.documents.choose_in_document_folds import choose_values
 from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.documents.methods import METHODS
 from heldout.experiment.documents.pooling import pool

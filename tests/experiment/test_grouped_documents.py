@@ -8,7 +8,7 @@ from experiment_data import small_collection, table_bytes
 from heldout import Collection, Experiment, KFold, System
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_folds import _inner_side
+from heldout.experiment.documents.choose_in_document_folds import _inner_side
 from heldout.experiment.documents.uncertainty import _leaders, _lots
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study
 from heldout.experiment.studies.curve import learning_curve

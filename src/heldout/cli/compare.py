@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.claims import (
+from heldout.cli.compare_result import (
     add_claim_arguments,
     add_gate_and_ledger,
     check_claims,

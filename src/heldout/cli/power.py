@@ -127,7 +127,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 def _power(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
-    from heldout.report.plan import json_plan, several_lines, simulated_lines
+    from heldout.report.power import json_plan, several_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     goal = Goal(options.power, options.level, options.alternative)
@@ -159,7 +159,7 @@ def _power(options: argparse.Namespace) -> int:
 
 def _lines(spreads: list[Spread], wanted: Any, options: argparse.Namespace) -> list[str]:
     """The plan of each pair in a block; of many pairs in a table."""
-    from heldout.report.plan import plan_lines, plan_table_lines
+    from heldout.report.power import plan_lines, plan_table_lines
 
     if len(spreads) >= _MANY and not options.half_width:
         width = terminal_width() if sys.stdout.isatty() else None

@@ -1,4 +1,8 @@
-"""The order of ranked documents, including ties; nothing else sorts rankings."""
+"""The order of the documents of runs, including ties.
+
+The loops that keep the best documents (`retrieve.kernels.lists.better`) and the merging of folds
+(`experiment.documents.alignment.merge_lists`) follow the same rule.
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_folds import Choices, choose_values
+from heldout.experiment.documents.choose_in_document_folds import Choices, choose_values
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.extrapolate import FARTHEST, check_extrapolation, extrapolate
 from heldout.experiment.documents.make_estimates import estimate_of

@@ -19,7 +19,7 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.experiment.documents.choose_in_folds import choose_values
+from heldout.experiment.documents.choose_in_document_folds import choose_values
 from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
 from heldout.experiment.documents.methods import fold_values, per_fold
 from heldout.experiment.documents.pooling import pool

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.documents.choose_in_folds import train_side
+from heldout.experiment.documents.choose_in_document_folds import train_side
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.pooling import pool

@@ -16,7 +16,7 @@ import heldout.measure.ranking.counts
 import heldout.measure.ranking.diversity
 import heldout.measure.ranking.graded
 import heldout.measure.ranking.user_models  # noqa: F401 - these register their families
-from heldout.measure.ranking import ties as tie_aware
+from heldout.measure.ranking import tie_averages as tie_aware
 from heldout.measure.ranking.judged import over
 from heldout.measure.ranking.names import family
 

@@ -9,7 +9,7 @@ import numpy as np
 from heldout.errors import MeasureError
 from heldout.measure.ranking.judged import Judged, count_up, over
 from heldout.measure.ranking.names import Gains, family
-from heldout.measure.ranking.ties import mean_discount
+from heldout.measure.ranking.tie_averages import mean_discount
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from heldout import InputError, Scores
 from heldout.experiment.pilots import Spread, document_spreads, pilot_spreads
 from heldout.infer.power import pilot_sd, queries_needed
 from heldout.infer.power_designs import Goal
-from heldout.report.plan import plan_lines, plan_table_lines
+from heldout.report.power import plan_lines, plan_table_lines
 
 GOAL = Goal(0.8, 0.95, "two-sided")
 RNG = np.random.default_rng(1)
