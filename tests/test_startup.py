@@ -119,7 +119,8 @@ def test_one_command_imports_no_other(folder):
     assert not found & {"pathlib", "logging", "hashlib", "html", "json", "shutil", "lzma"}
 
 
-def test_runs_are_evaluated_without_threads_for_matrices(folder):
+def test_runs_are_evaluated_without_threads_for_matrices(folder, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # Dask sets it in this process
     code = command("eval", "qrels", "a.run", "--quiet") + (
         "import os, numpy\nassert 'OPENBLAS_NUM_THREADS' not in os.environ\n"
     )
