@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from heldout import measures
     from heldout.data.collection import Collection
     from heldout.data.collection_files import read_collection
+    from heldout.data.embeddings import Embeddings, read_embeddings
     from heldout.data.export import export_collection
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
     from heldout.data.predictions import ClassPredictions, NumberPredictions
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from heldout.resample.holdout import Chronological, HoldOut, TestSet
     from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.dense import rank_vectors
     from heldout.retrieve.fuse import fuse
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
@@ -93,6 +95,9 @@ _HOMES = {
     "Analyzer": "heldout.retrieve.analyze",
     "Model": "heldout.retrieve.models",
     "fuse": "heldout.retrieve.fuse",
+    "rank_vectors": "heldout.retrieve.dense",
+    "Embeddings": "heldout.data.embeddings",
+    "read_embeddings": "heldout.data.embeddings",
     "search": "heldout.retrieve.search",
     "open_index": "heldout.retrieve.shards",
     # experiments
@@ -157,6 +162,7 @@ __all__ = [
     "ClassPredictions",
     "Collection",
     "Comparison",
+    "Embeddings",
     "Evaluation",
     "Experiment",
     "GivenFolds",
@@ -194,8 +200,10 @@ __all__ = [
     "open_index",
     "parse_measure",
     "parse_measures",
+    "rank_vectors",
     "read_class_predictions",
     "read_collection",
+    "read_embeddings",
     "read_hypotheses",
     "read_number_predictions",
     "read_qrels",

@@ -68,7 +68,7 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index
             ranking.ranks, counted, ranking.retrieved[:, fold], MEASURES, 1000
         )[:, 0]
         lists = ranking.documents[:, fold, 0], ranking.scores[:, fold, 0]
-        run = run_of_lists(index, collection.queries.ids, *lists, "fold")
+        run = run_of_lists(index.document_ids, collection.queries.ids, *lists, "fold")
         names = {name for name, its in zip(index.document_ids, folds, strict=True) if its == fold}
         kept = {
             query: {doc: grade for doc, grade in rows.items() if doc in names}

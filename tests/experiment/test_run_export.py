@@ -44,10 +44,35 @@ def test_query_folds_add_up_to_the_held_out_score(tmp_path):
             assert again.to_dict() == part.to_dict()
 
 
-def test_document_folds_are_one_merged_ranking(tmp_path):
-    found = results(by="document")
-    assert list(found.runs("bm25")) == ["r0"]
-    assert [path.name for path in export_runs(found, tmp_path)] == ["bm25.run", "ql-jm.run"]
+def test_document_folds_are_one_merged_ranking_and_its_parts(tmp_path):
+    found = results(by="document", keep_depth=24)
+    folds = [f"r0-f{fold}" for fold in range(3)]
+    assert list(found.runs("bm25")) == folds
+    names = [path.name for path in export_runs(found, tmp_path)]
+    assert names == [
+        x for s in ("bm25", "ql-jm") for x in (f"{s}.run", *(f"{f}.run" for f in folds))
+    ]
+    whole = found.predictions("bm25").to_dict()
+    joined = {query: {} for query in whole}
+    for part in found.runs("bm25").values():
+        for query, documents in part.to_dict().items():
+            assert not joined[query].keys() & documents.keys()
+            joined[query] |= documents
+    assert joined == whole
+
+
+def test_rankings_are_kept_to_the_depth_that_is_asked_for(tmp_path):
+    shallow, deep = results(), results(keep_depth=24)
+    assert max(shallow.held_out["rank"]) == 10
+    assert max(deep.held_out["rank"]) > 10
+    assert deep.value("bm25", "nDCG@10") == shallow.value("bm25", "nDCG@10")
+    # Any measure of any depth can be computed from the files.
+    export_runs(deep, tmp_path)
+    run = heldout.read_run(tmp_path / "bm25.run")
+    assert heldout.evaluate(COLLECTION.qrels, run, "R@24").value() == 1.0
+    assert "keep_depth" not in shallow.manifest["settings"]
+    with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*at least 10"):
+        results(keep_depth=5)
 
 
 def test_queries_held_out_twice_have_no_run_of_all(tmp_path):

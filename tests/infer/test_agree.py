@@ -16,7 +16,7 @@ from heldout.measure.agreement import krippendorff_alpha
 from heldout.measure.rank_correlation import kendall_tau
 from heldout.report.agreement import agreement_text
 
-QUERIES, DOCS = 15, 20
+QUERIES, DOCS = 20, 20
 
 
 def named(values):
@@ -160,12 +160,12 @@ def test_only_shared_pairs_count_and_the_others_are_named(judged):
     part["q0"]["d19"] = -1  # not judged
     found = agree(human, part)
     (judge,) = found.judges
-    assert (judge.pairs, judge.only_human, judge.only_machine) == (120, 180, 2)
+    assert (judge.pairs, judge.only_human, judge.only_machine) == (160, 240, 2)
     assert [note.code for note in found.notes] == ["pairs-not-shared"]
-    assert "Not used: 180 pairs judged by human only, 2 by machine only." in str(found)
+    assert "Not used: 240 pairs judged by human only, 2 by machine only." in str(found)
     several = agree(human, {"part": part, "whole": machines["fair"]})
     assert len(several.notes) == 2
-    assert several.judge("majority").pairs == 120
+    assert several.judge("majority").pairs == 160
 
 
 def test_inputs_in_any_form(judged, tmp_path):

@@ -150,3 +150,5 @@ def _write(agreement: Agreement, options: argparse.Namespace, path: str) -> None
     part = part_of_agreement(agreement, provenance=files)
     title = "Do machine judgements agree with human ones?"
     write_page(path, render_page(title, [part], made=[("command", this_command())]))
+    if not options.quiet:
+        sys.stderr.write(f"Open {path} in a browser.\n")

@@ -41,7 +41,10 @@ _EXAMPLES = """\
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
   heldout run scifact --system 'ranker.py:rank(dims=50,100)' --leave-one-out
   heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
+  heldout run scifact --system bm25 --system 'rerank(first=bm25, depth=100, function=rank.py:f)'
+  heldout run scifact --system bm25 --system 'dense=vectors(docs.npy, queries.npy, metric=cosine)'
   heldout run qrels.txt --system 'ql=runs/mu=*.run' --against bm25.run
+  heldout run qrels.txt --system 'mine=folds/{fold}.run' --system bm25.run --folds 5
   heldout run experiment.toml -o results
   heldout run experiment.toml --dry-run
   heldout run experiment.toml -o results --resume      continue after an interruption
@@ -56,7 +59,10 @@ tuned on the training data of each split. Run files with * or ? are the settings
 read from their names (name=value, joined by a comma, _ or -). NAME= before a system names it.
 A fusion, such as wsum(bm25.run, dense.run, norm=minmax, w=0:1:11) or rrf(bm25, dense.run, k=10,60),
 combines run files and other systems of the experiment; w is the weight of the first of two (see
-heldout fuse --methods).
+heldout fuse --methods). rerank(first=..., function=...) lets a function f(train, test, candidates)
+reorder the first documents of a model, a run or another system. vectors(docs.npy, queries.npy)
+ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
+fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
 If all systems are run files or fusions of them, judgements are enough. A file with task =
 "classification" or "regression" has a table as [data] (file, target, text or features) and
@@ -73,6 +79,7 @@ _DESCRIBING: Final = {
     "method": "--method",
     "target_size": "--target-size",
     "depth": "--depth",
+    "keep_depth": "--keep-depth",
     "baseline": "--baseline",
     "level": "--level",
     "seed": "--seed",
@@ -129,6 +136,12 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     )
     add("--target-size", type=positive, metavar="N", help="collection size the estimate is for")
     add("--depth", type=positive, metavar="N", help="ranking depth (default: 1000)")
+    add(
+        "--keep-depth",
+        type=positive,
+        metavar="N",
+        help="documents of each held-out ranking to keep with the results (default: 10)",
+    )
     add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
     add_plan_options(parser)
     add_level(parser, None)
@@ -297,7 +310,7 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     if options.measure:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
-    fields |= _given(options, (*names, "baseline", "level", "index"))
+    fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
     if options.verify_index:
         fields["verify_index"] = True
     plan = plan_table(options)

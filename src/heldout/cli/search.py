@@ -22,6 +22,7 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
+from heldout.cli.search_vectors import METRICS, is_vectors, refuse_text_options, search_vectors
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -46,6 +47,7 @@ _EXAMPLES = """\
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search pydocs.shards --queries topics.txt --dask tcp://10.0.0.7:8786 -o bm25.run
+  heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
   heldout search --models                   all models, their parameters and conventions
 """
 
@@ -53,6 +55,8 @@ _NOTES = """\
 A collection is indexed in memory on every call; for a large one build the index once (heldout
 index) and name it with --index; it must be of the same documents. The run is written to -o FILE
 (.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
+Vectors (.npy, one row per document or query) have their ids in docs.ids or docs.txt beside them,
+one per line. All documents are compared: the ranking is exact.
 """
 
 _MOST = 1000
@@ -84,6 +88,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         metavar="NAME=X",
         help="parameter of the model (repeat for more)",
     )
+    add("--metric", choices=METRICS, help="how vectors are compared (default: cosine)")
     add("--models", action=_ListModels, nargs=0, help="list the models and exit")
     add("--query", metavar="WORDS", help="show the best documents for these words")
     add(
@@ -128,20 +133,36 @@ def _search(options: argparse.Namespace) -> int:
 
         # Unknown measures are refused before the search.
         options.measure = parse_measures(given_measures(options.measure, "ranking"), "ranking")
-    given = _from_index(options) if is_index(options.collection) else _from_collection(options)
-    judged = given.judged
-    if judged is None and _evaluates(options):
-        raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
-    run = _run(given, model, options)
+    if is_vectors(options.collection):
+        judged = _given_judgements(options)
+        _refuse_unjudged(judged, options)
+        run, lines = search_vectors(options, options.depth or _MOST)
+    else:
+        given = _from_index(options) if is_index(options.collection) else _from_collection(options)
+        judged = given.judged
+        _refuse_unjudged(judged, options)
+        run = _run(given, model, options)
+        lines = _notes(given, run)
     if options.output is not None:
         write_run(run, options.output, kind)
     if not options.quiet:
-        _note(given, run)
+        sys.stderr.write("".join(line + "\n" for line in lines))
     if options.output is None and not _evaluates(options):
         print_run(run, json=options.json)
     if judged is not None and _evaluates(options):
         _evaluate(judged, run, options)
     return 0
+
+
+def _given_judgements(options: argparse.Namespace) -> Qrels | None:
+    from heldout.data.run_files import read_qrels
+
+    return None if options.qrels is None else read_qrels(*split_paths(options.qrels))
+
+
+def _refuse_unjudged(judged: Qrels | None, options: argparse.Namespace) -> None:
+    if judged is None and _evaluates(options):
+        raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
 
 
 def _evaluates(options: argparse.Namespace) -> bool:
@@ -150,6 +171,7 @@ def _evaluates(options: argparse.Namespace) -> bool:
 
 def _refuse_misfits(options: argparse.Namespace) -> None:
     """Refuse options that say nothing together, before anything is read."""
+    refuse_text_options(options)
     if options.query is None:
         return
     for name, value in (
@@ -210,7 +232,6 @@ def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries and judgements must be given beside it."""
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
-    from heldout.data.run_files import read_qrels
 
     if options.queries is None:
         raise InputError(
@@ -220,8 +241,7 @@ def _from_index(options: argparse.Namespace) -> _Given:
     index = _open_alone(options)
     reading = Reading(options.encoding, options.errors, None)
     queries, notes = read_queries(options.queries, reading, field=options.query_field, first_line=1)
-    judged = None if options.qrels is None else read_qrels(*split_paths(options.qrels))
-    return _Given(index, queries, judged, (*notes, *queries.notes()))
+    return _Given(index, queries, _given_judgements(options), (*notes, *queries.notes()))
 
 
 def _open_alone(options: argparse.Namespace) -> AnyIndex:
@@ -292,7 +312,8 @@ def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
         yield each
 
 
-def _note(given: _Given, run: Run) -> None:
+def _notes(given: _Given, run: Run) -> list[str]:
+    """What is printed about a run."""
     from heldout.data.notes import named_few
     from heldout.notes import Note
     from heldout.report.tables import note_lines, plain_text
@@ -309,8 +330,7 @@ def _note(given: _Given, run: Run) -> None:
         f"{count_of(len(run), 'row')}, from the index {given.index.fingerprint[:16]} of "
         f"{count_of(given.index.n_documents, 'document')}"
     )
-    lines = [*note_lines(notes), plain_text(made)]
-    sys.stderr.write("".join(line + "\n" for line in lines))
+    return [*note_lines(notes), plain_text(made)]
 
 
 def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:

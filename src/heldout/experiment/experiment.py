@@ -72,6 +72,8 @@ class Experiment:
         Random seed of folds, systems with a seed, and resampling.
     depth
         Ranking depth: documents below it are ignored.
+    keep_depth
+        How many documents of each held-out ranking are kept with the results, at least 10.
     rule, inner
         How parameters are chosen on training data: ``best`` or ``one-se``; on all of it (None)
         or by a number of inner folds.
@@ -130,6 +132,7 @@ class Experiment:
         tune_for: str | Measure | None = None,
         seed: int = 0,
         depth: int = 1000,
+        keep_depth: int = 10,
         rule: Rule = "best",
         inner: int | None = None,
         method: Method = "pooled",
@@ -152,6 +155,7 @@ class Experiment:
             "tune_for": tune_for,
             "seed": seed,
             "depth": depth,
+            "keep_depth": keep_depth,
             "rule": rule,
             "inner": inner,
             "method": method,

@@ -76,14 +76,31 @@ class HeldOutRankings:
         ]
 
     def runs(self, system: str) -> dict[str, Run]:
-        """The rankings of each held-out part by its name; see `Results.runs`."""
+        """Return the rankings of each held-out part by its name; see `Results.runs`."""
         import polars as pl
 
         mine = self._results.held_out.filter(pl.col("system") == system)
+        parts = mine.partition_by(_PLACE, maintain_order=True)
         return {
-            _part_name(part): _run(part, system)
-            for part in mine.partition_by(_PLACE, maintain_order=True)
+            _part_name(part): _run(part, system) for whole in parts for part in self._folds(whole)
         }
+
+    def _folds(self, part: pl.DataFrame) -> list[pl.DataFrame]:
+        """Return a ranking that was merged over folds of documents as one part per fold."""
+        import polars as pl
+
+        repeat, fold, *_ = part.select(_PLACE).row(0)
+        if fold is not None:
+            return [part]
+        held = self._results.splits.filter(
+            (pl.col("repeat") == repeat) & (pl.col("kind") == "document")
+        )
+        owner = held.select(pl.col("unit").alias("document"), pl.col("fold").alias("owner"))
+        joined = part.join(owner, on="document", how="inner", maintain_order="left")
+        if not len(joined):
+            return [part]  # an experiment of 0.1 has no table of splits
+        split = joined.with_columns(fold=pl.col("owner").cast(part.schema["fold"])).drop("owner")
+        return split.sort("fold", maintain_order=True).partition_by("fold", maintain_order=True)
 
     def predictions(self, system: str, run: int | None = None) -> Run:
         """Return the ranked list of each query, if it was held out once in a repeat."""

@@ -27,6 +27,7 @@ def judged_collection(
     *,
     name: str | None = None,
     intersection: bool = False,
+    top: int = TOP,
 ) -> Collection:
     """Return a collection of the judged queries, without texts.
 
@@ -42,6 +43,8 @@ def judged_collection(
         The name of the collection (default: that of the first file).
     intersection
         Leave out queries that are missing in a run; otherwise they count as 0 there.
+    top
+        Number of documents per query that results keep.
     """
     searching = [one.name for one in systems if one.needs_documents]
     if searching:
@@ -53,8 +56,8 @@ def judged_collection(
     documents = dict.fromkeys(judged.docs.tolist(), "")
     kept = set(judged.queries)
     for system in systems:
-        for run in system.ranked():
-            documents.update(dict.fromkeys(_first(run), ""))
+        for run in system.ranked(top):
+            documents.update(dict.fromkeys(_first(run, top), ""))
             kept.intersection_update(run.queries if intersection else kept)
     if not kept:
         raise InputError("no judged query is in all runs")
@@ -68,7 +71,7 @@ def judged_collection(
     return replace_notes(whole, ())  # the notes are about missing texts
 
 
-def _first(run: Run) -> list[str]:
+def _first(run: Run, top: int) -> list[str]:
     """Return the documents of a run that results show."""
-    rows = run.offsets[:-1, None] + np.arange(TOP)
+    rows = run.offsets[:-1, None] + np.arange(top)
     return run.docs.take(rows[rows < run.offsets[1:, None]]).tolist()

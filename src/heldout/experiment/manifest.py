@@ -100,11 +100,16 @@ class SystemRecord(TypedDict):
     # A fusion: its method, and its parts, run files with a hash.
     fusion: NotRequired[str]
     parts: NotRequired[list[str]]
+    # Vectors: hashes of those of the documents and of the queries.
+    vectors: NotRequired[list[str]]
+    # The first stage of a reranker.
+    first: NotRequired[str]
     # What is called, and a hash of its source.
     function: NotRequired[str]
     object: NotRequired[str]
     transformer: NotRequired[str]
     comparable: NotRequired[bool | None]
+    learns: NotRequired[bool]
     source: NotRequired[str]
     # An estimator: its class and parameters, as `systems.descriptions.described` gives them.
     estimator: NotRequired[Description]
@@ -155,6 +160,7 @@ class SettingsRecord(TypedDict):
     baseline: str | None
     collection: NotRequired[CollectionSizes]
     depth: NotRequired[Count]
+    keep_depth: NotRequired[Count]
     estimator: NotRequired[str]
     target_size: NotRequired[Count | None]
     replicates: NotRequired[Count]

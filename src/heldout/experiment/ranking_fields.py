@@ -74,7 +74,7 @@ def check_ranking_fields(
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
     known = None if given.verify_index else _known(index)
-    collection, source = _collection(given.collection, systems, problems, folder, known)
+    collection, source = _collection(given, systems, problems, folder, known)
     plan = _plan(given, by, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
     if problems.found or collection is None or splits is None or tune_for is None:
@@ -90,6 +90,7 @@ def check_ranking_fields(
         tune_for=tune_for,
         seed=given.seed,
         depth=given.depth,
+        keep_depth=given.keep_depth,
         inner=given.inner,
         target_size=given.target_size,
         replicates=given.replicates,
@@ -224,13 +225,14 @@ def _known(index: AnyIndex | str | None) -> Known | None:
 
 
 def _collection(
-    given: Any,
+    fields: RankingFields,
     systems: tuple[System[Any], ...],
     problems: Problems,
     folder: Path | None,
     known: Known | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
     """Return the collection, and how it was read (None: it was given as an object)."""
+    given = fields.collection
     if isinstance(given, Collection):
         return _judged(given, problems), None
     if given is None:
@@ -243,7 +245,7 @@ def _collection(
         return None, None
     source, collection = found.moved(_found_from(folder)), None
     if source.source is None:
-        return _judged_alone(source, systems, problems), None
+        return _judged_alone(source, systems, fields.keep_depth, problems), None
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
@@ -252,7 +254,7 @@ def _collection(
 
 
 def _judged_alone(
-    table: CollectionTable, systems: tuple[System[Any], ...], problems: Problems
+    table: CollectionTable, systems: tuple[System[Any], ...], top: int, problems: Problems
 ) -> Collection | None:
     """Make a collection from judgements and the run files of all systems."""
     if table.qrels is None:
@@ -265,7 +267,7 @@ def _judged_alone(
             )
     try:
         return judged_collection(
-            table.qrels, systems, name=table.name, intersection=table.intersection
+            table.qrels, systems, name=table.name, intersection=table.intersection, top=top
         )
     except HeldoutError as error:
         problems.add("collection", str(error))

@@ -196,9 +196,10 @@ class Results:
         Returns
         -------
         dict
-            Run of each split, by its name: ``r0-f3`` for fold 3 of repeat 0; ``r0`` if the held-out
-            documents of all folds of a repeat were merged. The runs have the documents that the
-            experiment kept, by default the first ten of each query.
+            Run of each split, by its name: ``r0-f3`` for fold 3 of repeat 0. If documents were held
+            out, it has the documents of the fold that are in the merged ranking of all folds
+            (`predictions`). Rankings are as deep as the experiment kept them (`keep_depth`), by
+            default ten documents per query.
         """
         self._system(system)
         if not isinstance(self._side, HeldOutRankings):

@@ -23,8 +23,9 @@ _UNSAFE: Final = re.compile(r"[^\w.=,+()-]+")
 def export_runs(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
     """Write the held-out rankings of all systems and return the paths of the files.
 
-    ``SYSTEM.run`` has all queries, if no query was held out twice; ``SYSTEM/r0-f3.run`` those of
-    one split. A single split is written once.
+    ``SYSTEM.run`` has all queries, if none was held out twice; ``SYSTEM/r0-f3.run`` the held-out
+    queries or documents of one split. A single split is written once. Rankings are as deep as the
+    experiment kept them (`keep_depth`).
 
     Parameters
     ----------

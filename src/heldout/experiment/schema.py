@@ -120,6 +120,7 @@ class RankingFields(ExperimentFields):
     collection: Any = None
     by: By = "query"
     depth: Count = 1000
+    keep_depth: Annotated[int, Field(ge=10)] = 10
     inner: Folds | None = None
     method: Method = "pooled"
     target_size: Count | None = None
@@ -218,12 +219,14 @@ class SystemTable(Table):
     function: str | None = None
     object: str | None = None
     transformer: str | None = None
+    first: str | None = None
     parameters: dict[str, Anything] | None = None
     space: Any = None
     sample: Count | None = None
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None
     comparable: bool | None = None
+    learns: bool | None = None
 
 
 class EstimatorTable(Table):

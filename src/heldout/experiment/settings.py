@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 from heldout.data.run import Run
 from heldout.errors import InputError
+from heldout.experiment.documents.ranked_lists import TOP
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -190,8 +191,8 @@ class RankingSettings(Settings):
     ----------
     collection, source
         The collection, and how it was read (None: it was given as an object).
-    depth
-        Ranking depth.
+    depth, keep_depth
+        Ranking depth; how many documents of each held-out ranking are kept.
     method, target_size, replicates
         How scores on new documents are estimated.
     index, analyzer
@@ -211,6 +212,7 @@ class RankingSettings(Settings):
     collection: Collection
     source: CollectionTable | None
     depth: int
+    keep_depth: int
     method: str
     target_size: int | None
     replicates: int
@@ -223,6 +225,11 @@ class RankingSettings(Settings):
         return bool(self.tune_for.higher_is_better)
 
     @property
+    def kept(self) -> int:
+        """The number of documents of each held-out ranking that results keep."""
+        return max(TOP, min(self.keep_depth, self.depth))
+
+    @property
     def document_groups(self) -> Ints | None:
         """The group of each document, if documents are held out; None: no groups."""
         if self.by == "query":
@@ -233,7 +240,8 @@ class RankingSettings(Settings):
         self, limit: int | None = None, stack: ExitStack | None = None
     ) -> AnyIndex | None:
         """Return the index for built-in models; it is built if none was given."""
-        if not any(system.needs_index for system in self.systems):
+        every = [part for system in self.systems for part in (system, *system.linked_parts())]
+        if not any(system.needs_index for system in every):
             return None
         from heldout.retrieve.index import Index
         from heldout.retrieve.shards import open_index
@@ -258,7 +266,7 @@ class RankingSettings(Settings):
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """Return all settings as plain values."""
         collection = self.collection
-        return {
+        record: SettingsRecord = {
             **self._described(),
             "collection": {
                 "name": collection.name,
@@ -272,6 +280,9 @@ class RankingSettings(Settings):
             "replicates": self.replicates,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
+        if self.keep_depth != TOP:  # otherwise as 0.1 wrote it: a run begun with it can be finished
+            record["keep_depth"] = self.keep_depth
+        return record
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Return fingerprints of the collection, the splits and the index."""

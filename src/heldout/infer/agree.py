@@ -44,6 +44,9 @@ __all__ = ["LEAST_PAIRS", "agree"]
 LEAST_PAIRS: Final = 10
 """Pairs judged by both from which on agreement is computed: fewer are probably wrong ids."""
 
+FEW_QUERIES: Final = 20
+"""Below this number of queries there is a warning: intervals cover less than they promise."""
+
 _ENDINGS: Final = (
     *(".gz", ".xz", ".bz2", ".zst"),
     *(".qrels", ".txt", ".csv", ".tsv", ".jsonl", ".json", ".parquet"),
@@ -275,10 +278,10 @@ def _notes(judges: Sequence[JudgeAgreement], named: Mapping[str, Judged]) -> Ite
             "come from the pairs",
         )
     fewest = min(one.queries for one in judges)
-    if fewest < 10:
+    if fewest < FEW_QUERIES:
         yield Note(
             "few-units",
-            f"{count_of(fewest, 'query', 'queries')}: intervals treat queries as the units and are "
-            "unreliable for so few",
+            f"{count_of(fewest, 'query', 'queries')}: intervals of agreement are too short below "
+            f"{FEW_QUERIES}",
             count=fewest,
         )

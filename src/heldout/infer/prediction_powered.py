@@ -88,7 +88,7 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
     In the term of each human query, the weight of the machine is estimated from the other human
     queries, so that the estimate is unbiased. The variance is the larger of the jackknife's and
     that of the residuals: with few queries a single one can decide the weight, and the residuals
-    alone gave intervals that covered down to 91 % (``docs/methods.md``).
+    alone gave intervals that are slightly too narrow (``docs/methods.md``).
 
     Parameters
     ----------

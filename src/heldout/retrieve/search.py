@@ -80,7 +80,7 @@ def search(
         raise InputError(f"k={k}: expected a positive integer")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     documents, scores = search_numbers(index, asked.texts, rule, k, each=each)
-    return run_of_lists(index, asked.ids, documents, scores, name or str(rule))
+    return run_of_lists(index.document_ids, asked.ids, documents, scores, name or str(rule))
 
 
 def search_numbers(
@@ -176,14 +176,15 @@ def _curve(part: Part, model: Model, known: TermStatistics) -> Curve:
 
 
 def run_of_lists(
-    index: AnyIndex, query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
+    ids: Sequence[str], query_ids: Sequence[str], documents: Numbers, scores: Floats, name: str
 ) -> Run:
     """Return ranked lists (queries × k) as a run; queries without documents are left out."""
     kept = documents >= 0
     counts = kept.sum(axis=1)
     asked = np.flatnonzero(counts)
     numbers, places = np.unique(documents[kept], return_inverse=True)
-    ids = id_column(index.document_ids[number] for number in numbers.tolist())
+    column = id_column(ids[number] for number in numbers.tolist())
     offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
     values = np.maximum(scores[kept], LOWEST_SCORE)
-    return Run(name, tuple(query_ids[q] for q in asked.tolist()), offsets, ids.take(places), values)
+    names = tuple(query_ids[q] for q in asked.tolist())
+    return Run(name, names, offsets, column.take(places), values)

@@ -12,7 +12,7 @@ from heldout.experiment.execution.executors import InProcess
 from heldout.experiment.execution.folder import LOCK, refuse_link
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.execution.progress import progress_bar
-from heldout.experiment.execution.tasks import STAGES, plan_tasks
+from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.manifest import MANIFEST, experiment_key
 from heldout.experiment.result_files import all_files
 from heldout.experiment.results import Results
@@ -182,7 +182,7 @@ def execute(
         Called with each task, its record and its seconds.
     """
     in_process = InProcess(Context(settings, index))
-    for stage in STAGES:
+    for stage in sorted({task.stage for task in tasks}):
         waiting = [task for task in tasks if task.stage == stage and task.key not in records]
         # Points are chosen before anything is submitted: an error while submitting would be lost.
         ready = list(_resolved(settings, waiting, records))

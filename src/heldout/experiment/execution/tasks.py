@@ -2,7 +2,7 @@
 
 The record of a task depends on the settings and the task alone, so tasks can run in any order, on
 any number of workers, before or after a crash. Held-out data are not used before parameters have
-been chosen for them: tasks of the second stage need the choices that follow from the first.
+been chosen for them: tasks of a later stage need the choices that follow from earlier ones.
 """
 
 from __future__ import annotations
@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
 
-__all__ = ["EVERYTHING", "STAGES", "Task", "plan_tasks"]
+__all__ = ["EVERYTHING", "Task", "plan_tasks"]
 
 EVERYTHING: Final = -1
 """In place of a split: nothing is held out (parameters are tuned on all data)."""
-STAGES: Final = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class Task:
         The numbers of the parameter settings to use; empty: they are chosen by an earlier stage,
         or by the task itself.
     stage
-        0, or 1 if it needs the choices that follow from stage 0.
+        0, or a higher number if it needs the choices that follow from earlier stages.
     """
 
     key: str
@@ -53,6 +52,6 @@ class Task:
 
 
 def plan_tasks(settings: Settings) -> tuple[Task, ...]:
-    """Return all tasks, in the order of the systems; those of stage 1 after those of stage 0."""
+    """Return all tasks, in the order of the systems, stage after stage."""
     tasks = [task for system in settings.systems for task in system.tasks(settings)]
     return tuple(sorted(tasks, key=lambda task: task.stage))  # a stable sort

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.experiment.documents.ranked_lists import TOP
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
+    from heldout.retrieve.dense import Metric
     from heldout.retrieve.shards import AnyIndex
     from heldout.tune.listed import Listed
     from heldout.tune.space import Space
@@ -109,6 +112,8 @@ class System(ABC, Generic[S]):
         search: Literal["grid", "random", "optuna"] | None = None,
         trials: int | None = None,
         comparable: bool | None = None,
+        learns: bool | None = None,
+        first: Run | System[Any] | str | os.PathLike[str] | None = None,
         kind: Literal["function", "object", "transformer"] | None = None,
     ) -> System[Any]:
         """Make a system.
@@ -135,6 +140,16 @@ class System(ABC, Generic[S]):
         comparable
             Whether the scores of a function or object for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
+        learns
+            False: the ranking of a query by a function does not depend on the training queries and
+            judgements. It is then called once per parameter setting when queries are held out, gets
+            no judgements, and can be fused and reranked.
+        first
+            The first stage of a function ``f(train, test, candidates, **parameters)`` that reranks:
+            a system, the name of another system of the experiment, a run or its path, or a built-in
+            model. `candidates` is a run with its first documents for the test queries; their number
+            is the parameter ``depth`` (default: 100). A parameter ``train_candidates`` gets those
+            of the training queries.
         kind
             What is called, if that is ambiguous.
 
@@ -147,8 +162,41 @@ class System(ABC, Generic[S]):
         from heldout.experiment.systems.parameters import SystemOptions
         from heldout.experiment.systems.reading import system_of  # it makes systems
 
-        options = SystemOptions(parameters, space, sample, comparable, search, trials)
+        options = SystemOptions(
+            parameters, space, sample, comparable, search, trials, first, learns
+        )
         return system_of(given, name, options, kind)
+
+    @staticmethod
+    def vectors(
+        documents: Embeddings | str | os.PathLike[str],
+        queries: Embeddings | str | os.PathLike[str],
+        name: str | None = None,
+        *,
+        metric: Metric = "cosine",
+    ) -> System[Any]:
+        """Make a system that ranks documents by their vectors; see `heldout.rank_vectors`.
+
+        Parameters
+        ----------
+        documents, queries
+            Their vectors, or ``.npy`` files; see `heldout.read_embeddings`.
+        name
+            Its name in tables.
+        metric
+            ``cosine`` or ``ip``.
+
+        Examples
+        --------
+        >>> from heldout import Embeddings
+        >>> documents = Embeddings(["d1", "d2"], [[1.0, 0.0], [0.6, 0.8]])
+        >>> System.vectors(documents, Embeddings(["q1"], [[0.0, 1.0]]), "dense").name
+        'dense'
+        """
+        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.text_forms import vectors_of  # it makes systems
+
+        return vectors_of(documents, queries, name, SystemOptions({"metric": metric}))
 
     @staticmethod
     def fusion(
@@ -218,8 +266,15 @@ class System(ABC, Generic[S]):
         """Return the parameters whose value is the first or last of its grid."""
         return () if self.space is None else tuple(self.space.edges(number))
 
-    def ranked(self) -> Iterator[Run]:
-        """Yield the runs that the system consists of; a system that searches has none."""
+    def ranked(self, top: int = TOP) -> Iterator[Run]:
+        """Yield the runs that the system consists of; a system that searches has none.
+
+        Parameters
+        ----------
+        top
+            Number of documents per query that results keep.
+        """
+        del top
         return iter(())
 
     def describe(self) -> SystemRecord:
@@ -266,11 +321,15 @@ class System(ABC, Generic[S]):
         del systems
         return self
 
+    def linked_parts(self) -> tuple[System[Any], ...]:
+        """Return the systems whose rankings it uses, in an experiment; most use none."""
+        return ()
+
     def not_a_part(self) -> str | None:
         """Return why its rankings cannot be used by another system; None: they can."""
         return (
             "its ranking of a query can depend on the training side; write its run to a file, and "
-            "fuse that"
+            "name that"
         )
 
     def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:

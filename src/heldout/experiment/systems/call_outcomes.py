@@ -10,7 +10,7 @@ from heldout.experiment.documents.alignment import merge_lists
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import NONE, TOP, Lists, measure_lists
+from heldout.experiment.documents.ranked_lists import NONE, Lists, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.choose_in_folds import TEST, TUNE
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
@@ -84,7 +84,7 @@ def collect_tests(
 
 def _alone(settings: RankingSettings, at: int, record: RankedRecord) -> HeldOut:
     place = Place.of(settings.splits.key(at))
-    return HeldOut(place, record.number, record.values[:-1], record.lists.top(TOP))
+    return HeldOut(place, record.number, record.values[:-1], record.lists.top(settings.kept))
 
 
 def _training(
@@ -117,7 +117,7 @@ def _pooled(
             values = measure_lists(table, lists, counted, settings.measures, settings.depth)
             numbers = {tests[at].number for at in members}
             number = numbers.pop() if len(numbers) == 1 else -1
-            held_out.append(HeldOut(place, number, values, lists.top(TOP)))
+            held_out.append(HeldOut(place, number, values, lists.top(settings.kept)))
             parts.append((asked, values, lists.documents))
         values, whole = parts[0][1:]
         for asked, own, documents_of_part in parts[1:]:

@@ -24,7 +24,7 @@ from heldout.data.run import Run
 from heldout.data.view import View
 from heldout.errors import HeldoutError, InputError, cause_of
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.documents.ranked_lists import lists_of_run, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.call_outcomes import collect_calls
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.experiment.documents.ranked_lists import Lists
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
@@ -59,7 +60,18 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.int32] | None
 
-__all__ = ["CallKind", "CallSide", "CallSystem", "call_sides", "sealed", "with_seed"]
+__all__ = [
+    "CallKind",
+    "CallSide",
+    "CallSystem",
+    "call_sides",
+    "comparable_misfit",
+    "kept_lists",
+    "refuse_strangers",
+    "sealed",
+    "takes",
+    "with_seed",
+]
 
 CallKind = Literal["function", "object", "transformer"]
 
@@ -113,12 +125,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
         if by != "query" and self.comparable is None:
-            yield (
-                "say whether scores from different fits can be compared: comparable=true merges "
-                "the held-out documents of all folds into one ranking; comparable=false evaluates "
-                f"every fold by itself, which estimates the score on a collection as small as a "
-                f"fold; in a text: {self.reference or 'file.py:name'}(comparable=true)"
-            )
+            yield comparable_misfit(self.reference or "file.py:name")
 
     def why_no_choice(self, settings: RankingSettings, tried: Sequence[TuneRecord]) -> str:
         """Return why no parameter setting can be chosen."""
@@ -127,13 +134,10 @@ class CallSystem(NestedSystem["RankingSettings"]):
 
     def perform(self, task: Task, context: Context[RankingSettings]) -> Record:
         """Call the system with the training side, let it rank the other side, and evaluate that."""
-        (number,), settings = task.points, context.settings
-        whole = settings.collection
+        settings, whole = context.settings, context.settings.collection
         seen, ranked = call_sides(settings, task)
-        # The same seed for all points, so that they are compared under the same random numbers.
-        seed = call_seed(settings.seed, self.name, shown_split(settings, task), task.inner)
         sides = seen.sealed(whole, judged=True), ranked.sealed(whole, judged=False)
-        lists = lists_of_run(self.rank(*sides, number, seed), whole, settings.depth)
+        lists = lists_of_run(self.rank_task(task, context, *sides), whole, settings.depth)
         table = RankTable.of(whole)
         counted = ranked.counted(table)
         if task.kind == TUNE:
@@ -141,16 +145,33 @@ class CallSystem(NestedSystem["RankingSettings"]):
             return TuneRecord(values=values[0])
         measures = [*settings.measures, settings.tune_for]
         values = measure_lists(table, lists, counted, measures, settings.depth)
-        kept = lists if self.comparable and settings.by != "query" else lists.top(TOP)
+        kept = kept_lists(lists, settings, comparable=self.comparable)
         return RankedRecord(
-            number=number, values=values, documents=kept.documents, scores=kept.scores
+            number=task.points[0], values=values, documents=kept.documents, scores=kept.scores
         )
+
+    def rank_task(
+        self, task: Task, context: Context[RankingSettings], train: View, test: View
+    ) -> Run:
+        """Return the ranking of the test side of a task."""
+        return self.rank(train, test, task.points[0], self.task_seed(task, context.settings))
+
+    def task_seed(self, task: Task, settings: RankingSettings) -> int:
+        """Return a seed: the same for all points, which are compared under the same numbers."""
+        return call_seed(settings.seed, self.name, shown_split(settings, task), task.inner)
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
         """Combine the records of its calls."""
         return collect_calls(self, settings, records)
 
-    def rank(self, train: View, test: View, number: int, seed: int) -> Run:
+    def rank(
+        self,
+        train: View,
+        test: View,
+        number: int,
+        seed: int,
+        more: Mapping[str, object] | None = None,
+    ) -> Run:
         """Return the ranking of a test side by the system, trained on a train side.
 
         Parameters
@@ -161,10 +182,13 @@ class CallSystem(NestedSystem["RankingSettings"]):
             The point with the parameters.
         seed
             Passed to systems that have a parameter `seed`.
+        more
+            More arguments, which are not parameters of the system.
         """
         settings = self.settings(number)
+        arguments: Point = {**settings, **(more or {})}
         try:
-            run = _as_run(self._called(train, test, settings, seed), self.name)
+            run = _as_run(self._called(train, test, arguments, seed), self.name)
         except HeldoutError:
             raise
         except SystemExit as error:
@@ -173,7 +197,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
             raise InputError(
                 f"{self.name}{_shown(settings)} failed: {cause_of(error)}\n{_last_frames(error)}"
             ) from error
-        _refuse_strangers(run, test, self.name)
+        refuse_strangers(run, test, self.name)
         return run
 
     def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
@@ -200,13 +224,39 @@ class CallSystem(NestedSystem["RankingSettings"]):
         return replace(self, call=call)
 
 
+def comparable_misfit(text: str) -> str:
+    """Return what to say about scores if documents are held out.
+
+    Parameters
+    ----------
+    text
+        The system as a text.
+    """
+    return (
+        "say whether scores from different fits can be compared: comparable=true merges "
+        "the held-out documents of all folds into one ranking; comparable=false evaluates "
+        "every fold by itself, which estimates the score on a collection as small as a "
+        f"fold; in a text: {text}(comparable=true)"
+    )
+
+
+def kept_lists(lists: Lists, settings: RankingSettings, *, comparable: bool | None) -> Lists:
+    """Return the part of ranked lists that results need: all, if folds are merged."""
+    return lists if comparable and settings.by != "query" else lists.top(settings.kept)
+
+
 def with_seed(call: Any, settings: Point, seed: int) -> Point:
     """Return the parameters, and the seed if the system has a parameter for it that is not set."""
+    needed = "seed" not in settings and takes(call, "seed")
+    return {**settings, "seed": seed} if needed else settings
+
+
+def takes(call: Any, name: str) -> bool:
+    """Return whether a function or class has a parameter of this name."""
     try:
-        takes = "seed" in inspect.signature(call).parameters
+        return name in inspect.signature(call).parameters
     except (TypeError, ValueError):
-        takes = False
-    return {**settings, "seed": seed} if takes and "seed" not in settings else settings
+        return False
 
 
 def _made(call: Any, settings: Point, seed: int) -> Any:
@@ -240,7 +290,8 @@ def _as_run(found: object, name: str) -> Run:
     )
 
 
-def _refuse_strangers(run: Run, test: View, name: str) -> None:
+def refuse_strangers(run: Run, test: View, name: str) -> None:
+    """Raise an error if a run has queries or documents that are not on the test side."""
     known = set(test.collection.queries.ids)
     strange = [query for query in run.queries if query not in known]
     if strange:

@@ -20,8 +20,8 @@ from heldout.experiment.documents.ranked_lists import TOP, Lists, lists_of_run
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.outcomes import FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.systems.parts import linked_part, part_points, shown_part
 from heldout.experiment.systems.records import Record
-from heldout.experiment.systems.runs import RunSystem
 from heldout.experiment.systems.static import choose_static, lists_of_some
 from heldout.retrieve.fuse import Fusion, fuse_tops, judged_ranks
 from heldout.retrieve.fusion_methods import METHODS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.settings import RankingSettings, Settings
+    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import Chosen
 
@@ -49,7 +49,6 @@ __all__ = [
     "first_lists",
     "fusion_at",
     "measured",
-    "part_points",
 ]
 
 FUSION: Final = "fusion"
@@ -110,33 +109,8 @@ class FusionSystem(System["RankingSettings"]):
 
     def linked(self, systems: Mapping[str, System[Any]]) -> FusionSystem:
         """Return the system with the systems and run files that its parts name."""
-        others = {name: one for name, one in systems.items() if name != self.name}
-        parts = tuple(self._part(part, others) for part in self.parts)
+        parts = tuple(linked_part(self.name, one, systems, self.home) for one in self.parts)
         return replace(self, parts=parts)
-
-    def _part(self, part: System[Any] | str, others: Mapping[str, System[Any]]) -> System[Any]:
-        from heldout.experiment.systems.reading import run_paths
-
-        if not isinstance(part, str):
-            return part
-        if part in others:
-            refused = others[part].not_a_part()
-            if refused is not None:
-                raise InputError(f"{self.name}: {part} cannot be fused: {refused}")
-            return others[part]
-        paths = run_paths(f"{self.home}/{part}" if self.home else part)
-        if len(paths) == 1:
-            return RunSystem(name=part, runs=(paths[0],))
-        if paths:
-            raise InputError(
-                f"{self.name}: {part} matches {len(paths)} runs: make it a system of its own, such "
-                f"as --system 'part={part}', and fuse part"
-            )
-        known = f" ({', '.join(others)})" if others else ""
-        raise InputError(
-            f"{self.name}: {part} is neither another system of this experiment{known} nor a run "
-            "file"
-        )
 
     def not_a_part(self) -> str:
         """Say that fusions are not nested."""
@@ -163,19 +137,19 @@ class FusionSystem(System["RankingSettings"]):
 
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with the name or the hash of each part."""
-        parts = [part if isinstance(part, str) else _described(part) for part in self.parts]
+        parts = [shown_part(part) for part in self.parts]
         return {**System.describe(self), "fusion": self.how, "parts": parts}
 
-    def ranked(self) -> Iterator[Run]:
+    def ranked(self, top: int = TOP) -> Iterator[Run]:
         """Yield its runs, and the first documents of all that can be made of them."""
         fixed = [part for part in self.linked_parts() if not part.needs_documents]
         if len(fixed) < len(self.parts):
             return
         for combination in np.ndindex(*(len(part.points()) for part in fixed)):
             pairs = zip(fixed, combination, strict=True)
-            runs = [run for part, number in pairs for run in _nth(part.ranked(), number)]
+            runs = [run for part, number in pairs for run in _nth(part.ranked(top), number)]
             yield from runs
-            yield from fuse_tops(runs, self.fusions(), TOP)
+            yield from fuse_tops(runs, self.fusions(), top)
 
     def linked_parts(self) -> tuple[System[Any], ...]:
         """Return its parts as systems."""
@@ -322,17 +296,6 @@ def at_limit(name: str, value: object) -> bool:
     return (name == "w" or (name[0] == "w" and name[1:].isdigit())) and value in {0, 1}
 
 
-def part_points(
-    parts: Sequence[System[Any]], settings: Settings, records: Mapping[str, Record]
-) -> Ints:
-    """Return the point of each part (splits, then all data × parts)."""
-    columns = [
-        part.selected(settings, records) if part.tuned else [0] * (len(settings.splits) + 1)
-        for part in parts
-    ]
-    return np.array(columns, np.int64).T
-
-
 def measured(settings: RankingSettings, runs: Sequence[Run], fusions: Sequence[Fusion]) -> Floats:
     """Evaluate fusions on all queries: measures × fusions × queries, the tuning measure last."""
     collection = settings.collection
@@ -350,13 +313,16 @@ def first_lists(
     settings: RankingSettings, runs: Sequence[Run], fusions: Sequence[Fusion]
 ) -> list[Lists]:
     """Return the first documents of fused lists, all with the same number of places."""
-    tops = fuse_tops(runs, fusions, TOP)
-    return [_padded(lists_of_run(top, settings.collection, TOP)) for top in tops]
+    tops = fuse_tops(runs, fusions, settings.kept)
+    return [
+        _padded(lists_of_run(top, settings.collection, settings.kept), settings.kept)
+        for top in tops
+    ]
 
 
-def _padded(lists: Lists) -> Lists:
-    """Fill lists up to `TOP` places, so that they can be stacked."""
-    missing = ((0, 0), (0, TOP - lists.documents.shape[1]))
+def _padded(lists: Lists, places: int) -> Lists:
+    """Fill lists up to some places, so that they can be stacked."""
+    missing = ((0, 0), (0, places - lists.documents.shape[1]))
     documents = np.pad(lists.documents, missing, constant_values=-1)
     return Lists(documents, np.pad(lists.scores, missing, constant_values=-np.inf))
 
@@ -372,10 +338,3 @@ def _splits_of(chosen: Ints, combination: Combination) -> list[int]:
 
 def _nth(runs: Iterator[Run], number: int) -> list[Run]:
     return [run for at, run in enumerate(runs) if at == number]
-
-
-def _described(part: System[Any]) -> str:
-    """Return the hash of a run file; a system is described where it is listed."""
-    described = part.describe()
-    runs = described.get("runs")
-    return f"{part.name}: {runs[0]}" if runs is not None and len(runs) == 1 else part.name

@@ -10,7 +10,7 @@ from heldout.experiment.documents.choose_in_folds import train_side
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.pooling import pool
-from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_folds import merged_outcome, single_point
 from heldout.experiment.systems.model_records import TwoWayRecord
@@ -74,7 +74,7 @@ class TwoWayFolds(Scheme):
             for fold in (*range(counts[1]), counts[1])  # the last one: no document is held out
         ]
         values = np.full((len(measures), table.n_queries), np.nan)
-        lists = np.full((table.n_queries, max(settings.depth, TOP)), -1, np.int32)
+        lists = np.full((table.n_queries, max(settings.depth, settings.kept)), -1, np.int32)
         scores = np.full(lists.shape, -np.inf)
         counted = (documents >= 0)[table.documents]
         chosen, train, surface = [], [], []
@@ -111,8 +111,8 @@ class TwoWayFolds(Scheme):
             estimates=document_estimates(
                 settings, table, lists, documents >= 0, values[:-1], training
             ),
-            documents=lists[:, :TOP],
-            scores=scores[:, :TOP],
+            documents=lists[:, : settings.kept],
+            scores=scores[:, : settings.kept],
         )
 
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:

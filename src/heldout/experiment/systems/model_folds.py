@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.experiment.documents.cross_validate import cross_validate_documents
-from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import FoldsRecord
 from heldout.experiment.systems.model_schemes import Scheme
@@ -52,7 +52,7 @@ class DocumentFolds(Scheme):
             method=settings.method,
             target_size=settings.target_size,
             depth=settings.depth,
-            k=TOP,
+            k=settings.kept,
             seed=settings.seed,
             replicates=settings.replicates,
             level=settings.level,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from heldout.experiment.documents.ranked_lists import TOP
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import ListsRecord
 from heldout.experiment.systems.model_schemes import (
@@ -50,7 +49,8 @@ class HeldOutQueries(Scheme):
             return self.perform_grid(task, index)
         candidates = self.candidates(index)
         side = whole_side(index, candidates.vocabulary)
-        found = candidates.rank(side, task.points, k=TOP, judged=False, depth=TOP)
+        k = self.settings.kept
+        found = candidates.rank(side, task.points, k=k, judged=False, depth=k)
         return ListsRecord(
             numbers=task.points, documents=found.documents[:, 0], scores=found.scores[:, 0]
         )

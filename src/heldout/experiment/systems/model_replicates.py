@@ -15,7 +15,7 @@ import numpy as np
 
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
-from heldout.experiment.documents.ranked_lists import TOP, Lists, measure_lists
+from heldout.experiment.documents.ranked_lists import Lists, measure_lists
 from heldout.experiment.documents.uncertainty import places_that_matter
 from heldout.experiment.systems.model_records import SideRecord
 from heldout.experiment.systems.model_schemes import choose_point
@@ -74,8 +74,10 @@ def _needs_the_top(measure: RankingMeasure) -> bool:
 
 def _places(settings: RankingSettings) -> int:
     """Return how much of a list is kept: for the table, the measures, and the jackknife."""
-    longest = max(settings.depth, TOP)
-    return max(places_that_matter(longest, settings.measures), TOP, _cutoff([settings.tune_for]))
+    longest = max(settings.depth, settings.kept)
+    return max(
+        places_that_matter(longest, settings.measures), settings.kept, _cutoff([settings.tune_for])
+    )
 
 
 def _cutoff(measures: Sequence[RankingMeasure]) -> int:
@@ -136,8 +138,8 @@ def evaluate_splits(
                 replace(one, train=mean, optimism=mean - one.value)
                 for one, mean in zip(estimates, means, strict=True)
             ),
-            documents=mine.documents[:, :TOP],
-            scores=mine.scores[:, :TOP],
+            documents=mine.documents[:, : settings.kept],
+            scores=mine.scores[:, : settings.kept],
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import needed_depth
-from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import SideRecord, SidesRecord
 from heldout.experiment.systems.model_replicates import (
@@ -128,7 +128,7 @@ def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Sp
     if len(candidates) > 1:
         means = candidates.evaluate(seen, [settings.tune_for])[0]
         chosen = Chosen.of(choose_point(settings, means, np.ones(means.shape[1], np.int32)))
-    k = max(settings.depth, TOP)
+    k = max(settings.depth, settings.kept)
     found = candidates.rank(unseen, [chosen.number], k=k, depth=k)
     measures, lists = [*settings.measures, settings.tune_for], found.documents[:, 0, 0]
     values = candidates.table.evaluate(
@@ -148,8 +148,8 @@ def _evaluate_split(settings: RankingSettings, candidates: Candidates, split: Sp
             replace(one, train=mean, optimism=mean - one.value)
             for one, mean in zip(estimates, train, strict=True)
         ),
-        documents=lists[:, :TOP],
-        scores=found.scores[:, 0, 0, :TOP],
+        documents=lists[:, : settings.kept],
+        scores=found.scores[:, 0, 0, : settings.kept],
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.ranked_lists import TOP, Lists
+from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.call_outcomes import collect_tests
 from heldout.experiment.systems.calls import CallSystem
@@ -21,10 +21,10 @@ from heldout.experiment.systems.fusions import (
     first_lists,
     fusion_at,
     measured,
-    part_points,
 )
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.optuna_base import SEARCH, Searched, SearchRecord
+from heldout.experiment.systems.parts import part_points
 from heldout.experiment.systems.records import RankedRecord, Record
 from heldout.experiment.systems.static import lists_of_some
 from heldout.retrieve.sides import whole_side
@@ -186,7 +186,7 @@ class SearchedModel(_RankingSearch, ModelSystem):
         candidates = replace(self._candidates(context), models=self._at(point).models())
         side = whole_side(candidates.index, candidates.vocabulary)
         values = candidates.evaluate(side, [*settings.measures, settings.tune_for])[:, 0]
-        found = candidates.rank(side, k=TOP, judged=False, depth=TOP)
+        found = candidates.rank(side, k=settings.kept, judged=False, depth=settings.kept)
         lists = Lists(found.documents[:, 0, 0], found.scores[:, 0, 0])
         if task.split != EVERYTHING:
             mine = settings.splits[task.split].test > 0

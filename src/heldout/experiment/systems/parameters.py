@@ -12,7 +12,7 @@ from heldout.tune.space import Axis, Space, given, parse_axis, parse_value
 if TYPE_CHECKING:
     from heldout.tune.space import Value
 
-__all__ = ["SystemOptions", "fixed_parameters", "given_space", "written_parameters"]
+__all__ = ["SystemOptions", "fixed_parameters", "given_space", "with_written", "written_parameters"]
 
 _NEXT_PARAMETER: Final = re.compile(r",\s*(?=[^\W\d]\w*\s*=)")
 
@@ -26,6 +26,8 @@ class SystemOptions(NamedTuple):
     comparable: bool | None = None
     search: str | None = None
     trials: int | None = None
+    first: Any = None
+    learns: bool | None = None
 
 
 def written_parameters(called: str, text: str) -> tuple[dict[str, Value], list[Axis]]:
@@ -44,6 +46,22 @@ def written_parameters(called: str, text: str) -> tuple[dict[str, Value], list[A
         else:
             fixed[key] = parse_value(value)
     return fixed, axes
+
+
+def with_written(called: str, written: str, options: SystemOptions) -> SystemOptions:
+    """Return options with the parameters written in brackets."""
+    fixed, axes = written_parameters(called, written)
+    # These are about the system, not parameters of it.
+    said: dict[str, bool | None] = {"comparable": options.comparable, "learns": options.learns}
+    for name, given_value in said.items():
+        value = fixed.pop(name, given_value)
+        if not isinstance(value, bool | None):
+            raise InputError(f"{called}: {name}={value}: expected true or false")
+        said[name] = value
+    options = options._replace(comparable=said["comparable"], learns=said["learns"])
+    both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
+    parameters = {**fixed_parameters(options.parameters), **fixed}
+    return options._replace(parameters=parameters or None, space=both or None)
 
 
 def fixed_parameters(given_parameters: Any) -> Mapping[str, Any]:

@@ -18,10 +18,18 @@ from heldout.experiment.systems.parameters import (
     SystemOptions,
     fixed_parameters,
     given_space,
+    with_written,
     written_parameters,
 )
 from heldout.experiment.systems.references import load_reference, takes_sides
 from heldout.experiment.systems.runs import RunSystem
+from heldout.experiment.systems.text_forms import (
+    FOLD_RUNS,
+    FORMS,
+    fold_runs_of,
+    fold_runs_of_text,
+    reranker,
+)
 from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SYSTEM_SOURCES",
+    "is_model_text",
     "model_system",
     "run_paths",
     "system_from_table",
@@ -118,6 +127,11 @@ def _of_text(
         from heldout.experiment.systems.fusion_reading import fusion_of_text
 
         return fusion_of_text(match[2], match[3], name or match[1], options, folder)
+    if match is not None and match[3] and match[2] in FORMS and not is_there(base / text):
+        return FORMS[match[2]](match[3], name or match[1], options, folder)
+    folds = FOLD_RUNS.fullmatch(text.strip())
+    if folds is not None and not is_there(base / text):
+        return fold_runs_of_text(folds, name, options, folder)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
         return _of_reference(reference, name, options, kind, folder)
@@ -125,7 +139,8 @@ def _of_text(
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
-            f"pattern of runs, rrf(bm25.run, dense.run), or file.py:function; models are "
+            "pattern of runs, rrf(bm25.run, dense.run), vectors(docs.npy, queries.npy), "
+            "rerank(first=bm25, function=file.py:name), or file.py:function; models are "
             f"{', '.join(MODELS)}"
         )
     return _of_runs({path: path for path in paths}, name or own)
@@ -143,22 +158,9 @@ def _of_reference(
     called = name or own or _attribute(place)
     call = load_reference(place, folder, system=called)
     if arguments is not None:
-        fixed, axes = written_parameters(called, arguments)
-        options = _with_comparable(called, fixed.pop("comparable", None), options)
-        both = {**{axis.name: axis for axis in axes}, **(options.space or {})}
-        parameters = {**fixed_parameters(options.parameters), **fixed}
-        options = options._replace(parameters=parameters, space=both or None)
+        options = with_written(called, arguments, options)
     home = "" if folder is None else str(folder)
     return _of_call(call, called, options, kind, reference=place, home=home)
-
-
-def _with_comparable(called: str, value: Value | None, options: SystemOptions) -> SystemOptions:
-    """Return the options with ``comparable=true`` of a text: it is not the function's parameter."""
-    if value is None:
-        return options
-    if not isinstance(value, bool):
-        raise InputError(f"{called}: comparable={value}: expected true or false")
-    return options._replace(comparable=value)
 
 
 def _named_paths(text: str, base: Path) -> tuple[str | None, list[str]]:
@@ -268,7 +270,11 @@ def _of_call(
     what: Any = kind or _kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
     space, trials = _drawn(given_space(options.space), options)
-    system = _call_class(what)(
+    if options.first is not None:
+        return reranker(call, described, options, reference=reference, home=home, kind=what)
+    if options.learns is not None and what != "function":
+        raise InputError(f"{described}: learns is only for functions")
+    system = _call_class(what, options.learns)(
         name=described,
         call=call,
         kind=what,
@@ -287,11 +293,21 @@ def _of_call(
     return _searched(system, trials)
 
 
-def _call_class(kind: str) -> type[CallSystem]:
+def is_model_text(text: str) -> bool:
+    """Return whether a text is a built-in model, with or without parameters."""
+    match = _MODEL.fullmatch(text)
+    return match is not None and match[1] is None and match[2] in MODELS
+
+
+def _call_class(kind: str, learns: bool | None) -> type[CallSystem]:
     if kind == "transformer":
         from heldout.experiment.systems.transformers import TransformerSystem
 
         return TransformerSystem
+    if learns is False:
+        from heldout.experiment.systems.static_calls import FixedCallSystem
+
+        return FixedCallSystem
     from heldout.experiment.systems.calls import CallSystem
 
     return CallSystem
@@ -335,6 +351,8 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
     if len(sources) != 1:
         found = f"has {' and '.join(sources)}" if sources else "has none"
         raise InputError(f"a system needs one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
+    if table.first is not None and not (table.function or table.transformer):
+        raise InputError("first is only for functions and transformers that rerank: name one")
     if table.model is not None:
         return _model_from(table, table.model)
     if table.runs is not None:
@@ -348,7 +366,14 @@ def system_from_table(table: SystemTable, folder: Path | None = None) -> System[
 
 def _options(table: SystemTable) -> SystemOptions:
     return SystemOptions(
-        table.parameters, table.space, table.sample, table.comparable, table.search, table.trials
+        table.parameters,
+        table.space,
+        table.sample,
+        table.comparable,
+        table.search,
+        table.trials,
+        table.first,
+        table.learns,
     )
 
 
@@ -363,6 +388,8 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
     for key in ("parameters", "space", "sample", "search", "trials"):
         if getattr(table, key) is not None:
             raise InputError(f"runs have no {key}: their parameters are read from the file names")
+    if isinstance(table.runs, str) and "{" in table.runs:
+        return fold_runs_of(table.runs, table.name, _options(table), folder)
     _refuse_comparable(_options(table))
     listed = [table.runs] if isinstance(table.runs, str) else table.runs
     texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
@@ -380,7 +407,7 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is only for functions and objects")
+        raise InputError("comparable is only for functions, objects and runs of folds")
 
 
 def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:

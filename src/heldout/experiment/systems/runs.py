@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
 
-__all__ = ["RunSystem"]
+__all__ = ["RunSystem", "run_hash"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +57,9 @@ class RunSystem(System["RankingSettings"]):
         given = self.runs[number]
         return given if isinstance(given, Run) else Run.read(given)
 
-    def ranked(self) -> Iterator[Run]:
+    def ranked(self, top: int = TOP) -> Iterator[Run]:
         """Read its runs one after another."""
+        del top
         return map(self.read, range(len(self.runs)))
 
     @property
@@ -68,7 +69,7 @@ class RunSystem(System["RankingSettings"]):
 
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with a hash of each run."""
-        hashes = [_run_hash(run) for run in self.runs]
+        hashes = [run_hash(run) for run in self.runs]
         return {**System.describe(self), "runs": hashes}
 
     def misfits(self, by: str) -> Iterator[str]:
@@ -103,7 +104,7 @@ class RunSystem(System["RankingSettings"]):
         table = RankTable.of(settings.collection)
         measures = [*settings.measures, settings.tune_for]
         counted = np.ones(len(table), np.bool_)
-        top = lists.top(TOP)
+        top = lists.top(settings.kept)
         return RankedRecord(
             number=number,
             values=measure_lists(table, lists, counted, measures, settings.depth),
@@ -125,7 +126,8 @@ class RunSystem(System["RankingSettings"]):
         return replace(self, runs=())
 
 
-def _run_hash(run: Run | str) -> str:
+def run_hash(run: Run | str) -> str:
+    """Return a hash of a run or of its file."""
     if isinstance(run, Run):
         digest = hashlib.sha256("\0".join(run.queries).encode())
         digest.update(run.offsets.tobytes() + run.scores.tobytes())

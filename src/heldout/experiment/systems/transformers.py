@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from heldout.errors import USER_FAULTS, InputError, MissingExtraError, cause_of
-from heldout.experiment.systems.calls import CallSystem, with_seed
-from heldout.experiment.systems.records import RankedRecord
-from heldout.experiment.systems.static import POINT, collect_points, point_tasks
+from heldout.experiment.systems.calls import with_seed
+from heldout.experiment.systems.static_calls import StaticCallSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
+    from heldout.data.run import Run
     from heldout.data.view import View
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Point
     from heldout.experiment.systems.calls import CallKind
-    from heldout.experiment.systems.outcomes import RankedOutcome
-    from heldout.experiment.systems.records import Record
 
-__all__ = ["TransformerSystem"]
+__all__ = [
+    "Inputs",
+    "TransformerSystem",
+    "candidate_frame",
+    "topics",
+    "transformed",
+    "transformer_learns",
+]
 
 _VALIDATION = 0.2
 """Share of the training queries that a PyTerrier estimator gets for validation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TransformerSystem(CallSystem):
+class TransformerSystem(StaticCallSystem):
     """A PyTerrier transformer, or a function or class that makes it.
 
     Parameters
@@ -37,8 +40,6 @@ class TransformerSystem(CallSystem):
     call
         The transformer, or the function or class that makes it.
     """
-
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {**CallSystem.RECORDS, POINT: RankedRecord}
 
     kind: CallKind = "transformer"
 
@@ -57,7 +58,7 @@ class TransformerSystem(CallSystem):
                     f"{type(call).__name__}: expected a function f(train, test, **parameters), or "
                     "one that returns a PyTerrier transformer"
                 )
-        return _learns(call)
+        return transformer_learns(call)
 
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
@@ -67,26 +68,43 @@ class TransformerSystem(CallSystem):
                 "queries, or give a function f(train, test) that indexes one side"
             )
 
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield one task per point if nothing is fitted; otherwise as for any called system."""
-        return CallSystem.tasks(self, settings) if self.learns else point_tasks(self)
-
-    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Combine the records of its calls."""
-        if self.learns:
-            return CallSystem.collect(self, settings, records)
-        return collect_points(self, settings, records)
-
     def _called(self, train: View, test: View, settings: Point, seed: int) -> object:
-        call = self.call
-        if _makes(call):
-            transformer = call(**with_seed(call, settings, seed))
-        else:
-            # Only a transformer that is fitted must be copied; a Java index cannot be.
-            transformer = copy.deepcopy(call) if _learns(call) else call
-        if _learns(transformer):
-            _fit(transformer, train, seed)
-        return transformer.transform(_topics(test))
+        return transformed(self.call, settings, seed, train, test)
+
+
+class Inputs(Protocol):
+    """What a transformer gets for the queries of a side, or for some of them."""
+
+    def __call__(self, view: View, numbers: Sequence[int] | None = None) -> Any:
+        """Return a frame with the column ``qid``."""
+
+
+def transformed(
+    call: Any,
+    settings: Point,
+    seed: int,
+    train: View,
+    test: View,
+    inputs: Inputs | None = None,
+) -> object:
+    """Return the output of a transformer for the test side; it is fitted first if it learns.
+
+    Parameters
+    ----------
+    call
+        The transformer, or what makes it of the parameters.
+    inputs
+        What it gets for a side (default: the topics).
+    """
+    given: Inputs = inputs or topics
+    if _makes(call):
+        transformer = call(**with_seed(call, settings, seed))
+    else:
+        # Only a transformer that is fitted must be copied; a Java index cannot be.
+        transformer = copy.deepcopy(call) if transformer_learns(call) else call
+    if transformer_learns(transformer):
+        _fit(transformer, train, seed, given)
+    return transformer.transform(given(test))
 
 
 def _makes(call: Any) -> bool:
@@ -94,17 +112,17 @@ def _makes(call: Any) -> bool:
     return not hasattr(call, "transform") or isinstance(call, type)
 
 
-def _learns(transformer: Any) -> bool:
+def transformer_learns(transformer: Any) -> bool:
     """Return whether there is an estimator in a transformer or pipeline."""
     from pyterrier import Estimator  # installed, since there is a transformer
 
     if isinstance(transformer, Estimator):
         return True
     parts = getattr(transformer, "_transformers", ())
-    return any(_learns(part) for part in parts)
+    return any(transformer_learns(part) for part in parts)
 
 
-def _fit(transformer: Any, train: View, seed: int) -> None:
+def _fit(transformer: Any, train: View, seed: int, inputs: Inputs) -> None:
     """Fit an estimator on the training queries; some of them are for its own validation."""
     from heldout.resample.holdout import HoldOut
 
@@ -116,7 +134,7 @@ def _fit(transformer: Any, train: View, seed: int) -> None:
     sides = []
     for side in ("train", "test"):
         numbers = split.rows(side).tolist()
-        sides += [_topics(train, numbers), _qrels(train, {ids[at] for at in numbers})]
+        sides += [inputs(train, numbers), _qrels(train, {ids[at] for at in numbers})]
     transformer.fit(*sides)
 
 
@@ -130,7 +148,8 @@ def _frames() -> Any:
     return pd
 
 
-def _topics(view: View, numbers: Sequence[int] | None = None) -> Any:
+def topics(view: View, numbers: Sequence[int] | None = None) -> Any:
+    """Return the queries of a side with the columns ``qid`` and ``query``."""
     queries = view.collection.queries
     places = range(len(queries)) if numbers is None else numbers
     rows = {
@@ -138,6 +157,26 @@ def _topics(view: View, numbers: Sequence[int] | None = None) -> Any:
         "query": [queries.texts[at] for at in places],
     }
     return _frames().DataFrame(rows, dtype=object)
+
+
+def candidate_frame(run: Run, view: View, numbers: Sequence[int] | None = None) -> Any:
+    """Return the ranked documents of a side as PyTerrier has them, with their texts.
+
+    The columns are ``qid``, ``query``, ``docno``, ``text``, ``score`` and ``rank`` (from 0).
+    """
+    asked = topics(view, numbers)
+    texts = dict(zip(asked["qid"], asked["query"], strict=True))
+    documents = view.collection.documents
+    rows = [
+        (query, texts[query], document, documents.text(number) if number >= 0 else "", score, rank)
+        for query, ranked in run.to_dict().items()
+        if query in texts
+        for rank, (number, (document, score)) in enumerate(
+            zip(documents.ids.find(list(ranked)).tolist(), ranked.items(), strict=True)
+        )
+    ]
+    columns = ["qid", "query", "docno", "text", "score", "rank"]
+    return _frames().DataFrame(rows, columns=columns)
 
 
 def _qrels(view: View, queries: set[str]) -> Any:

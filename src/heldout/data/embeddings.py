@@ -1,0 +1,172 @@
+"""Embeddings: vectors of documents or queries, by id, in arrays or NumPy files."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from heldout.data.document_ids import document_ids
+from heldout.data.notes import count_of, named_few
+from heldout.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from heldout.data.document_ids import CompactIds
+    from heldout.data.words import Ints
+
+    PathLike = str | os.PathLike[str]
+
+__all__ = ["ID_ENDINGS", "Embeddings", "read_embeddings"]
+
+ID_ENDINGS: Final = (".ids", ".txt")
+"""Endings of the file of ids beside a file of vectors."""
+
+
+@dataclass(frozen=True, slots=True, eq=False, init=False)
+class Embeddings:
+    """Vectors of documents or queries.
+
+    Parameters
+    ----------
+    ids
+        Distinct ids.
+    values
+        One row per id: integers or floats of any precision.
+    name
+        What they are called in messages.
+
+    Examples
+    --------
+    >>> some = Embeddings(["d1", "d2"], [[1.0, 0.0], [0.6, 0.8]])
+    >>> len(some), some.dimensions
+    (2, 2)
+    """
+
+    name: str
+    ids: CompactIds = field(repr=False)
+    values: NDArray[Any] = field(repr=False)
+
+    def __init__(self, ids: Sequence[str], values: ArrayLike, name: str = "vectors") -> None:
+        array = np.asanyarray(values)  # a memory map stays one
+        _check_array(array, name)
+        if len(ids) != len(array):
+            raise InputError(
+                f"{name}: {count_of(len(array), 'vector')}, but {count_of(len(ids), 'id')}: "
+                "expected one id per vector, in the same order"
+            )
+        object.__setattr__(self, "name", name)
+        object.__setattr__(self, "ids", document_ids(ids, f"ids of {name}"))
+        object.__setattr__(self, "values", array)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def dimensions(self) -> int:
+        """The length of each vector."""
+        return int(self.values.shape[1])
+
+    def rows(self, wanted: Sequence[str], what: str) -> Ints:
+        """Return the rows of some ids; an id without a vector is an error.
+
+        Parameters
+        ----------
+        what
+            What the ids are of, in the plural, for messages.
+        """
+        found = self.ids.find(wanted)
+        missing = np.flatnonzero(found < 0)
+        if len(missing):
+            few = [wanted[at] for at in missing[:1000].tolist()]
+            raise InputError(
+                f"{self.name} has no vector for {len(missing):,} of {len(wanted):,} {what}: "
+                f"{named_few(few, len(missing))}"
+            )
+        return found
+
+    def block(self, rows: Ints) -> NDArray[Any]:
+        """Return the vectors of some rows in memory; raise an error if a number is not finite."""
+        values = self.values[rows]
+        with np.errstate(over="ignore"):
+            finite = np.isfinite(values.astype(np.float32, copy=False)).all(axis=1)
+        if not finite.all():
+            row = int(rows[np.argmin(finite)])
+            raise InputError(
+                f"{self.name}: the vector of {self.ids[row]} (row {row + 1}) has a number that is "
+                "NaN, infinite, or too large for 32 bits"
+            )
+        return np.ascontiguousarray(values)
+
+    def fingerprint(self) -> str:
+        """Return a hash of ids and vectors."""
+        digest = hashlib.sha256("\0".join(self.ids).encode())
+        digest.update(f"{self.values.dtype}{self.values.shape}".encode())
+        step = max(1, (1 << 24) // (self.dimensions * self.values.itemsize))
+        for begin in range(0, len(self), step):
+            digest.update(np.ascontiguousarray(self.values[begin : begin + step]).tobytes())
+        return digest.hexdigest()
+
+
+def _check_array(values: NDArray[Any], name: str) -> None:
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.shape[1]:
+        raise InputError(
+            f"{name}: expected a table of numbers with one row per vector, found an array of "
+            f"{values.dtype} with shape {values.shape}"
+        )
+
+
+def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
+    """Open vectors in a NumPy file; they are not read into memory.
+
+    Parameters
+    ----------
+    path
+        An ``.npy`` file with one row per vector.
+    ids
+        Text file with one id per line, in the order of the rows (default: beside the vectors, with
+        the ending ``.ids`` or ``.txt``).
+    """
+    name = os.fspath(path)
+    try:
+        # Objects could run code when they are loaded.
+        values = np.load(name, mmap_mode="r", allow_pickle=False)
+    except FileNotFoundError:
+        raise InputError(f"{name}: no such file") from None
+    except OSError as error:
+        raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
+    except (ValueError, EOFError) as error:
+        raise InputError(
+            f"{name}: not a NumPy file of numbers ({error}); write it with numpy.save"
+        ) from None
+    if not isinstance(values, np.ndarray):
+        values.close()
+        raise InputError(f"{name}: several arrays; write one array with numpy.save")
+    return Embeddings(_read_ids(name, ids), values, name)
+
+
+def _read_ids(name: str, given: PathLike | None) -> list[str]:
+    path = _ids_beside(name) if given is None else Path(given)
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text") from None
+    return [line.strip() for line in lines]
+
+
+def _ids_beside(name: str) -> Path:
+    places = [Path(name).with_suffix(ending) for ending in ID_ENDINGS]
+    for place in places:
+        if place.is_file():
+            return place
+    expected = " or ".join(place.name for place in places)
+    raise InputError(f"{name}: its ids are missing: expected {expected} beside it, one id per line")

@@ -1,0 +1,85 @@
+"""Called systems that need not learn: each parameter setting ranks all queries once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from heldout.experiment.systems.calls import CallSide, CallSystem
+from heldout.experiment.systems.records import RankedRecord
+from heldout.experiment.systems.static import (
+    POINT,
+    collect_points,
+    point_tasks,
+    point_values,
+    selected_numbers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from heldout.data.run import Run
+    from heldout.data.view import View
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.manifest import SystemRecord
+    from heldout.experiment.settings import RankingSettings
+    from heldout.experiment.systems.base import Context
+    from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.records import Record
+
+__all__ = ["FixedCallSystem", "StaticCallSystem"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StaticCallSystem(CallSystem):
+    """A called system; if it does not learn, its rankings can be used by other systems."""
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {**CallSystem.RECORDS, POINT: RankedRecord}
+
+    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
+        """Yield one task per point if nothing is fitted; otherwise as for any called system."""
+        return point_tasks(self) if self._once(settings) else CallSystem.tasks(self, settings)
+
+    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
+        """Combine the records of its calls."""
+        if self._once(settings):
+            return collect_points(self, settings, records)
+        return CallSystem.collect(self, settings, records)
+
+    def _once(self, settings: RankingSettings) -> bool:
+        return settings.by == "query" and not self.learns
+
+    def not_a_part(self) -> str | None:
+        """Return why its rankings cannot be used by another system; None: they can."""
+        return CallSystem.not_a_part(self) if self.learns else None
+
+    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
+        """Return the point chosen for each split, then for all data."""
+        return selected_numbers(self, settings, point_values(self, records))
+
+    def rank_task(
+        self, task: Task, context: Context[RankingSettings], train: View, test: View
+    ) -> Run:
+        """Return the ranking of the test side of a task; what does not learn gets no judgements."""
+        given = test if task.kind == POINT else train
+        return CallSystem.rank_task(self, task, context, given, test)
+
+    def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
+        """Return the ranked lists of all queries at a point."""
+        whole = CallSide().sealed(context.settings.collection, judged=False)
+        task = list(point_tasks(self))[number]
+        return self.rank_task(task, context, whole, whole)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedCallSystem(StaticCallSystem):
+    """A function whose ranking of a query does not depend on other queries and judgements."""
+
+    @property
+    def learns(self) -> bool:
+        """Return False: that was said about it."""
+        return False
+
+    def describe(self) -> SystemRecord:
+        """Return what it is as plain values, with a hash of its source."""
+        return {**CallSystem.describe(self), "learns": False}

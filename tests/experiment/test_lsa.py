@@ -1,0 +1,91 @@
+"""Latent semantic analysis, the dense ranker of the documentation, as a system."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout import Experiment, KFold, System
+
+pytest.importorskip("sklearn")
+EXAMPLES = Path(__file__).parents[2] / "examples"
+sys.path.insert(0, str(EXAMPLES))
+from lsa import lsa  # noqa: E402 - from the folder of examples
+
+sys.path.remove(str(EXAMPLES))
+
+
+@pytest.fixture(scope="module")
+def sample():
+    """A part of the embedded collection: 60 queries, their relevant documents, and others."""
+    whole = heldout.read_collection("pydocs")
+    judged = whole.qrels.to_dict()
+    queries = dict(zip(whole.queries.ids, whole.queries.texts, strict=True))
+    chosen = [query for query in queries if query in judged][:60]
+    wanted = {one for query in chosen for one in judged[query]}
+    texts = {one: text for at, (one, text) in enumerate(whole.documents.pairs())
+             if one in wanted or at % 40 == 0}  # fmt: skip
+    qrels = {query: judged[query] for query in chosen}
+    return heldout.Collection(texts, {query: queries[query] for query in chosen}, qrels)
+
+
+def test_it_is_an_exact_search_in_the_space_of_the_training_documents(sample):
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.metrics.pairwise import cosine_similarity
+
+    run = lsa(sample.view(), sample.view(), dims=20)
+    ids, texts = zip(*sample.documents.pairs(), strict=True)
+    words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
+    rows = TruncatedSVD(20, random_state=0).fit(words.fit_transform(texts))
+    queries = rows.transform(words.transform(sample.queries.texts))
+    similar = cosine_similarity(queries, rows.transform(words.transform(texts)))
+    for at, query in enumerate(sample.queries.ids):
+        best = dict(list(run.to_dict()[query].items())[:10])
+        assert list(best.values()) == pytest.approx(np.sort(similar[at])[::-1][:10], abs=1e-9)
+        for one, score in best.items():
+            assert similar[at, ids.index(one)] == pytest.approx(score, abs=1e-9)
+
+
+def test_it_is_tuned_in_query_folds_and_fused(sample):
+    results = Experiment(
+        collection=sample,
+        systems=[
+            "bm25",
+            System.of(lsa, space={"dims": [5, 40]}, learns=False),
+            "hybrid=wsum(bm25, lsa, norm=minmax, w=0:1:5)",
+        ],
+        plan=KFold(3),
+    ).run()
+    assert results.value("lsa") > 0.1
+    assert results.value("hybrid") >= min(results.value("bm25"), results.value("lsa"))
+    assert set(results.folds.filter(system="lsa")["parameters"]) == {'{"dims": 40}'}
+
+
+def test_held_out_documents_are_placed_in_the_space_of_the_others(sample):
+    fitted = []
+
+    def watched(train, test, dims):
+        fitted.append((set(train.collection.documents.ids), set(test.collection.documents.ids)))
+        return lsa(train, test, dims)
+
+    system = System.of(watched, "lsa", parameters={"dims": 20}, comparable=True)
+    results = Experiment(collection=sample, systems=[system], by="document", plan=KFold(3)).run()
+    assert results.value("lsa") > 0.05
+    assert len(fitted) == 3
+    assert all(not train & test for train, test in fitted)
+
+
+def test_a_function_that_does_not_learn_gets_no_judgements_and_is_called_once(sample):
+    calls = []
+
+    def first(train, test):
+        calls.append((len(train.qrels), len(test.qrels)))
+        return {query: {sample.documents.ids[0]: 1.0} for query in test.collection.queries.ids}
+
+    Experiment(collection=sample, systems=[System.of(first, learns=False)], plan=KFold(3)).run()
+    assert calls == [(0, 0)]
+    with pytest.raises(heldout.InputError, match="learns is only for functions"):
+        System.of(type("Ranker", (), {"fit": print, "predict": print}), learns=False)
