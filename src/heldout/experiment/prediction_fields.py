@@ -90,7 +90,7 @@ def _measure(task: PredictionTask, name: object) -> Measure:
 
 
 def _check_measures(measures: tuple[Measure, ...], data: Instances, problems: Problems) -> None:
-    """Check measures that cannot be computed for these data, whatever is predicted."""
+    """Check measures that cannot be computed for these data under any prediction."""
     for at, measure in enumerate(measures):
         one = measure.parameters.get("class")
         if one and one not in data.classes:

@@ -249,7 +249,7 @@ def readable(comparison: Comparison) -> Comparison:
     Parameters
     ----------
     comparison
-        What is to be shown to people.
+        What people see.
     """
     if len(comparison.claims) <= MOST_SHOWN:
         return comparison
