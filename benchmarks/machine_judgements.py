@@ -10,10 +10,12 @@ are repeated in the population, each time with other errors.
 
 Shifting the human values of a difference to a mean of 0 shifts the estimate alike, so that the rate
 of false claims about two systems is exactly one minus the coverage of their difference. For several
-systems, all are shifted to a common mean under human judgements, and a draw with any significant
-pair is a false claim; this runs `heldout.infer.simultaneous.romano_wolf` itself.
+systems there are two nulls: all are shifted to a common mean under human judgements (``shifted``;
+ties become a constant difference), or queries are drawn with unequal probabilities for which the
+means are equal (``tilted``; ties stay ties). A draw with any significant pair is a false claim;
+this runs `heldout.infer.simultaneous.romano_wolf` itself.
 
-    python benchmarks/machine_judgements.py --data FOLDER --judgements FOLDER
+    python benchmarks/machine_judgements.py --data FOLDER --judgements FOLDER [--part several]
 
 ``--data`` holds cranfield/, scifact/ and trec_covid_r1/ (judgements and runs/), ``--judgements``
 a file human.qrels and a folder machine/.
@@ -33,8 +35,7 @@ import heldout
 from harness import save
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
-from heldout.infer.machine_warnings import DIFFERING
-from heldout.infer.prediction_powered import combined_means
+from heldout.infer.prediction_powered import DIFFERING, combined_means
 from heldout.infer.simultaneous.romano_wolf import romano_wolf
 from heldout.retrieve.search import search
 
@@ -51,6 +52,11 @@ FEW = 3
 BATCH = 2_000
 HOSTILE, MODEL = "hostile", "willia-umbrela1"
 """The machine that favours a system, and the one that it is made of."""
+
+SEVERAL = (MODEL, HOSTILE, "NISTRetrieval-instruct0")
+"""Machines of the comparisons of several systems: the best, the hostile and the worst."""
+
+REPLICATES = 199
 
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
 """How often the queries are repeated, each time with other errors of the machines."""
@@ -240,19 +246,37 @@ def _coverage(y: Array, f: Array, parts: list[tuple[Array, Array]]) -> tuple[flo
     return float(both[0].mean()), float(both[1].mean()), float(gain)
 
 
-def family_rate(one: Population, machine: str, measure: str, n: int, draws: int) -> float:
+def family_rate(
+    one: Population, machine: str, measure: str, n: int, draws: int, null: str
+) -> float:
     """Share of draws with any false claim about four systems of equal means."""
     human, given = (part[measure][:, :4] for part in (one.human, one.machines[machine]))
-    human = human - human.mean(0)
+    chances = None
+    if null == "tilted":
+        chances = tilted(human[:, 1:] - human[:, :1])
+    else:
+        human = human - human.mean(0)
     generator = np.random.default_rng([n, 5])
     claims = 0
     for draw in range(draws):
-        rows = generator.integers(0, len(human), n)
-        extra = generator.integers(0, len(human), MACHINE_PER_HUMAN * n)
+        rows = generator.choice(len(human), n, p=chances)
+        extra = generator.choice(len(human), MACHINE_PER_HUMAN * n, p=chances)
         machine_scores = MachineScores(given[rows], given[extra])
-        table = romano_wolf(human[rows], machine=machine_scores, replicates=499, seed=draw)
-        claims += bool(np.nanmin(table.p) <= 1 - 0.95)
+        table = romano_wolf(human[rows], machine=machine_scores, replicates=REPLICATES, seed=draw)
+        claims += bool(np.nanmin(table.p) <= 0.05 + 1e-12)
     return claims / draws
+
+
+def tilted(gaps: Array) -> Array:
+    """Probabilities of queries, nearest to equal ones, for which all differences have mean 0."""
+    power = np.zeros(gaps.shape[1])
+    for _ in range(100):
+        chances = np.exp(gaps @ power)
+        chances /= chances.sum()
+        mean = chances @ gaps
+        power -= np.linalg.solve((gaps * chances[:, None]).T @ gaps - np.outer(mean, mean), mean)
+    assert np.abs(mean).max() < 1e-9
+    return chances
 
 
 def show_coverage(every: list[Cell]) -> None:
@@ -301,41 +325,50 @@ def show_gain(every: list[Cell], n: int) -> None:
         print(f"| {machine} | {' | '.join(row)} |")
 
 
+def show_several(several: list[Population], draws: int) -> list[tuple[object, ...]]:
+    print(f"\nFalse claims about four systems (Romano-Wolf, all pairs; {draws:,} draws):")
+    print("| population | machine | null | measure | n = 25 | n = 50 | n = 100 |")
+    print("|---|---|---|---|---:|---:|---:|")
+    cases = [(machine, "shifted") for machine in SEVERAL] + [(MODEL, "tilted")]
+    rows: list[tuple[object, ...]] = []
+    for machine, null in cases:
+        for one in several:
+            for measure in MEASURES:
+                rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
+                rows.append((one.name, machine, null, measure, *rates))
+                shown = " | ".join(f"{rate:.3f}" for rate in rates)
+                print(f"| {one.name} | {machine} | {null} | {measure} | {shown} |", flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--judgements", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--draws", type=int, default=10_000)
-    parser.add_argument("--several-draws", type=int, default=1_000)
+    parser.add_argument("--part", choices=("coverage", "several"), help="one part alone")
     parser.add_argument("--seed", type=int, default=22)
     options = parser.parse_args()
     begin = time.process_time()
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
     print(f"populations: {time.process_time() - begin:.0f} CPU seconds")
-    every = [
-        cell
-        for one in several
-        for n in SIZES
-        for cell in cells(one, n, options.draws, options.seed)
-    ]
-    show_coverage(every)
-    show_gain(every, 50)
-    print(f"\n{len(every)} cells: {time.process_time() - begin:.0f} CPU seconds")
-    print("\nFalse claims about four systems (Romano-Wolf, all pairs):")
-    print("| population | machine | measure | n = 25 | n = 50 |\n|---|---|---|---:|---:|")
-    rates = []
-    for one in several:
-        for machine in (MODEL, HOSTILE):
-            for measure in MEASURES:
-                row = [
-                    family_rate(one, machine, measure, n, options.several_draws) for n in (25, 50)
-                ]
-                rates.append((one.name, machine, measure, *row))
-                shown = " | ".join(f"{rate:.3f}" for rate in row)
-                print(f"| {one.name} | {machine} | {measure} | {shown} |", flush=True)
-    print(f"\n{time.process_time() - begin:.0f} CPU seconds")
-    save("machine_judgements", {"cells": [cell._asdict() for cell in every], "several": rates})
+    found: dict[str, object] = {}
+    if options.part != "several":
+        every = [
+            cell
+            for one in several
+            for n in SIZES
+            for cell in cells(one, n, options.draws, options.seed)
+        ]
+        show_coverage(every)
+        show_gain(every, 50)
+        found["cells"] = [cell._asdict() for cell in every]
+        print(f"\n{len(every)} cells: {time.process_time() - begin:.0f} CPU seconds")
+    if options.part != "coverage":
+        found["several"] = show_several(several, options.draws)
+        print(f"\n{time.process_time() - begin:.0f} CPU seconds")
+    save("machine_judgements", found)
 
 
 if __name__ == "__main__":

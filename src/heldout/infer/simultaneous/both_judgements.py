@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.prediction_powered import FLAT, combined_means
+from heldout.infer.prediction_powered import DIFFERING, FLAT, combined_means
 from heldout.infer.results import drop_noise
 from heldout.infer.simultaneous.pairwise import piece_generator
 from heldout.infer.simultaneous.romano_wolf import FEW, PairStatistics
@@ -47,8 +47,7 @@ def combined_statistics(
             drop_noise(each[:, first[part]], each[:, second[part]])
             for each in (values, machine.known, machine.extra)
         )
-        mean[part], error[part], _ = combined_means(human, known, extra)
-        differ[part] = np.count_nonzero(human, 0)
+        mean[part], error[part], _, differ[part], _ = combined_means(human, known, extra)
     return PairStatistics(first, second, mean, error, differ)
 
 
@@ -58,6 +57,10 @@ class BothReplicates:
     Human queries and queries of the machine alone are drawn with replacement, and the weight of
     the machine is estimated in each replicate. It is estimated from all drawn human queries, not
     without one: a query that was drawn twice cannot be left out.
+
+    If fewer than ten human queries differ from the commonest difference, replicates say little
+    about the statistic: in many of them no query differs. It is then drawn from Student's t,
+    independently of the other pairs.
 
     Parameters
     ----------
@@ -88,23 +91,26 @@ class BothReplicates:
         self.n, self.more = len(values), len(machine.extra)
         # Replaces a variance of 0: the statistic becomes 0, or as large as possible.
         self.no_variance = np.inf if self.n >= FEW else TINY
+        self.few = pairs.differ < DIFFERING
 
     def compare(self, piece: tuple[int, int], thresholds: Floats) -> tuple[Ints, Floats]:
         """Return how many replicates reach each threshold, and the largest statistic of each."""
         generator, count = piece_generator(self.seed, piece[0]), piece[1]
         drawn = _weights(generator, self.n, count), _weights(generator, self.more, count)
+        by_t = iter(generator.standard_t(self.n - 1, (int(self.few.sum()), count)))
         reached = np.empty(len(thresholds), np.int64)
         running = np.full(count, 0.0 if self.alternative == "two-sided" else -np.inf)
         size = max(1, PAIR_BLOCK // max(count, self.n, self.more))
         for start in range(0, len(thresholds), size):
             part = slice(start, start + size)
-            for at, row in enumerate(self._statistics(part, *drawn), start):
-                np.maximum(running, row, out=running)
+            for at, drawn_again in enumerate(self._statistics(part, *drawn), start):
+                row = next(by_t) if self.few[at] else drawn_again
+                np.maximum(running, self._evidence(row), out=running)
                 reached[at] = np.count_nonzero(running >= thresholds[at])
         return reached, running
 
     def _statistics(self, part: slice, human: Floats, extra: Floats) -> Floats:
-        """Return the evidence of some pairs in the replicates: pairs x replicates."""
+        """Return the studentized differences of some pairs: pairs x replicates."""
         first, second = self.pairs.first[part], self.pairs.second[part]
         y, f, g = (each[first] - each[second] for each in (self.human, self.known, self.extra))
         mean_y, mean_f, mean_g = y @ human, f @ human, g @ extra
@@ -121,6 +127,10 @@ class BothReplicates:
         centre = self._centre(part)
         statistics: Floats = mean_y - weight * (mean_f - mean_g + shift) - centre
         statistics /= np.sqrt(variance)
+        return statistics
+
+    def _evidence(self, statistics: Floats) -> Floats:
+        """Return the statistics, larger for stronger evidence."""
         if self.alternative == "two-sided":
             return np.abs(statistics)
         return -statistics if self.alternative == "less" else statistics
