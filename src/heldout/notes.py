@@ -100,6 +100,9 @@ Code = Literal[
     "few-human-queries",
     "machine-incomplete",
     "machine-favours",
+    "machine-copies",
+    "own-judge",
+    "tuned-on-machine",
     # plans and gates
     "small-pilot",
     "few-differ",

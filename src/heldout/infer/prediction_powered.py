@@ -110,7 +110,9 @@ class CombinedMeans(NamedTuple):
     added: Floats
 
 
-def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMeans:
+def combined_means(
+    human: Floats, machine: Floats, extra: Floats, *, plus_four: bool = True
+) -> CombinedMeans:
     """Return cross-fitted estimates of many means at once.
 
     In the term of each human query, the weight of the machine is estimated from the other human
@@ -129,6 +131,8 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
         Human queries x quantities, under both judgements.
     extra
         Further queries x quantities, under machine judgements.
+    plus_four
+        Whether to enlarge the variance where few queries differ.
     """
     n, more = len(human), len(extra)
     average, known, others = human.mean(0), machine.mean(0), extra.mean(0)
@@ -143,7 +147,7 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
     left_out = average - y / (n - 1) - weights * (known - f / (n - 1) - others)
     variance = np.maximum(residuals.var(0, ddof=1) / n, left_out.var(0) * (n - 1))
     differ, square = differing(human, machine, extra)
-    added = np.where(differ < DIFFERING, PSEUDO * square / n**2, 0.0)
+    added = np.where(plus_four & (differ < DIFFERING), PSEUDO * square / n**2, 0.0)
     error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more + added)
     noise = error <= TIE * np.abs(human).max(0)
     return CombinedMeans(mean, np.where(noise, 0.0, error), weight, differ, added)
@@ -202,6 +206,8 @@ def combine_judgements(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
     cross_fit: bool = True,
+    plus_four: bool = True,
+    variance: float = 0.0,
 ) -> Combined:
     """Estimate a mean from human and machine judgements.
 
@@ -220,6 +226,12 @@ def combine_judgements(
         and use quantiles of Student's t. Without it, weight and variance come from the same
         queries and the quantiles are normal, as in the PPI++ paper and its package ppi-python; the
         intervals are then too narrow for few queries.
+    plus_four
+        Whether to enlarge the variance where few queries differ (see `combined_means`): for
+        differences of systems. Scores of one system were covered without it.
+    variance
+        Further variance of the human and of the combined estimate, such as that of parameters that
+        were tuned in folds (`heldout.infer.scoring.retuned`).
 
     Examples
     --------
@@ -236,12 +248,12 @@ def combine_judgements(
         raise InputError(f"human has {len(values)} values and machine {len(known)}: must be equal")
     check_level(level)
     n = len(values)
-    fit = combined_means if cross_fit else _plain_means
-    mean, error, weight, _, added = (
-        float(result[0]) for result in fit(values[:, None], known[:, None], others[:, None])
-    )
+    columns = values[:, None], known[:, None], others[:, None]
+    found = combined_means(*columns, plus_four=plus_four) if cross_fit else _plain_means(*columns)
+    mean, error, weight, _, added = (float(result[0]) for result in found)
+    error = math.sqrt(error**2 + variance)
     freedom = n - 1 if cross_fit else None
-    plain = math.sqrt(float(values.var(ddof=1)) / n + added)
+    plain = math.sqrt(float(values.var(ddof=1)) / n + added + variance)
     from_human = _interval(float(values.mean()), plain, n - 1, level, "t")
     return Combined(
         human=from_human,
