@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -37,6 +38,7 @@ from heldout.data.scores import MachineScores
 from heldout.infer.prediction_powered import DIFFERING, combined_means
 from heldout.infer.simultaneous.both_judgements import draw_weights, replicated_statistics
 from heldout.infer.simultaneous.romano_wolf import romano_wolf
+from heldout.resample.sample import draw_sample
 from heldout.retrieve.search import search
 
 Array = np.ndarray
@@ -394,6 +396,20 @@ def show_several(several: list[Population], draws: int) -> list[tuple[object, ..
     return rows
 
 
+def write_example(data: Path, judgements: Path, folder: Path) -> None:
+    """Write the files of the guide: Cranfield, 50 human queries, the errors of a real machine."""
+    human, runs, levels = _collection("cranfield", data)
+    tops = [_top(run.to_dict(), POOL) for run in runs.values()]
+    pool = {query: {doc for top in tops for doc in top.get(query, [])} for query in human}
+    given = judge(human, pool, profiles(judgements, levels)[MODEL], np.random.default_rng(1))
+    folder.mkdir(parents=True, exist_ok=True)
+    people = {query: human[query] for query in draw_sample(human, 50, seed=1)}
+    Qrels.from_dict(people).write(folder / "human.qrels")
+    Qrels.from_dict(given).write(folder / "llm.qrels")
+    for name, run in runs.items():
+        replace(run, name=name).write(folder / f"{name}.run")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
@@ -401,7 +417,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=10_000)
     parser.add_argument("--part", choices=("coverage", "several"), help="one part alone")
     parser.add_argument("--seed", type=int, default=22)
+    parser.add_argument("--example", type=Path, metavar="FOLDER", help="write the guide's files")
     options = parser.parse_args()
+    if options.example:
+        write_example(options.data, options.judgements, options.example)
+        return
     begin = time.process_time()
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
