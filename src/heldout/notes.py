@@ -95,6 +95,7 @@ Code = Literal[
     "disagreement",
     "not-compared",
     # machine judgements
+    "one-grade",
     "random-sample",
     "unlike-queries",
     "few-human-queries",

@@ -126,7 +126,10 @@ def _from_table(table: Table, names: list[str], columns: dict[int, int]) -> Mach
     if not columns:
         known = QRELS_COLUMNS
     picked = pick_names(names, known, table.source)
-    queries, docs = (_ids(table, names.index(picked[role]), role) for role in ("query", "doc"))
+    queries, docs = (
+        _ids(table, names.index(picked[role]), what)
+        for role, what in (("query", "query"), ("doc", "document"))
+    )
     if not columns:
         values = _numbers(table, names.index(picked["grade"]), "grade")
         return MachineJudgements(Qrels.from_columns(queries, docs, values))
