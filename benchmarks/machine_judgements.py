@@ -58,7 +58,7 @@ HOSTILE, MODEL = "hostile", "willia-umbrela1"
 SEVERAL = (MODEL, HOSTILE, "NISTRetrieval-instruct0")
 """Machines of the comparisons of several systems: the best, the hostile and the worst."""
 
-REPLICATES, DRAWN = 99, 50
+REPLICATES, DRAWN = 199, 50
 """Replicates of a draw, and draws at once."""
 
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
@@ -282,7 +282,8 @@ def any_claim(human: Array, known: Array, extra: Array, generator: np.random.Gen
     means = combined_means(*(part.reshape(-1, part.shape[-1]).T for part in (y, f, g)))
     mean, error = (each.reshape(size, -1) for each in (means.mean, means.error))
     few = means.differ.reshape(size, -1) < DIFFERING
-    drawn, drawn_extra = (_drawn(generator, size, part.shape[-1]) for part in (f, g))
+    # The draws have different queries, so they can share the random numbers of the replicates.
+    drawn, drawn_extra = (draw_weights(generator, part.shape[-1], REPLICATES) for part in (f, g))
     found = replicated_statistics(y, f, g, drawn, drawn_extra, error)
     found[few] = generator.standard_t(n - 1, (int(few.sum()), REPLICATES))
     found[error == 0] = 0.0
@@ -297,12 +298,6 @@ def _pairs(values: Array) -> Array:
     gaps = np.moveaxis(values[..., second] - values[..., first], -1, -2)
     gaps[np.abs(gaps) < 1e-12] = 0.0
     return np.ascontiguousarray(gaps)
-
-
-def _drawn(generator: np.random.Generator, size: int, queries: int) -> Array:
-    """Draws x queries x replicates: how often a query is drawn, over the number of queries."""
-    weights = draw_weights(generator, queries, size * REPLICATES)
-    return np.moveaxis(weights.reshape(queries, size, REPLICATES), 1, 0)
 
 
 def check_claims(one: Population, measure: str, n: int = 25, draws: int = 300) -> None:

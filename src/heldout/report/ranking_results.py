@@ -43,12 +43,11 @@ def machine_table(results: Results) -> Table:
                 f"{human['value']:.4f}",
                 f"[{human['low']:.4f}, {human['high']:.4f}]",
                 f"{parts['machine']['value']:.4f}",
-                f"{parts['weight']:.2f}",
                 f"{parts['effective_queries']:.0f}",
             ]
             rows.append([plain_text(cell) for cell in cells])
     head = ["one judge alone", "human", f"{results.level:.0%} CI", "machine (biased)"]
-    return Table([*head, "weight", "counts like"], rows)
+    return Table([*head, "counts like"], rows)
 
 
 def _number(value: float | None, form: str = ".4f") -> str:
@@ -175,10 +174,18 @@ def parameters(values: dict[str, Any]) -> str:
 
 def ranking_plan(settings: RankingSettings) -> list[str]:
     """What would be run: the collection, the plan and the measures, a line each."""
-    collection, splits = settings.collection, settings.splits
+    judges, splits = settings.machine, settings.splits
+    collection = settings.collection if judges is None else judges.collection
     measures = ", ".join(map(str, settings.measures))
-    return [
+    lines = [
         f"{plain_text(collection.name)}: {collection_sizes(collection)}",
         plan_words(repr(splits.plan), _WHAT[settings.by], len(splits), splits.seed),
         f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]
+    if judges is not None:
+        human, machine = judges.judged.human.queries, judges.judged.machine.qrels.queries
+        lines.append(
+            f"people judged {count_of(len(human), 'query', 'queries')} and the machine "
+            f"{len(machine):,}; parameters tuned on {judges.tune_on} judgements"
+        )
+    return lines
