@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import heldout
+from heldout.cli import main
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.execution.payload import pack_payload
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
+from heldout.report.experiment import json_results
 
 QUERIES, PEOPLE = 60, 24
 
@@ -129,6 +131,12 @@ def test_results_are_written_read_shown_and_repeated(data, tmp_path):
     text = str(again)
     assert "Scores combine 24 queries with human judgements and 36 that only the machine" in text
     assert again.interval("new", level=0.8).low > again.interval("new").low
+    (compared,) = json.loads(json_results(again))["comparisons"]
+    assert compared["machine"]["differences"][0]["machine"]["biased"] is True
+    main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "r.html"), "--quiet"])
+    page = (tmp_path / "r.html").read_text()
+    assert "AP under human judgements, machine judgements, and both" in page
+    assert "llm: 60 queries, 1,200 judgements; 24 queries have human judgements" in page
 
 
 def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path):
