@@ -15,7 +15,7 @@ from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.summary import SUMMARY, read_summary
-from heldout.experiment.table_columns import check_tables
+from heldout.experiment.table_columns import check_tables, with_held_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -125,6 +125,7 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     if checksums is None and not (place / files["splits"]).exists():
         del files["splits"]  # heldout 0.1 wrote neither
     tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
+    tables["surface"] = with_held_out(tables["surface"])
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
     check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {

@@ -96,8 +96,18 @@ def choose_static(
         higher_is_better=settings.higher_is_better,
         space=system.space,
     )
-    found = [Chosen(fold.number, fold.train, fold.surface) for fold in tuned.folds]
+    found = [
+        Chosen(fold.number, fold.train, fold.surface, _means(values[-1], split.test))
+        for fold, split in zip(tuned.folds, settings.splits, strict=True)
+    ]
     return found, Chosen.of(tuned.final)
+
+
+def _means(values: Floats, weights: NDArray[np.int32]) -> Floats:
+    """Return the mean of each row over the units with a weight; NaN: it has no value there."""
+    there = np.isfinite(values) * weights
+    total, times = (np.where(there > 0, values, 0.0) * weights).sum(axis=1), there.sum(axis=1)
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 
 def collect_static(
