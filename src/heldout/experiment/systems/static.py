@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.records import RankedRecord, Record
+    from heldout.resample.split import Splits
 
     Floats = NDArray[np.float64]
     RankingSystem = System[RankingSettings]
 
 __all__ = [
+    "FOLDS",
     "POINT",
     "choose_static",
     "collect_points",
     "collect_static",
+    "folds_needed",
+    "folds_tasks",
     "lists_of_some",
     "point_tasks",
     "point_values",
@@ -41,6 +45,22 @@ __all__ = [
 
 POINT = "point"
 """The kind of task that ranks all queries at one point."""
+
+
+FOLDS = "folds"
+"""The kind of task that evaluates all document folds of one repeat."""
+
+
+def folds_needed(name: str, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
+    """Yield that documents must be divided into folds, if they are not."""
+    if by == "document" and not splits.partitions:
+        yield "plan", f"{name}: the held-out documents are merged, which needs folds (kfold, given)"
+
+
+def folds_tasks(name: str, settings: RankingSettings) -> Iterator[Task]:
+    """Yield one task per repeat of document folds."""
+    for repeat in range(settings.splits.repeats):
+        yield Task(f"{name}/folds/r{repeat}", name, FOLDS, repeat)
 
 
 def point_tasks(system: RankingSystem) -> Iterator[Task]:

@@ -226,7 +226,7 @@ def _drawn(options: SystemOptions) -> tuple[Space | Listed | None, int]:
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is only for functions, objects and runs of folds")
+        raise InputError("comparable is only for functions, objects and runs")
 
 
 FORMS: Final = {"vectors": vectors_of_text, "rerank": reranker_of_text}

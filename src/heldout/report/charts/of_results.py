@@ -162,9 +162,7 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
         )
 
 
-def _tuning_words(
-    measure: str, axes: list[str], settings: SettingsRecord, *, both: bool
-) -> str:
+def _tuning_words(measure: str, axes: list[str], settings: SettingsRecord, *, both: bool) -> str:
     line = "Horizontal line: held-out score of the system tuned in the folds."
     curve = f"{measure} on the training data; the band is the range over the folds. {line}"
     if both:
