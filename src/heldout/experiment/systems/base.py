@@ -412,15 +412,15 @@ class System(ABC, Generic[S]):
 
     # Other processes.
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """Whether its tasks run in other processes.
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
+        """Whether a task runs in other processes.
 
         Parameters
         ----------
         cluster
             Whether these are a cluster; otherwise they share this machine's cores.
         """
-        del cluster
+        del task, cluster
         return True
 
     def sendable(self) -> Self:

@@ -10,7 +10,7 @@ from heldout.experiment.documents.alignment import merge_lists
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import NONE, Lists, measure_lists
+from heldout.experiment.documents.ranked_lists import Lists, measure_lists, padded_lists
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.choose_in_folds import TEST, TUNE
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
@@ -144,17 +144,9 @@ def joined_lists(
 ) -> Lists:
     """Merge the ranked lists of several folds."""
     width = max(record.documents.shape[1] for record in records)
-    padded = [
-        (
-            np.pad(one.documents, ((0, 0), (0, width - one.documents.shape[1])),
-                   constant_values=NONE),
-            np.pad(one.scores, ((0, 0), (0, width - one.scores.shape[1])),
-                   constant_values=-np.inf),
-        )
-        for one in records
-    ]  # fmt: skip
-    documents = np.stack([one for one, _ in padded], axis=1)
-    scores = np.stack([one for _, one in padded], axis=1)
+    padded = [padded_lists(Lists(one.documents, one.scores), width) for one in records]
+    documents = np.stack([one.documents for one in padded], axis=1)
+    scores = np.stack([one.scores for one in padded], axis=1)
     return Lists(*merge_lists(documents, scores, order, depth))
 
 

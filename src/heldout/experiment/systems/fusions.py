@@ -16,7 +16,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import TOP, Lists, lists_of_run
+from heldout.experiment.documents.ranked_lists import TOP, Lists, lists_of_run, padded_lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.base import System
 from heldout.experiment.systems.model_records import FoldsRecord
@@ -277,9 +277,9 @@ class FusionSystem(System["RankingSettings"]):
             points=record.values[0] if fixed else None,
         )
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: runs are fused where their files are, by all cores."""
-        del cluster
+        del task, cluster
         return False
 
     def sendable(self) -> Self:
@@ -369,16 +369,9 @@ def first_lists(
     """Return the first documents of fused lists, all with the same number of places."""
     tops = fuse_tops(runs, fusions, settings.kept)
     return [
-        _padded(lists_of_run(top, settings.collection, settings.kept), settings.kept)
+        padded_lists(lists_of_run(top, settings.collection, settings.kept), settings.kept)
         for top in tops
     ]
-
-
-def _padded(lists: Lists, places: int) -> Lists:
-    """Fill lists up to some places, so that they can be stacked."""
-    missing = ((0, 0), (0, places - lists.documents.shape[1]))
-    documents = np.pad(lists.documents, missing, constant_values=-1)
-    return Lists(documents, np.pad(lists.scores, missing, constant_values=-np.inf))
 
 
 def _distinct(chosen: Ints) -> list[Combination]:

@@ -183,8 +183,9 @@ class ModelSystem(System["RankingSettings"]):
         """Combine the records of its tasks."""
         return self._scheme(settings).collect(records)
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return whether it is a cluster: on this machine its threads use all cores already."""
+        del task
         return cluster
 
     def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:

@@ -171,9 +171,9 @@ class RunSystem(System["RankingSettings"]):
             return collect_folds(self.tasks(settings), records)
         return collect_points(self, settings, records)
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: runs are evaluated where their files are."""
-        del cluster
+        del task, cluster
         return False
 
     def sendable(self) -> Self:

@@ -190,7 +190,6 @@ def reranker(
     """Make a system of a function that reranks; see `System.of`."""
     from heldout.experiment.systems.rerankers import RerankSystem
 
-    _refuse_comparable(options)
     function = callable(call) and not isinstance(call, type)
     if kind == "object" or (kind == "function" and not function):
         raise InputError(
@@ -212,6 +211,7 @@ def reranker(
         kind=what,
         space=space,
         parameters=tuple(fixed_parameters(options.parameters).items()),
+        comparable=options.comparable,
         reference=reference,
         home=home,
         first=first,
