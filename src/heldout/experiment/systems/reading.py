@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SYSTEM_SOURCES",
     "is_model_text",
+    "kind_of",
     "model_system",
     "run_paths",
     "system_from_table",
@@ -277,7 +278,7 @@ def _of_call(
     reference: str = "",
     home: str = "",
 ) -> System[Any]:
-    what: Any = kind or _kind_of(call)
+    what: Any = kind or kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
     space, trials = _drawn(given_space(options.space), options)
     if options.first is not None:
@@ -323,7 +324,8 @@ def _call_class(kind: str, learns: bool | None) -> type[CallSystem]:
     return CallSystem
 
 
-def _kind_of(call: Any) -> Any:
+def kind_of(call: Any) -> Any:
+    """Return what is called: a function, an object, or a transformer."""
     if hasattr(call, "fit") and hasattr(call, "predict"):
         return "object"
     if hasattr(call, "transform"):

@@ -146,6 +146,8 @@ def reranker_of_text(
     text: str, name: str | None, options: SystemOptions, folder: Path | None
 ) -> System[Any]:
     """Make a system from ``rerank(first=bm25, function=rank.py:f, depth=50,100)``."""
+    from heldout.experiment.systems.reading import kind_of  # it makes systems of these texts
+
     first, function, written = parse_rerank(text)
     if ":" not in function:
         raise InputError(f"rerank: function={function}: expected file.py:name or module:name")
@@ -153,7 +155,7 @@ def reranker_of_text(
     call = load_reference(function, folder, system=called)
     options = with_written("rerank", written, options)._replace(first=first)
     home = "" if folder is None else str(folder)
-    return reranker(call, called, options, reference=function, home=home)
+    return reranker(call, called, options, reference=function, home=home, kind=kind_of(call))
 
 
 def fold_runs_of_text(
