@@ -17,11 +17,11 @@ from __future__ import annotations
 
 import argparse
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.decomposition import TruncatedSVD  # type: ignore[import-untyped]
+from sklearn.feature_extraction.text import TfidfVectorizer  # type: ignore[import-untyped]
 
 import heldout
 from bias_study import some_queries
@@ -159,7 +159,7 @@ def one_sample(
     return np.array(rows)
 
 
-def _fused(parts: list[heldout.Run], name: str, given: dict[str, float]) -> heldout.Run:
+def _fused(parts: list[heldout.Run], name: str, given: dict[str, Any]) -> heldout.Run:
     if "w" in given:
         weights = [given["w"], 1 - given["w"]]
         return heldout.fuse(parts, "wsum", norm=name, weights=weights, depth=1000)

@@ -139,7 +139,7 @@ class System(ABC, Generic[S]):
         sample
             The same as ``search="random"`` with that number of trials.
         comparable
-            Whether the scores of a function or object for documents of different parts of a
+            Whether the scores of a function, object or run for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
         learns
             False: the ranking of a query by a function does not depend on the training queries and
