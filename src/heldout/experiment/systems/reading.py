@@ -144,6 +144,8 @@ def _of_text(
     if not paths and said is not None:
         own, paths = _named_paths(said[1].strip(), base)
         options = with_written(said[1], said[2], options)
+        if options.parameters or options.space:
+            raise InputError(f"{said[1].strip()}: runs have no parameters but comparable")
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
