@@ -15,7 +15,7 @@ from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.summary import SUMMARY, read_summary
-from heldout.experiment.table_columns import check_tables, no_values
+from heldout.experiment.table_columns import check_tables, no_values, with_held_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -145,6 +145,7 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
         "machine": no_values(),
         **{name: _table(place / one) for name, one in files.items()},
     }
+    tables["surface"] = with_held_out(tables["surface"])
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
     check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {

@@ -53,7 +53,9 @@ class Results:
         training side and on the held-out side by the tuning measure. For estimators, the training
         score is that of the inner folds.
     surface
-        For each system and split, the training mean of every point; a null repeat: all data.
+        For each system and split, the training mean of every point (mean) and, where it is known,
+        its mean on the held-out side (held_out; a point chosen by it would be tuned on test data);
+        a null repeat: all data.
     held_out
         The predictions for held-out data. Of rankings, in ``lists.parquet``, the top of each list:
         system, repeat, fold, run, unit, rank, document, score. Of estimators, in
