@@ -31,12 +31,22 @@ __all__ = ["fold_tables", "make_tables", "shown_parameters"]
 
 
 def make_tables(
-    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
+    settings: RankingSettings,
+    outcomes: Sequence[RankedOutcome],
+    machine: Sequence[RankedOutcome] = (),
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables `values`, `folds`, `surface`, `lists` and `splits`."""
+    """Return the tables `values`, `folds`, `surface`, `lists` and `splits`.
+
+    Parameters
+    ----------
+    machine
+        The outcomes under machine judgements, if there are any, for the table `machine`.
+    """
     pairs = list(zip(settings.systems, outcomes, strict=True))
+    judged = list(zip(settings.systems, machine, strict=bool(machine)))
     own = {
         "values": _values(settings, pairs),
+        "machine": _values(settings, judged),
         "held_out": _lists(settings, pairs),
         "splits": split_table(settings.splits),
     }

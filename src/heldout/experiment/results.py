@@ -10,8 +10,9 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.held_out_rankings import HeldOutRankings
-from heldout.experiment.result_files import read_folder, table_files, write_folder
+from heldout.experiment.result_files import files_of, read_folder, write_folder
 from heldout.experiment.split_table import no_splits
+from heldout.experiment.table_columns import no_values
 from heldout.infer.results import count_of
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note, as_note, distinct
@@ -71,6 +72,9 @@ class Results:
         Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
         count (how often it was drawn). Folds have only their test sides; the training side of a
         fold is the rest of its repeat.
+    machine
+        The long table under machine judgements, if there are any; `values` are then those of the
+        queries with human judgements.
     """
 
     values: pl.DataFrame
@@ -81,6 +85,7 @@ class Results:
     manifest: Manifest
     timings: Timings
     splits: pl.DataFrame = field(default_factory=no_splits)
+    machine: pl.DataFrame = field(default_factory=no_values)
     _side: HeldOut = field(init=False)
 
     def __post_init__(self) -> None:
@@ -331,7 +336,7 @@ class Results:
 
         The manifest has a checksum of every table and of the summary.
         """
-        tables = {name: getattr(self, name) for name in table_files(self.task)}
+        tables = {name: getattr(self, name) for name in files_of(self.manifest)}
         write_folder(folder, tables, self.summary, self.manifest, self.timings)
 
     @classmethod
