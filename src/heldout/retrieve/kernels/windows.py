@@ -30,6 +30,7 @@ __all__ = [
     "Windows",
     "find_in_list",
     "find_in_window",
+    "largest_counts",
     "lists_in_window",
     "look_up_cheaper",
     "new_lists",
@@ -91,6 +92,11 @@ of the bounds before it. Records, because every array that functions pass on tak
 def new_lists(number: int) -> Lists:
     """Return room for the lists of a query with at most `number` terms."""
     return np.zeros(number + 1, LIST)
+
+
+def largest_counts(counts: NDArray[np.uint16]) -> NDArray[np.float64]:
+    """Return stored counts as numbers; those that are `SATURATED` may be larger."""
+    return np.where(counts < SATURATED, counts, _HUGE)
 
 
 @part
