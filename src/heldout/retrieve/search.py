@@ -154,7 +154,7 @@ def _search_fraction(
         compiled(
             *some, windows.bits, curve.top, vocabulary.offsets, terms, scales, postings.documents,
             postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(width, EMPTY),
-            np.empty(width + 1, np.uint32), np.empty(LEVELS, np.int32),
+            np.empty(width + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
             np.empty(BUCKETS + 1, np.int32), np.empty(room, np.int32), np.empty(room),
             np.empty(room, np.int32), np.empty(room), documents, scores,
         )  # fmt: skip

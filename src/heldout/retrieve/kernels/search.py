@@ -79,7 +79,7 @@ def _read(
         known = sums[d - low]
         touched[size] = d - low
         size += np.uint64(known < floor)  # without a branch, which could not be predicted
-        sums[d - low] = max(known, floor) + weight * (top * x / (x + norms[codes[d]]))
+        sums[d - low] = (known if known > floor else floor) + weight * (top * x / (x + norms[codes[d]]))
     return np.int64(size)
 
 
@@ -112,11 +112,11 @@ def _still_able(found: int, touched: Places, sums: Floats, least: float) -> int:
 
 
 @part
-def _find(
-    begin: int, end: int, low: int, span: int, d: int, bits: int, row: int, documents: Numbers,
-    starts: Any,
-) -> int:  # fmt: skip
-    """Return the posting of document `d` in a list; −1: there is none.
+def _look_up(
+    begin: int, end: int, low: int, span: int, d: int, bits: int, row: int, weight: float,
+    top: float, documents: Numbers, counts: Any, codes: Any, norms: Floats, starts: Any,
+) -> float:  # fmt: skip
+    """Return what a list adds to the score of document `d`: 0 if it is not there.
 
     The list is one of the documents from `low`, `span` of them. They are spread evenly, more or
     less, so that the first guess is close.
@@ -127,31 +127,38 @@ def _find(
         begin += starts[np.uint64(row), window]
         low, span = d >> bits << bits, 1 << bits
     if begin == end:
-        return np.int64(-1)
+        return 0.0
     ahead = np.uint64((d - low) * (end - begin)) // np.uint64(span)
     i, first, last = np.uint64(begin) + ahead, np.uint64(begin), np.uint64(end - 1)
     while i < last and documents[i] < d:
         i += np.uint64(1)
     while i > first and documents[i] > d:
         i -= np.uint64(1)
-    return np.int64(i) if documents[i] == d else np.int64(-1)
+    if documents[i] != d:
+        return 0.0
+    x = float(counts[i])
+    return weight * (top * x / (x + norms[codes[np.uint64(d)]]))
 
 
 @part
-def _count(
-    level: int, found: int, scale: float, sums: Floats, touched: Places, levels: Numbers
+def _raise(
+    level: int, k: int, found: int, scale: float, sums: Floats, touched: Places, levels: Numbers
 ) -> int:
-    """Count documents by the level of their sums, and return how many reach `level`.
+    """Count more documents by the level of their sums; return the highest level that k reach.
 
-    Lower levels are not counted.
+    ``levels[LEVELS]`` is the number of documents that reach `level`. Lower ones are not counted.
     """
-    reaching = 0
+    reaching = levels[LEVELS]
     for t in range(found):
-        own = int(sums[touched[t]] * scale)
+        own = np.int64(sums[touched[t]] * scale)
         if own >= level:
-            levels[np.uint64(min(own, LEVELS - 1))] += 1
+            levels[np.uint64(own if own < LEVELS else LEVELS - 1)] += 1
             reaching += 1
-    return reaching
+    while reaching - levels[level] >= k:
+        reaching -= levels[level]
+        level += 1
+    levels[LEVELS] = reaching
+    return level
 
 
 @part
@@ -160,40 +167,41 @@ def _sort(
     out_scores: Floats,
 ) -> None:  # fmt: skip
     """Sort documents into ranked order: roughly by score, then exactly (Shell sort)."""
-    low, high, buckets, widest = np.inf, -np.inf, min(size, len(starts) - 1), 0
+    low, high, widest = np.inf, -np.inf, np.int64(0)
     for j in range(size):
-        low = min(low, scores[j])
-        high = max(high, scores[j])
-    scale = (buckets - 1) / (high - low) if high > low else 0.0
-    starts[: buckets + 1] = 0
+        score = scores[j]
+        low = score if score < low else low
+        high = score if score > high else high
+    last = (size if size < BUCKETS else BUCKETS) - 1
+    scale = last / (high - low) if high > low else 0.0
+    starts[: last + 2] = 0
     for j in range(size):
-        starts[int((high - scores[j]) * scale) + 1] += 1
-    for b in range(buckets):
-        widest = max(widest, starts[b + 1])
+        starts[np.int64((high - scores[j]) * scale) + 1] += 1
+    for b in range(last + 1):
+        own = np.int64(starts[b + 1])
+        widest = own if own > widest else widest
         starts[b + 1] += starts[b]
     for j in range(size):
-        b = int((high - scores[j]) * scale)
+        b = np.int64((high - scores[j]) * scale)
         out_docs[starts[b]] = docs[j]
         out_scores[starts[b]] = scores[j]
         starts[b] += 1
-    gap = 1
-    while gap < widest // 2:
-        gap = int(gap * 2.25) + 1
+    gap = np.int64(1)
+    while 3 * gap < widest:
+        gap = 3 * gap + 1
     while gap > 0:
         for i in range(gap, size):
-            score, d = out_scores[i], out_docs[i]
-            place = order[d]
-            j = i
+            score, d, j = out_scores[i], out_docs[i], i
             while j >= gap:
                 other = out_scores[j - gap]
-                if score < other or (score == other and place < order[out_docs[j - gap]]):
+                if score < other or (score == other and order[d] < order[out_docs[j - gap]]):
                     break
                 out_scores[j] = other
                 out_docs[j] = out_docs[j - gap]
                 j -= gap
             out_scores[j] = score
             out_docs[j] = d
-        gap = int(gap / 2.25)
+        gap //= 3
 
 
 @bare_kernel
@@ -228,114 +236,99 @@ def search(
     the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn a score
     into a level. The arrays from `sums` to `spare_scores` are used by no other thread.
     """
-    width, k = len(sums), top_docs.shape[1]
-    every = (len(codes) + width - 1) // width
+    width, k, every = len(sums), top_docs.shape[1], (len(codes) + len(sums) - 1) >> bits
     for q in range(first, last):
         begin, end, scale, rest = offsets[q], offsets[q + 1], scales[q], 0.0
         for r in range(end - 1, begin - 1, -1):
-            rest += terms[r].rest
-            terms[r].rest = rest
-            terms[r].end = terms[r].start
-        least, level, reaching, size, exact = -1.0, 0, 0, 0, rest == np.inf
+            one = terms[r]
+            rest += one.rest
+            one.rest = rest
+            one.end = one.start
+        least, level, size, exact = -1.0, 0, 0, rest == np.inf
         levels[:] = 0
         for window in range(every):
-            base, total = window * width, 0
+            base, total = window << bits, 0
             for r in range(begin, end):
-                at = terms[r].end
-                if window == every - 1:
-                    stop = terms[r].stop
-                elif terms[r].row >= 0:
-                    stop = terms[r].start + starts[terms[r].row, window + 1]
+                one = terms[r]
+                stop = one.end
+                one.begin = stop
+                if one.row >= 0:
+                    stop = one.start + starts[one.row, window + 1]
                 else:
-                    stop = at
-                    while stop < terms[r].stop and documents[stop] < base + width:
+                    while stop < one.stop and documents[stop] < base + width:
                         stop += 1
-                terms[r].begin, terms[r].end = at, stop
-                total += stop - at
+                one.end = stop
+                total += stop - one.begin
             # Read lists as long as they can bring new documents, or are short.
             r, found, floor = begin, 0, 0.0
             while r < end:
-                if terms[r].rest < least:
+                one = terms[r]
+                if one.rest < least:
                     floor = EMPTY
-                    found = _still_able(found, touched, sums, least - terms[r].rest)
-                    if _PROBE * found < terms[r].end - terms[r].begin:
+                    found = _still_able(found, touched, sums, least - one.rest)
+                    if _PROBE * found < one.end - one.begin:
                         break
                 found = _read(
-                    terms[r].begin, terms[r].end, base, terms[r].weight, top, floor, documents,
-                    counts, codes, norms, sums, touched, found,
+                    one.begin, one.end, base, one.weight, top, floor, documents, counts, codes,
+                    norms, sums, touched, found,
                 )  # fmt: skip
                 r += 1
                 if window == 0 and r < end and found >= k and 2 * terms[r].rest < rest:
-                    # What documents have already is a first threshold.
-                    reaching = _count(level, found, scale, sums, touched, levels)
-                    while reaching - levels[level] >= k:
-                        reaching -= levels[level]
-                        level += 1
-                    least = max(least, level / scale * (1 - SLACK))
+                    # What documents have so far is a first threshold.
+                    level = _raise(level, k, found, scale, sums, touched, levels)
                     levels[level:] = 0
-                    reaching = 0
+                    if level > 0:
+                        least = level / scale * (1 - SLACK)
             dense = exact and total * _DENSE > width
             if dense:
-                found = _gather(sums, max(least, 0.0), touched)
-            # Look the remaining lists up.
+                found = _gather(sums, least, touched)
+            # Look the other lists up.
             able = 0
             for t in range(found):
                 y = touched[t]
-                score, d, j = sums[y], base + int(y), r
+                score, d, j = sums[y], base + np.int64(y), r
                 while j < end and score + terms[j].rest >= least:
-                    row = terms[j].row
-                    i = _find(
-                        terms[j].start if row >= 0 else terms[j].begin, terms[j].end, base, width,
-                        d, bits, row, documents, starts,
+                    one = terms[j]
+                    score += _look_up(
+                        one.start if one.row >= 0 else one.begin, one.end, base, width, d, bits,
+                        one.row, one.weight, top, documents, counts, codes, norms, starts,
                     )  # fmt: skip
-                    if i >= 0:
-                        x = float(counts[i])
-                        score += terms[j].weight * (top * x / (x + norms[codes[d]]))
                     j += 1
                 touched[able] = y
                 whole = j == end and score >= least
                 able += whole
                 sums[y] = score if whole else EMPTY
-            reaching += _count(level, able, scale, sums, touched, levels)
-            while reaching - levels[level] >= k:
-                reaching -= levels[level]
-                level += 1
+            level = _raise(level, k, able, scale, sums, touched, levels)
             if level > 0:
-                least = max(least, level / scale * (1 - SLACK))
+                least = level / scale * (1 - SLACK)
             for t in range(able):
                 y = touched[t]
                 kept_scores[size] = sums[y]
-                kept_docs[size] = base + int(y)
+                kept_docs[size] = base + np.int64(y)
                 size += sums[y] >= least
                 sums[y] = EMPTY
             if dense:
                 sums[:] = EMPTY
             if window < every - 1 and size + width <= len(kept_docs):
                 continue
+            # The end, or no room: give final scores to all that can be among the best.
             kept = 0
             for j in range(size):
-                kept_docs[kept] = kept_docs[j]
-                kept_scores[kept] = kept_scores[j]
-                kept += kept_scores[j] >= least
-            size = kept
-            if window < every - 1 and size + width <= len(kept_docs):
-                continue
-            # The end, or very many documents tie.
-            if not exact:
-                for j in range(size):
-                    score, d = 0.0, int(kept_docs[j])
-                    for r in range(begin, end):
-                        own = terms[r].place
-                        i = _find(
-                            terms[own].start, terms[own].stop, 0, len(codes), d, bits,
-                            terms[own].row, documents, starts,
-                        )  # fmt: skip
-                        if i >= 0:
-                            x = float(counts[i])
-                            score += terms[own].weight * (top * x / (x + norms[codes[d]]))
-                    kept_scores[j] = score
-            _sort(size, kept_docs, kept_scores, order, buckets, spare_docs, spare_scores)
-            size = min(size, k)
+                score, d = kept_scores[j], np.int64(kept_docs[j])
+                if score >= least:
+                    if not exact:
+                        score = 0.0
+                        for r in range(begin, end):
+                            one = terms[terms[r].place]
+                            score += _look_up(
+                                one.start, one.stop, 0, len(codes), d, bits, one.row, one.weight,
+                                top, documents, counts, codes, norms, starts,
+                            )  # fmt: skip
+                    kept_docs[kept] = d
+                    kept_scores[kept] = score
+                    kept += 1
+            _sort(kept, kept_docs, kept_scores, order, buckets, spare_docs, spare_scores)
+            size = kept if kept < k else k
             for j in range(size):
                 kept_docs[j] = spare_docs[j]
                 kept_scores[j] = spare_scores[j]
