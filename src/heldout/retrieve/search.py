@@ -143,7 +143,10 @@ def _search_fraction(
     announce("the search", compiled)
     postings, order = vocabulary.postings(part), part.id_order
     windows, curve = vocabulary.windows(part), _curve(part, model, known)
-    terms, scales = _terms(vocabulary, model, known, curve, postings, windows, k)
+    weights = (
+        model.query_weights(vocabulary.counts) * model.term_weights(known, 0)[vocabulary.places, 0]
+    )
+    terms, scales = _terms(vocabulary, weights, curve, postings, windows, k)
     count = len(scales)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
@@ -165,8 +168,7 @@ def _search_fraction(
 
 def _terms(
     vocabulary: Vocabulary,
-    model: Model,
-    known: TermStatistics,
+    weights: Floats,
     curve: _Curve,
     postings: Postings,
     windows: Windows,
@@ -181,7 +183,6 @@ def _terms(
     from heldout.retrieve.kernels.windows import largest_counts
 
     places, numbers = vocabulary.places, np.diff(vocabulary.offsets)
-    weights = model.query_weights(vocabulary.counts) * model.term_weights(known, 0)[places, 0]
     counts = largest_counts(windows.most)[places]
     norms = curve.fixed + curve.slope * windows.shortest[places]
     bounds = weights * (curve.top * counts / (counts + norms)) * (1 + SLACK)

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
+from heldout.retrieve.kernels.lists import sort_ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int32]
     Places = NDArray[np.uint32]
     Terms = NDArray[Any]
+    Integer = Any  # of Python or NumPy: the same when compiled
 
-__all__ = ["Room", "TERM", "search"]
+__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "search"]
 
 TERM = np.dtype(
     [
@@ -66,7 +68,7 @@ _PROBE = 32
 def _read(
     begin: int, end: int, base: int, weight: float, top: float, floor: float, documents: Numbers,
     counts: Any, codes: Any, norms: Floats, sums: Floats, touched: Places, found: int,
-) -> int:  # fmt: skip
+) -> Integer:  # fmt: skip
     """Add a list to the sums above `floor`, which is 0 or `EMPTY`; note the others that it begins.
 
     Returns the number of documents noted.
@@ -79,12 +81,12 @@ def _read(
         known = sums[d - low]
         touched[size] = d - low
         size += np.uint64(known < floor)  # without a branch, which could not be predicted
-        sums[d - low] = (known if known > floor else floor) + weight * (top * x / (x + norms[codes[d]]))
+        sums[d - low] = (max(floor, known)) + weight * (top * x / (x + norms[codes[d]]))
     return np.int64(size)
 
 
 @part
-def _gather(sums: Floats, least: float, touched: Places) -> int:
+def _gather(sums: Floats, least: float, touched: Places) -> Integer:
     """Note all documents with a sum of at least `least`; return their number."""
     found = np.uint64(0)
     for y in range(0, len(sums), 16):
@@ -99,7 +101,7 @@ def _gather(sums: Floats, least: float, touched: Places) -> int:
 
 
 @part
-def _still_able(found: int, touched: Places, sums: Floats, least: float) -> int:
+def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Integer:
     """Drop documents with a sum below `least`; return the number of the others."""
     kept = np.uint64(0)
     for t in range(found):
@@ -113,7 +115,7 @@ def _still_able(found: int, touched: Places, sums: Floats, least: float) -> int:
 
 @part
 def _look_up(
-    begin: int, end: int, low: int, span: int, d: int, bits: int, row: int, weight: float,
+    begin: int, end: int, low: int, span: int, d: Integer, bits: int, row: int, weight: float,
     top: float, documents: Numbers, counts: Any, codes: Any, norms: Floats, starts: Any,
 ) -> float:  # fmt: skip
     """Return what a list adds to the score of document `d`: 0 if it is not there.
@@ -137,7 +139,7 @@ def _look_up(
     if documents[i] != d:
         return 0.0
     x = float(counts[i])
-    return weight * (top * x / (x + norms[codes[np.uint64(d)]]))
+    return float(weight * (top * x / (x + norms[codes[np.uint64(d)]])))
 
 
 @part
@@ -162,46 +164,32 @@ def _raise(
 
 
 @part
-def _sort(
-    size: int, docs: Numbers, scores: Floats, order: Numbers, starts: Numbers, out_docs: Numbers,
-    out_scores: Floats,
-) -> None:  # fmt: skip
-    """Sort documents into ranked order: roughly by score, then exactly (Shell sort)."""
-    low, high, widest = np.inf, -np.inf, np.int64(0)
+def _spread_out(
+    size: int, docs: Numbers, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
+) -> Integer:
+    """Sort documents roughly, by their position between the lowest and the highest score.
+
+    Returns how far from its place a document can be.
+    """
+    low, high, widest = np.inf, -np.inf, 0
     for j in range(size):
         score = scores[j]
-        low = score if score < low else low
-        high = score if score > high else high
-    last = (size if size < BUCKETS else BUCKETS) - 1
+        low = min(low, score)
+        high = max(high, score)
+    last = (min(BUCKETS, size)) - 1
     scale = last / (high - low) if high > low else 0.0
     starts[: last + 2] = 0
     for j in range(size):
         starts[np.int64((high - scores[j]) * scale) + 1] += 1
     for b in range(last + 1):
-        own = np.int64(starts[b + 1])
-        widest = own if own > widest else widest
+        widest = max(widest, starts[b + 1])
         starts[b + 1] += starts[b]
     for j in range(size):
-        b = np.int64((high - scores[j]) * scale)
-        out_docs[starts[b]] = docs[j]
-        out_scores[starts[b]] = scores[j]
-        starts[b] += 1
-    gap = np.int64(1)
-    while 3 * gap < widest:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, size):
-            score, d, j = out_scores[i], out_docs[i], i
-            while j >= gap:
-                other = out_scores[j - gap]
-                if score < other or (score == other and order[d] < order[out_docs[j - gap]]):
-                    break
-                out_scores[j] = other
-                out_docs[j] = out_docs[j - gap]
-                j -= gap
-            out_scores[j] = score
-            out_docs[j] = d
-        gap //= 3
+        own = np.int64((high - scores[j]) * scale)
+        out_docs[starts[own]] = docs[j]
+        out_scores[starts[own]] = scores[j]
+        starts[own] += 1
+    return widest
 
 
 @bare_kernel
@@ -233,8 +221,8 @@ def search(
     """Find the top documents of the queries `first` to `last`; weights must not be negative.
 
     `terms` are of the dtype `TERM`; `rest` is what the term alone can add. ``norms[codes[d]]`` is
-    the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn a score
-    into a level. The arrays from `sums` to `spare_scores` are used by no other thread.
+    the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn scores
+    into levels. The arrays from `sums` to `spare_scores` are used by no other thread.
     """
     width, k, every = len(sums), top_docs.shape[1], (len(codes) + len(sums) - 1) >> bits
     for q in range(first, last):
@@ -327,8 +315,9 @@ def search(
                     kept_docs[kept] = d
                     kept_scores[kept] = score
                     kept += 1
-            _sort(kept, kept_docs, kept_scores, order, buckets, spare_docs, spare_scores)
-            size = kept if kept < k else k
+            off = _spread_out(kept, kept_docs, kept_scores, buckets, spare_docs, spare_scores)
+            sort_ranked(spare_docs, spare_scores, order, kept, off)
+            size = min(k, kept)
             for j in range(size):
                 kept_docs[j] = spare_docs[j]
                 kept_scores[j] = spare_scores[j]
