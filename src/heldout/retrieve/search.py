@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import QueryTerms
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import EachPart, Part
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int32]
     Floats = NDArray[np.float64]
 
-__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers"]
+__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers", "search_terms"]
 
 LOWEST_SCORE = -1e30
 """Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
@@ -90,8 +91,15 @@ def search_numbers(
     index: AnyIndex, texts: Sequence[str], model: Model, k: int, *, each: EachPart = in_turn
 ) -> tuple[Numbers, Floats]:
     """Return numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
-    vocabulary = Vocabulary.of(index.encode(texts))
-    shape = len(texts), max(min(k, index.n_documents), 1)  # no list is longer
+    return search_terms(index, index.encode(texts), model, k, each=each)
+
+
+def search_terms(
+    index: AnyIndex, queries: QueryTerms, model: Model, k: int, *, each: EachPart = in_turn
+) -> tuple[Numbers, Floats]:
+    """Search as `search_numbers` does for queries that have been analysed."""
+    vocabulary = Vocabulary.of(queries)
+    shape = len(queries), max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
     parts = index.parts
