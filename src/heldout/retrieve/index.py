@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -256,19 +255,33 @@ class Index:
         threads
             Number of threads; by default the number of cores.
         progress
-            Called with the number of documents done and the number of all documents.
+            Called with the number of documents done and the number of all documents, 0 while it is
+            unknown.
         """
-        from heldout.retrieve.indexing.build import Plan, build_arrays, build_file
+        from heldout.retrieve.indexing.build import (
+            DuplicateIdError,
+            Plan,
+            build_arrays,
+            build_file,
+        )
 
         analyzer = Analyzer() if analyzer is None else analyzer
         plan = Plan.checked(analyzer, memory, threads, progress)
         source = source_documents(documents)
-        if path is None:
-            arrays, digested = build_arrays(source, plan)
-            return cls._assemble(arrays, analyzer, digested, origin=source.origin())
-        batches = source.batches(plan.batch_size())
-        describe = partial(describe_index, analyzer, origin=source.origin())
-        build_file(batches, len(source), plan, Path(path), describe)
+        try:
+            if path is None:
+                arrays, digested = build_arrays(source, plan)
+                return cls._assemble(arrays, analyzer, digested, origin=source.origin())
+            build_file(
+                source.batches(plan.batch_size()),
+                source.size_hint(),
+                plan,
+                Path(path),
+                lambda digested: describe_index(analyzer, digested, origin=source.origin()),
+            )
+        except DuplicateIdError:
+            len(source)  # documents in files name the places of both
+            raise
         return cls.open(path, function=analyzer.function)
 
     @classmethod

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,6 +11,7 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.atomic import write_atomically
 from heldout.data.documents import TextDigest
+from heldout.data.parallel import stream_threads
 from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.tokenize import Postings
 
-__all__ = ["Parts", "Plan", "build_arrays", "build_file"]
+__all__ = ["DuplicateIdError", "Parts", "Plan", "build_arrays", "build_file"]
 
 _BATCH: Final = 4 << 20
 """Bytes of text that a thread processes at a time: more does not fit into the cache."""
@@ -62,7 +61,8 @@ class Plan:
     threads
         Number of threads.
     progress
-        Called with the number of documents done and the number of all documents.
+        Called with the number of documents done and the number of all documents, 0 while it is
+        unknown.
     """
 
     analyzer: Analyzer
@@ -92,6 +92,10 @@ class Plan:
         return max(_LEAST, min(_BATCH, share))
 
 
+class DuplicateIdError(InputError):
+    """Two documents have the same id."""
+
+
 class _Tokenized(NamedTuple):
     """A batch of documents: ids, hashes of texts, terms."""
 
@@ -112,7 +116,7 @@ def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[An
     """Build all sections in memory; return them and `Documents.digest`."""
     batches = documents.batches(plan.batch_size())
     with Spool(None, plan.memory) as spool:
-        inverter, arrays, digest = _first_pass(batches, len(documents), plan, spool)
+        inverter, arrays, digest = _first_pass(batches, documents.size_hint(), plan, spool)
         nothing = Stretch(0, 0, np.empty(0, np.int32), np.empty(0, np.uint16))
         postings = next(inverter.stretches(None), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
@@ -132,7 +136,8 @@ def build_file(
     Parameters
     ----------
     batches, size
-        All documents, in batches of about `Plan.batch_size` bytes, and their number.
+        All documents, in batches of about `Plan.batch_size` bytes, and their number, if known: 0
+        if not.
     describe
         Returns the description in the header, given `Documents.digest`.
     """
@@ -147,13 +152,13 @@ def build_file(
                 name: (array.dtype.newbyteorder("<").str, len(array))
                 for name, array in arrays.items()
             }
-            sizes |= bound_sizes(np.diff(inverter.offsets), size)
+            sizes |= bound_sizes(np.diff(inverter.offsets), len(inverter.lengths))
             sizes["documents"] = ("<i4", n_postings)
             sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
             writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
-            for stretch in inverter.stretches(plan.memory // 2):
+            for stretch in inverter.stretches(plan.memory):
                 writer.write("documents", stretch.documents)
                 writer.write("counts", stretch.counts)
                 for name, array in _bounds(inverter, stretch, plan.threads).arrays().items():
@@ -233,18 +238,7 @@ def _in_order(batches: Iterator[TextBatch], tokenizers: list[Tokenizer]) -> Iter
         finally:
             free.put(tokenizer)
 
-    with ThreadPoolExecutor(len(tokenizers)) as pool:
-        waiting = deque[Any]()
-        try:
-            for batch in batches:
-                waiting.append(pool.submit(work, batch))
-                if len(waiting) > len(tokenizers):
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    yield from stream_threads(work, batches, len(tokenizers), ahead=1)
 
 
 def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
@@ -252,7 +246,7 @@ def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
     order, new = bytewise_order(ids)
     if not new.all():
         twice = ids[int(order[np.flatnonzero(~new)[0]])]
-        raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
+        raise DuplicateIdError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks
