@@ -43,7 +43,7 @@ _CHUNK: Final = 1 << 22
 """Postings that a thread sorts at a time."""
 _PER_SORTED: Final = 12
 """Bytes per posting while it is sorted."""
-_REGION: Final = 15
+_REGION: Final = 18
 """A region has at least two to this power positions: with counts, they fit into a cache."""
 _MOST_REGIONS: Final = 1 << 12
 _MOST_PARTS: Final = 64
