@@ -52,7 +52,7 @@ class PackedStrings(Sequence[str]):
         if isinstance(place, slice):
             begin, end, step = place.indices(len(self))
             if step == 1:
-                return list(self._some(begin, max(begin, end)))
+                return self._some(begin, max(begin, end))
             return [self[number] for number in range(begin, end, step)]
         number = place + len(self) if place < 0 else place
         if not 0 <= number < len(self):
@@ -74,12 +74,14 @@ class PackedStrings(Sequence[str]):
         """Return the bytes of one string."""
         return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
-    def _some(self, begin: int, end: int) -> Iterator[str]:
+    def _some(self, begin: int, end: int) -> list[str]:
         places = (self.offsets[begin : end + 1] - self.offsets[begin]).tolist()
         data = self.data[self.offsets[begin] : self.offsets[end]].tobytes()
         try:
-            for a, b in pairwise(places):
-                yield data[a:b].decode()
+            if data.isascii():  # a position in bytes is one in characters
+                text = data.decode()
+                return [text[a:b] for a, b in pairwise(places)]
+            return [data[a:b].decode() for a, b in pairwise(places)]
         except UnicodeDecodeError:
             raise InputError(_DAMAGED) from None
 
