@@ -22,8 +22,13 @@ from heldout.retrieve.indexing.kernels.counting import count_terms
 from heldout.retrieve.indexing.kernels.cutting import cut_words
 from heldout.retrieve.indexing.kernels.placing import place_postings
 from heldout.retrieve.indexing.spill import Spool
-from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, leading_words, pack
-from heldout.retrieve.indexing.strings import join as join_strings
+from heldout.retrieve.indexing.strings import (
+    PackedStrings,
+    bytewise_order,
+    drain,
+    leading_words,
+    pack,
+)
 from heldout.retrieve.indexing.tokenize import Tokenizer
 from heldout.retrieve.indexing.vocabulary import Vocabulary, final_vocabulary
 
@@ -171,13 +176,14 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
     announce("the index builder", cut_words, count_terms, place_postings)
     digest = TextDigest()
     ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
+    id_order = _id_ranks(ids)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
     arrays: dict[str, NDArray[Any]] = {
         "offsets": inverter.offsets,
         "lengths": inverter.lengths,
         "distinct": inverter.distinct,
-        "id_order": _id_ranks(ids),
+        "id_order": id_order,
         "term_bytes": terms.data,
         "term_offsets": terms.offsets,
         "term_words": leading_words(terms),
@@ -203,7 +209,7 @@ def _tokenize(
     """Tokenize all documents into the spool; return ids, hashes of texts, and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
     ids: list[PackedStrings] = []
-    hashes = [np.zeros((0, 2), np.uint64)]
+    hashes: list[NDArray[np.uint64]] = []
     n_done = 0
     for batch_ids, batch_hashes, postings in _in_order(batches, tokenizers):
         spool.add(postings)
@@ -214,7 +220,21 @@ def _tokenize(
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
     del tokenizers  # only the terms of their tables are needed while these are sorted
-    return join_strings(ids), np.concatenate(hashes), final_vocabulary(raw, plan.analyzer)
+    vocabulary = final_vocabulary(raw, plan.analyzer)
+    del raw
+    return drain(ids), _drained(hashes), vocabulary
+
+
+def _drained(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
+    """Concatenate hashes; the list is emptied meanwhile to save memory."""
+    whole = np.empty((sum(map(len, parts)), 2), np.uint64)
+    parts.reverse()
+    row = 0
+    while parts:
+        part = parts.pop()
+        whole[row : row + len(part)] = part
+        row += len(part)
+    return whole
 
 
 def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words", "pack"]
+__all__ = ["PackedStrings", "bytewise_order", "drain", "gather", "join", "leading_words", "pack"]
 
 _PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
@@ -95,12 +95,22 @@ def pack(strings: Sequence[bytes]) -> PackedStrings:
 
 def join(parts: Sequence[PackedStrings]) -> PackedStrings:
     """Return the strings of several sequences, one after another."""
-    lengths = [np.diff(part.offsets) for part in parts]
-    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
-    return PackedStrings(
-        np.concatenate([*data, np.empty(0, np.uint8)]),
-        _offsets(np.concatenate([*lengths, np.empty(0, np.int64)])),
-    )
+    return drain(list(parts))
+
+
+def drain(parts: list[PackedStrings]) -> PackedStrings:
+    """Return the strings of several sequences; the list is emptied meanwhile to save memory."""
+    offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
+    data = np.empty(sum(int(part.offsets[-1] - part.offsets[0]) for part in parts), np.uint8)
+    parts.reverse()
+    row = place = 0
+    while parts:
+        part = parts.pop()
+        own = part.offsets - part.offsets[0]
+        offsets[row + 1 : row + len(own)] = own[1:] + place
+        data[place : place + own[-1]] = part.data[part.offsets[0] : part.offsets[-1]]
+        row, place = row + len(part), place + int(own[-1])
+    return PackedStrings(data, offsets)
 
 
 def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
@@ -121,8 +131,13 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
 
 def leading_words(strings: PackedStrings) -> Words:
     """Return the first eight bytes of each string as a number that orders as the bytes do."""
-    text = words(_padded(strings.data))
-    return _word(text, strings.offsets[:-1], np.diff(strings.offsets))
+    found = np.empty(len(strings), np.uint64)
+    for begin in range(0, len(strings), _PIECE):
+        offsets = strings.offsets[begin : begin + _PIECE + 1]
+        text = words(_padded(strings.data[offsets[0] : offsets[-1]]))
+        starts = offsets[:-1] - offsets[0]
+        found[begin : begin + _PIECE] = _word(text, starts, np.diff(offsets))
+    return found
 
 
 def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
@@ -135,14 +150,18 @@ def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
     new
         For each entry of `order`, whether it differs from the one before.
     """
-    text = words(_padded(strings.data))
-    starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
-    key = _word(text, starts, lengths)
+    key = leading_words(strings)
     order = np.argsort(key, kind="stable")
+    key = key[order]
     new = np.ones(len(order), np.bool_)
-    new[1:] = np.diff(key[order]) != 0
+    new[1:] = key[1:] != key[:-1]
+    del key  # many ids differ in their first eight bytes: no more memory is needed for them
     skip = 8
     tied = _tied(new)
+    if not len(tied):
+        return order, new
+    text = words(_padded(strings.data))
+    starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
     while len(tied) and int(lengths[order[tied]].max()) > skip:
         rows = order[tied]
         key = _word(text, starts[rows] + skip, lengths[rows] - skip)
