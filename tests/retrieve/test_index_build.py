@@ -208,7 +208,7 @@ def test_documents_are_ranked_by_their_ids_bytewise():
 class Repeating:
     """Documents that nobody checked."""
 
-    def __len__(self):
+    def size_hint(self):
         return 2
 
     def batches(self, size):  # noqa: ARG002

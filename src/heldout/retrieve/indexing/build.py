@@ -16,6 +16,7 @@ from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
 from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
+from heldout.retrieve.indexing.column import Column
 from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Inverter, Stretch
 from heldout.retrieve.indexing.kernels.counting import count_terms
@@ -25,8 +26,8 @@ from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import (
     PackedStrings,
     bytewise_order,
-    drain,
     leading_words,
+    offsets_of,
     pack,
 )
 from heldout.retrieve.indexing.tokenize import Tokenizer
@@ -189,7 +190,7 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
         "term_words": leading_words(terms),
         "id_bytes": ids.data,
         "id_offsets": ids.offsets,
-        "text_hashes": hashes.reshape(-1),
+        "text_hashes": hashes,
     }
     return Parts(inverter, arrays, digest.hexdigest())
 
@@ -208,13 +209,13 @@ def _tokenize(
 ) -> tuple[PackedStrings, NDArray[np.uint64], Vocabulary]:
     """Tokenize all documents into the spool; return ids, hashes of texts, and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
-    ids: list[PackedStrings] = []
-    hashes: list[NDArray[np.uint64]] = []
+    names, lengths, hashes = Column(np.uint8), Column(np.int32), Column(np.uint64)
     n_done = 0
     for batch_ids, batch_hashes, postings in _in_order(batches, tokenizers):
         spool.add(postings)
-        ids.append(batch_ids)
-        hashes.append(batch_hashes)
+        names.extend(batch_ids.data)
+        lengths.extend(np.diff(batch_ids.offsets))
+        hashes.extend(batch_hashes.reshape(-1))
         n_done += len(batch_ids)
         if plan.progress is not None:
             plan.progress(n_done, size)
@@ -222,19 +223,8 @@ def _tokenize(
     del tokenizers  # only the terms of their tables are needed while these are sorted
     vocabulary = final_vocabulary(raw, plan.analyzer)
     del raw
-    return drain(ids), _drained(hashes), vocabulary
-
-
-def _drained(parts: list[NDArray[np.uint64]]) -> NDArray[np.uint64]:
-    """Concatenate hashes; the list is emptied meanwhile to save memory."""
-    whole = np.empty((sum(map(len, parts)), 2), np.uint64)
-    parts.reverse()
-    row = 0
-    while parts:
-        part = parts.pop()
-        whole[row : row + len(part)] = part
-        row += len(part)
-    return whole
+    ids = PackedStrings(names.drained(), offsets_of(lengths.drained()))
+    return ids, hashes.drained(), vocabulary
 
 
 def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PackedStrings", "bytewise_order", "drain", "gather", "join", "leading_words", "pack"]
+__all__ = [
+    "PackedStrings",
+    "bytewise_order",
+    "gather",
+    "join",
+    "leading_words",
+    "offsets_of",
+    "pack",
+]
 
 _PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
@@ -90,34 +98,24 @@ def pack(strings: Sequence[bytes]) -> PackedStrings:
     """Concatenate encoded strings."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     data = np.frombuffer(b"".join(strings), np.uint8)
-    return PackedStrings(data, _offsets(lengths))
+    return PackedStrings(data, offsets_of(lengths))
 
 
 def join(parts: Sequence[PackedStrings]) -> PackedStrings:
     """Return the strings of several sequences, one after another."""
-    return drain(list(parts))
-
-
-def drain(parts: list[PackedStrings]) -> PackedStrings:
-    """Return the strings of several sequences; the list is emptied meanwhile to save memory."""
-    offsets = np.zeros(sum(map(len, parts)) + 1, np.int64)
-    data = np.empty(sum(int(part.offsets[-1] - part.offsets[0]) for part in parts), np.uint8)
-    parts.reverse()
-    row = place = 0
-    while parts:
-        part = parts.pop()
-        own = part.offsets - part.offsets[0]
-        offsets[row + 1 : row + len(own)] = own[1:] + place
-        data[place : place + own[-1]] = part.data[part.offsets[0] : part.offsets[-1]]
-        row, place = row + len(part), place + int(own[-1])
-    return PackedStrings(data, offsets)
+    lengths = [np.diff(part.offsets) for part in parts]
+    data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
+    return PackedStrings(
+        np.concatenate([*data, np.empty(0, np.uint8)]),
+        offsets_of(np.concatenate([*lengths, np.empty(0, np.int64)])),
+    )
 
 
 def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
     """Return the strings in the given rows."""
     starts = strings.offsets[rows]
     lengths = strings.offsets[np.asarray(rows) + 1] - starts
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     data = np.empty(int(offsets[-1]), np.uint8)
     for begin in range(0, len(starts), _PIECE):
         end = min(begin + _PIECE, len(starts))
@@ -199,7 +197,8 @@ def _padded(data: Bytes) -> Bytes:
     return np.concatenate((data, np.zeros(PADDING, np.uint8)))
 
 
-def _offsets(lengths: Ints) -> Ints:
+def offsets_of(lengths: NDArray[np.integer]) -> Ints:
+    """Return where each of several strings begins, and the end of the last."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets
