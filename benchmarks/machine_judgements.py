@@ -10,10 +10,11 @@ are repeated in the population, each time with other errors.
 
 Shifting the human values of a difference to a mean of 0 shifts the estimate alike, so that the rate
 of false claims about two systems is exactly one minus the coverage of their difference. For several
-systems, all are shifted to a common mean under human judgements, and a draw with any significant
-pair is a false claim; this runs `heldout.infer.simultaneous.romano_wolf` itself.
+systems there are two nulls: all are shifted to a common mean under human judgements (``shifted``;
+ties become a constant difference), or queries are drawn with unequal probabilities for which the
+means are equal (``tilted``; ties stay ties). A draw with any significant pair is a false claim.
 
-    python benchmarks/machine_judgements.py --data FOLDER --judgements FOLDER
+    python benchmarks/machine_judgements.py --data FOLDER --judgements FOLDER [--part several]
 
 ``--data`` holds cranfield/, scifact/ and trec_covid_r1/ (judgements and runs/), ``--judgements``
 a file human.qrels and a folder machine/.
@@ -23,6 +24,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,9 +35,10 @@ import heldout
 from harness import save
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
-from heldout.infer.machine_warnings import DIFFERING
-from heldout.infer.prediction_powered import combined_means
+from heldout.infer.prediction_powered import DIFFERING, combined_means
+from heldout.infer.simultaneous.both_judgements import draw_weights, replicated_statistics
 from heldout.infer.simultaneous.romano_wolf import romano_wolf
+from heldout.resample.sample import draw_sample
 from heldout.retrieve.search import search
 
 Array = np.ndarray
@@ -51,6 +54,9 @@ FEW = 3
 BATCH = 2_000
 HOSTILE, MODEL = "hostile", "willia-umbrela1"
 """The machine that favours a system, and the one that it is made of."""
+
+REPLICATES, DRAWN = 199, 50
+"""Replicates of a draw, and draws at once."""
 
 COPIES = {"cranfield": 2, "scifact": 2, "trec-covid": 10}
 """How often the queries are repeated, each time with other errors of the machines."""
@@ -202,7 +208,7 @@ def cells(one: Population, n: int, draws: int, seed: int) -> list[Cell]:
             last = one.human[measure].shape[1] - 1
             for first, second in ((0, None), (1, 0), (last, 0)):
                 y, f = (_gap(part[measure], first, second) for part in (one.human, given))
-                covered, by_human, gain = _coverage(y, f, parts)
+                covered, by_human, gain = _coverage(y, f, parts, plus_four=second is not None)
                 differ = n * float(np.mean(np.abs(y) > 1e-12))
                 name = "" if second is None else f"{first}-{second}"
                 warned = second is not None and differ < DIFFERING
@@ -217,12 +223,14 @@ def _gap(part: Array, first: int, second: int | None) -> Array:
     return gap
 
 
-def _coverage(y: Array, f: Array, parts: list[tuple[Array, Array]]) -> tuple[float, float, float]:
+def _coverage(
+    y: Array, f: Array, parts: list[tuple[Array, Array]], *, plus_four: bool
+) -> tuple[float, float, float]:
     """Coverage of combined and human intervals, and the ratio of their true variances."""
     truth, rows = y.mean(), []
     for human, extra in parts:
         drawn = y[human]
-        estimates = combined_means(drawn, f[human], f[extra])
+        estimates = combined_means(drawn, f[human], f[extra], plus_four=plus_four)
         quantile = float(stdtrit(len(human) - 1, 0.975))
         mean, error = drawn.mean(0), drawn.std(0, ddof=1) / np.sqrt(len(human))
         rows.append(
@@ -240,19 +248,80 @@ def _coverage(y: Array, f: Array, parts: list[tuple[Array, Array]]) -> tuple[flo
     return float(both[0].mean()), float(both[1].mean()), float(gain)
 
 
-def family_rate(one: Population, machine: str, measure: str, n: int, draws: int) -> float:
+def family_rate(
+    one: Population, machine: str, measure: str, n: int, draws: int, null: str
+) -> float:
     """Share of draws with any false claim about four systems of equal means."""
     human, given = (part[measure][:, :4] for part in (one.human, one.machines[machine]))
-    human = human - human.mean(0)
+    chances = None
+    if null == "tilted":
+        chances = tilted(human[:, 1:] - human[:, :1])
+    else:
+        human = human - human.mean(0)
     generator = np.random.default_rng([n, 5])
     claims = 0
-    for draw in range(draws):
-        rows = generator.integers(0, len(human), n)
-        extra = generator.integers(0, len(human), MACHINE_PER_HUMAN * n)
-        machine_scores = MachineScores(given[rows], given[extra])
-        table = romano_wolf(human[rows], machine=machine_scores, replicates=499, seed=draw)
-        claims += bool(np.nanmin(table.p) <= 1 - 0.95)
+    for size in [DRAWN] * (draws // DRAWN):
+        rows = generator.choice(len(human), (size, n), p=chances)
+        extra = generator.choice(len(human), (size, MACHINE_PER_HUMAN * n), p=chances)
+        claims += any_claim(human[rows], given[rows], given[extra], generator)
     return claims / draws
+
+
+def any_claim(human: Array, known: Array, extra: Array, generator: np.random.Generator) -> int:
+    """Draws (of draws x queries x systems) with a significant pair: Romano-Wolf, all at once.
+
+    The smallest p-value of the step-down procedure is that of the largest statistic, compared with
+    the largest statistics of all pairs in the replicates. `check_claims` compares it with
+    `romano_wolf`, which does one draw at a time.
+    """
+    size, n, _ = human.shape
+    y, f, g = (_pairs(each) for each in (human, known, extra))  # draws x pairs x queries
+    means = combined_means(*(part.reshape(-1, part.shape[-1]).T for part in (y, f, g)))
+    mean, error = (each.reshape(size, -1) for each in (means.mean, means.error))
+    few = means.differ.reshape(size, -1) < DIFFERING
+    # The draws have different queries, so they can share the random numbers of the replicates.
+    drawn, drawn_extra = (draw_weights(generator, part.shape[-1], REPLICATES) for part in (f, g))
+    found = replicated_statistics(y, f, g, drawn, drawn_extra, error)
+    found[few] = generator.standard_t(n - 1, (int(few.sum()), REPLICATES))
+    found[error == 0] = 0.0
+    constant = ((error == 0) & (np.abs(mean) > 1e-12)).any(1)
+    observed = np.divide(np.abs(mean), error, out=np.zeros_like(mean), where=error > 0).max(1)
+    reached = (np.abs(found).max(1) >= observed[:, None] - 1e-9).sum(1)
+    return int(((reached + 1 <= 0.05 * (REPLICATES + 1)) | constant).sum())
+
+
+def _pairs(values: Array) -> Array:
+    first, second = np.triu_indices(values.shape[-1], 1)
+    gaps = np.moveaxis(values[..., second] - values[..., first], -1, -2)
+    gaps[np.abs(gaps) < 1e-12] = 0.0
+    return np.ascontiguousarray(gaps)
+
+
+def check_claims(one: Population, measure: str, n: int = 25, draws: int = 300) -> None:
+    """Check that draws at once give the claims of `romano_wolf`, but for random numbers."""
+    human, given = (part[measure][:, :4] for part in (one.human, one.machines[MODEL]))
+    generator, claims = np.random.default_rng(1), 0
+    rows = generator.integers(0, len(human), (draws, n))
+    extra = generator.integers(0, len(human), (draws, MACHINE_PER_HUMAN * n))
+    for draw in range(draws):
+        part = MachineScores(given[rows[draw]], given[extra[draw]])
+        table = romano_wolf(human[rows[draw]], machine=part, replicates=REPLICATES, seed=draw)
+        claims += bool(np.nanmin(table.p) <= 0.05 + 1e-12)
+    at_once = any_claim(human[rows], given[rows], given[extra], generator)
+    print(f"{one.name}, {measure}: {claims} claims of {draws} by romano_wolf, {at_once} at once")
+    assert abs(claims - at_once) <= 0.05 * draws
+
+
+def tilted(gaps: Array) -> Array:
+    """Probabilities of queries, nearest to equal ones, for which all differences have mean 0."""
+    power = np.zeros(gaps.shape[1])
+    for _ in range(100):
+        chances = np.exp(gaps @ power)
+        chances /= chances.sum()
+        mean = chances @ gaps
+        power -= np.linalg.solve((gaps * chances[:, None]).T @ gaps - np.outer(mean, mean), mean)
+    assert np.abs(mean).max() < 1e-9
+    return chances
 
 
 def show_coverage(every: list[Cell]) -> None:
@@ -301,41 +370,70 @@ def show_gain(every: list[Cell], n: int) -> None:
         print(f"| {machine} | {' | '.join(row)} |")
 
 
+def show_several(several: list[Population], draws: int) -> list[tuple[object, ...]]:
+    print(f"\nFalse claims about four systems (Romano-Wolf, all pairs; {draws:,} draws):")
+    print("| population | machine | null | measure | n = 25 | n = 50 | n = 100 |")
+    print("|---|---|---|---|---:|---:|---:|")
+    cases = [(machine, "shifted") for machine in several[0].machines] + [(MODEL, "tilted")]
+    rows: list[tuple[object, ...]] = []
+    for one in several:
+        check_claims(one, "nDCG@10")
+    for machine, null in cases:
+        for one in several:
+            for measure in MEASURES:
+                rates = [family_rate(one, machine, measure, n, draws, null) for n in (25, 50, 100)]
+                rows.append((one.name, machine, null, measure, *rates))
+                shown = " | ".join(f"{rate:.3f}" for rate in rates)
+                print(f"| {one.name} | {machine} | {null} | {measure} | {shown} |", flush=True)
+    return rows
+
+
+def write_example(data: Path, judgements: Path, folder: Path) -> None:
+    """Write the files of the guide: Cranfield, 50 human queries, the errors of a real machine."""
+    human, runs, levels = _collection("cranfield", data)
+    tops = [_top(run.to_dict(), POOL) for run in runs.values()]
+    pool = {query: {doc for top in tops for doc in top.get(query, [])} for query in human}
+    given = judge(human, pool, profiles(judgements, levels)[MODEL], np.random.default_rng(1))
+    folder.mkdir(parents=True, exist_ok=True)
+    people = {query: human[query] for query in draw_sample(human, 50, seed=1)}
+    Qrels.from_dict(people).write(folder / "human.qrels")
+    Qrels.from_dict(given).write(folder / "llm.qrels")
+    for name, run in runs.items():
+        replace(run, name=name).write(folder / f"{name}.run")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--judgements", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("--draws", type=int, default=10_000)
-    parser.add_argument("--several-draws", type=int, default=1_000)
+    parser.add_argument("--part", choices=("coverage", "several"), help="one part alone")
     parser.add_argument("--seed", type=int, default=22)
+    parser.add_argument("--example", type=Path, metavar="FOLDER", help="write the guide's files")
     options = parser.parse_args()
+    if options.example:
+        write_example(options.data, options.judgements, options.example)
+        return
     begin = time.process_time()
     names = ("cranfield", "scifact", "trec-covid")
     several = [population(name, options.data, options.judgements) for name in names]
     print(f"populations: {time.process_time() - begin:.0f} CPU seconds")
-    every = [
-        cell
-        for one in several
-        for n in SIZES
-        for cell in cells(one, n, options.draws, options.seed)
-    ]
-    show_coverage(every)
-    show_gain(every, 50)
-    print(f"\n{len(every)} cells: {time.process_time() - begin:.0f} CPU seconds")
-    print("\nFalse claims about four systems (Romano-Wolf, all pairs):")
-    print("| population | machine | measure | n = 25 | n = 50 |\n|---|---|---|---:|---:|")
-    rates = []
-    for one in several:
-        for machine in (MODEL, HOSTILE):
-            for measure in MEASURES:
-                row = [
-                    family_rate(one, machine, measure, n, options.several_draws) for n in (25, 50)
-                ]
-                rates.append((one.name, machine, measure, *row))
-                shown = " | ".join(f"{rate:.3f}" for rate in row)
-                print(f"| {one.name} | {machine} | {measure} | {shown} |", flush=True)
-    print(f"\n{time.process_time() - begin:.0f} CPU seconds")
-    save("machine_judgements", {"cells": [cell._asdict() for cell in every], "several": rates})
+    found: dict[str, object] = {}
+    if options.part != "several":
+        every = [
+            cell
+            for one in several
+            for n in SIZES
+            for cell in cells(one, n, options.draws, options.seed)
+        ]
+        show_coverage(every)
+        show_gain(every, 50)
+        found["cells"] = [cell._asdict() for cell in every]
+        print(f"\n{len(every)} cells: {time.process_time() - begin:.0f} CPU seconds")
+    if options.part != "coverage":
+        found["several"] = show_several(several, options.draws)
+        print(f"\n{time.process_time() - begin:.0f} CPU seconds")
+    save("machine_judgements", found)
 
 
 if __name__ == "__main__":

@@ -101,6 +101,35 @@ def test_options_that_do_not_fit_are_refused(files, capsys, command, arguments, 
     assert words in err
 
 
+def test_run_has_the_estimates_of_compare(files, capsys):
+    given = ("human.qrels", "--machine", "llm.qrels", "-m", "P@5")
+    code, out, _ = run(
+        files, capsys, "run", *given, "--system", "old.run", "--system", "new.run", "--json"
+    )
+    (found,) = json.loads(out)["comparisons"]
+    _, out, _ = run(files, capsys, "compare", *given, "old.run", "new.run", "-f", "json")
+    (expected,) = json.loads(out)
+    assert code == 0
+    ours, theirs = (one["machine"]["differences"][0] for one in (found, expected))
+    assert ours["combined"] == pytest.approx(theirs["combined"])
+    assert ours["effective_queries"] == pytest.approx(theirs["effective_queries"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--system", "old.run", "--tune-on", "machine"), "give --machine FILE"),
+        (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
+        (("--tune-on", "machine"), "--tune-on describes an experiment"),
+        (("--assume-random",), "--assume-random describes an experiment"),
+    ],
+)
+def test_options_of_run_that_do_not_fit_are_refused(files, capsys, arguments, words):
+    code, out, err = run(files, capsys, "run", "human.qrels", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err
+
+
 def test_assume_random_needs_a_machine(files, capsys):
     code, _, err = run(files, capsys, "eval", "human.qrels", "old.run", "--assume-random")
     assert code == 2

@@ -94,14 +94,21 @@ def cause_of(error: BaseException) -> str:
     >>> cause_of(SystemExit(0))
     'sys.exit(0) was called'
     """
-    if not isinstance(error, SystemExit):
-        return f"{type(error).__name__}: {error}"
     from pathlib import Path  # slow to import, not needed when a command starts
 
-    trace, where = error.__traceback__, ""
+    trace, where, modules = error.__traceback__, "", set()
     while trace is not None:  # the last frame is the one that called it
         code = trace.tb_frame.f_code
         where = f" in {Path(code.co_filename).name}, line {trace.tb_lineno}"
+        modules.add(str(trace.tb_frame.f_globals.get("__name__")))
         trace = trace.tb_next
+    if not isinstance(error, SystemExit):
+        cause = f"{type(error).__name__}: {error}"
+        if any(one.startswith("pyterrier.java") for one in modules):
+            return (
+                "it needs Java and the files of Terrier, which PyTerrier could not start or "
+                f"download ({cause})"
+            )
+        return cause
     shown = "" if error.code is None else repr(error.code)
     return f"sys.exit({shown}) was called{where}"

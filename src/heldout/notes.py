@@ -95,11 +95,15 @@ Code = Literal[
     "disagreement",
     "not-compared",
     # machine judgements
+    "one-grade",
     "random-sample",
     "unlike-queries",
     "few-human-queries",
     "machine-incomplete",
     "machine-favours",
+    "machine-copies",
+    "own-judge",
+    "tuned-on-machine",
     # plans and gates
     "small-pilot",
     "few-differ",

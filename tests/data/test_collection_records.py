@@ -121,13 +121,13 @@ def test_fields_can_be_chosen(tmp_path, write):
 def test_bad_json_lines_are_named(write, line, complaint):
     path = write("bad.jsonl", json_lines(ROWS[:1]) + line + "\n")
     with pytest.raises(FormatError, match=complaint):
-        JsonLines([path], Reading())
+        len(JsonLines([path], Reading()))
 
 
 def test_wrong_bytes_in_json_are_named_or_replaced(write):
     path = write("bad.jsonl", json_lines(ROWS[:1]).encode() + b'{"_id": "x", "text": "\xe9"}\n')
     with pytest.raises(FormatError, match=r"bad\.jsonl:2: byte 0xe9 .*encoding='latin-1'"):
-        JsonLines([path], Reading())
+        len(JsonLines([path], Reading()))
     assert JsonLines([path], Reading("latin-1")).text(1) == "é"
     found = JsonLines([path], Reading(errors="replace"))
     assert (found.text(1), found.notes[0].count) == ("\ufffd", 1)
@@ -154,14 +154,14 @@ def test_lists_numbers_and_null_are_understood(write):
 )
 def test_bad_tables_are_named(write, content, complaint):
     with pytest.raises(InputError, match=complaint):
-        TextTable([write("bad.csv", content)], Reading())
+        len(TextTable([write("bad.csv", content)], Reading()))
 
 
 def test_a_cell_may_hold_lines_and_be_long(write):
     long = "x" * 300_000
     path = write("t.csv", f'docno,text\na,"one\ntwo"\nb,{long}\nb,again\n')
     with pytest.raises(FormatError, match=r"t\.csv:5: .*first at .*t\.csv:4"):
-        TextTable([path], Reading())
+        len(TextTable([path], Reading()))
 
 
 def test_tsv_without_a_header_is_taken_as_it_is(write):
@@ -229,7 +229,7 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
 def test_bad_trec_documents_are_named(write, content, complaint):
     path = write("bad.trec", content.encode("latin-1"))
     with pytest.raises(InputError, match=complaint):
-        TrecDocuments([path], Reading())
+        len(TrecDocuments([path], Reading()))
 
 
 def test_ids_can_be_attributes(write):

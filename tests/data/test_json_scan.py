@@ -80,7 +80,7 @@ def test_wrong_lines_are_named_alike(tmp_path, monkeypatch, line):
     for large in (1 << 40, 0):
         monkeypatch.setattr(jsonl, "_LARGE", large)
         with pytest.raises(FormatError) as error:
-            JsonLines([str(path)], Reading())
+            len(JsonLines([str(path)], Reading()))
         said.append(str(error.value))
     assert said[0] == said[1]
     assert "x.jsonl:3" in said[0]

@@ -124,9 +124,10 @@ def test_the_surface_has_every_value_of_every_split(results):
     for fold in results.folds.filter(results.folds["system"] == "bm25").iter_rows(named=True):
         means = mine.filter(
             (mine["repeat"] == fold["repeat"]) & (mine["fold"] == fold["fold"])
-        ).sort("number")["mean"]
-        assert int(np.argmax(means.round(12))) == fold["number"]
-        assert means[fold["number"]] == fold["train"]
+        ).sort("number")
+        assert int(np.argmax(means["mean"].round(12))) == fold["number"]
+        assert means["mean"][fold["number"]] == fold["train"]
+        assert means["held_out"][fold["number"]] == pytest.approx(fold["held_out"])
 
 
 def test_queries_that_were_never_held_out_are_not_said_to_have_no_relevant_document():

@@ -278,12 +278,6 @@ def test_what_cannot_be_fused_is_named(systems, words):
     assert words in str(error.value)
 
 
-def test_documents_cannot_be_held_out_of_a_fusion(collection):
-    systems = ["bm25", "ql-jm", "hybrid=rrf(bm25, ql-jm)"]
-    with pytest.raises(HeldoutError, match="documents cannot be held out of a fusion"):
-        Experiment(collection=collection, systems=systems, by="document", plan=PLAN).check()
-
-
 def test_systems_that_learn_cannot_be_parts(collection):
     systems = [System.of(overlap, "mine"), "bm25", "hybrid=rrf(bm25, mine)"]
     with pytest.raises(

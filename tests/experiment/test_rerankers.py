@@ -1,5 +1,6 @@
 """Functions that rerank the first documents of another system, tuned in the folds."""
 
+import os
 from collections import Counter
 
 import pytest
@@ -175,8 +176,11 @@ def test_wrong_rerankers(tmp_path, monkeypatch, capsys, text, message):
 
 
 def test_what_it_cannot_do_is_said_before_anything_runs():
-    with pytest.raises(heldout.HeldoutError, match="documents cannot be held out of a reranker"):
+    with pytest.raises(heldout.HeldoutError, match="say that its scores of documents in different"):
         _run([heldout.System.of(keep, first="bm25")], by="document")
+    system = heldout.System.of(keep, first="bm25", comparable=True)
+    with pytest.raises(heldout.HeldoutError, match="which needs folds"):
+        _run([system], by="document", plan=heldout.HoldOut(0.3))
     mine = heldout.System.of(lambda train, test: {}, "mine")  # noqa: ARG005 - never called
     with pytest.raises(heldout.HeldoutError, match="mine cannot be reranked: its ranking"):
         _run([mine, heldout.System.of(keep, first="mine")])
@@ -186,18 +190,63 @@ def test_what_it_cannot_do_is_said_before_anything_runs():
         _run([heldout.System.of(keep, first="bm25", parameters={"alpha": 1})])
 
 
-def test_with_two_processes_the_results_are_the_same(tmp_path, monkeypatch):
+def test_on_new_documents_a_reranker_that_changes_nothing_has_the_values_of_its_first_stage():
+    model = "bm25(k1=1:8:8, b=0.6:1:5)"
+    system = heldout.System.of(keep, first="bm25", parameters={"depth": 1000}, comparable=True)
+    results = _run([model, system], by="document", plan=heldout.KFold(4, repeats=2))
+    assert len(set(results.folds.filter(system="bm25")["parameters"])) > 1
+    for measure in ("nDCG@10", "AP"):
+        first, second = results.scores(measure).values.T.tolist()
+        assert first == second
+
+
+def test_on_new_documents_candidates_are_the_first_of_all_held_out_documents():
+    seen = []
+
+    def look(train, test, candidates, train_candidates):
+        seen.append((train, test, candidates, train_candidates))
+        return candidates
+
+    system = heldout.System.of(look, first="bm25", parameters={"depth": 5}, comparable=True)
+    results = _run(["bm25", system], by="document", keep_depth=10)
+    pooled = results.predictions("bm25").to_dict()
+    together = {query: {} for query in pooled}
+    assert len(seen) == 3
+    for train, test, candidates, train_candidates in seen:
+        for query, ranked in candidates.to_dict().items():
+            assert set(ranked) <= set(test.collection.documents.ids)
+            together[query] |= ranked
+        for ranked in train_candidates.to_dict().values():
+            assert set(ranked) <= set(train.collection.documents.ids)
+            assert len(ranked) == 5
+    for query, ranked in pooled.items():
+        assert set(together[query]) == set(list(ranked)[:5])
+
+
+def elsewhere(train, test, candidates):
+    """Return the candidates, and fail in the process that started the run with two workers."""
+    del train, test
+    if os.environ.get("NOT_IN") == str(os.getpid()):
+        raise RuntimeError("called in the main process")
+    return candidates
+
+
+@pytest.mark.parametrize("by", ["query", "document"])
+def test_with_two_processes_the_results_are_the_same(tmp_path, monkeypatch, by):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rank.py").write_text(CODE + PLAIN)
     systems = [
         "bm25(k1=0.5,2)",
         "plain=rank.py:plain(comparable=true)",
-        heldout.System.of(lambda train, test, candidates: candidates, "own", first="bm25"),  # noqa: ARG005
-        "mixed=rerank(first=bm25, function=rank.py:mix, weight=0,1)",
+        heldout.System.of(elsewhere, first="bm25", comparable=True),
+        "mixed=rerank(first=bm25, function=rank.py:mix, weight=0,1, comparable=true)",
     ]
-    given = {"collection": COLLECTION, "systems": systems, "plan": heldout.KFold(2)}
-    one, two = (heldout.Experiment(**given).run(workers=workers) for workers in (1, 2))
+    given = {"collection": COLLECTION, "systems": systems, "plan": heldout.KFold(2), "by": by}
+    one = heldout.Experiment(**given).run(workers=1)
+    monkeypatch.setenv("NOT_IN", str(os.getpid()))
+    two = heldout.Experiment(**given).run(workers=2)
     assert one.values.equals(two.values)
+    assert one.held_out.equals(two.held_out)
 
 
 PLAIN = """

@@ -123,3 +123,42 @@ def test_an_estimator_is_fitted_on_the_candidates_of_the_training_queries():
     for seen, held in zip(fitted, tests, strict=True):
         assert seen
         assert not seen & held
+
+
+@pytest.mark.parametrize("by", ["query", "document"])
+def test_a_pipeline_in_a_file_reranks(tmp_path, monkeypatch, by):
+    monkeypatch.chdir(tmp_path)
+    code = (
+        "import pyterrier as pt\nlong = pt.apply.doc_score(lambda row: float(len(row['text']))) % 5"
+    )
+    (tmp_path / "pipes.py").write_text(code)
+    text = "pt=rerank(first=bm25, function=pipes.py:long, comparable=true)"
+    own = System.of(_longest, "f", first="bm25", comparable=True)
+    results = Experiment(
+        collection=COLLECTION, systems=["bm25(k1=1,2)", text, own], plan=KFold(3), by=by
+    ).run()
+    values = results.scores("nDCG@10").values
+    assert values[:, 1] == pytest.approx(values[:, 2], abs=1e-12)
+
+
+def _longest(train, test, candidates):
+    del train
+    texts = dict(test.collection.documents.pairs())
+    longest = {
+        query: sorted(((float(len(texts[one])), one) for one in ranked), reverse=True)
+        for query, ranked in candidates.to_dict().items()
+    }
+    return {query: {one: score for score, one in pairs[:5]} for query, pairs in longest.items()}
+
+
+def test_a_transformer_that_cannot_start_java_is_said_on_one_line():
+    from heldout.errors import cause_of
+
+    def start():
+        exec("raise OSError('no network')", {"__name__": "pyterrier.java._core"})  # noqa: S102
+
+    with pytest.raises(OSError, match="no network") as caught:
+        start()
+    words = cause_of(caught.value)
+    assert words.startswith("it needs Java and the files of Terrier")
+    assert words.endswith("(OSError: no network)")

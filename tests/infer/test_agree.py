@@ -335,3 +335,10 @@ def test_wrong_use_is_one_line(files, arguments, words, capsys):
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
+
+
+def test_human_judgements_of_one_grade_are_noticed():
+    human = {f"q{n}": {f"d{m}": 1 for m in range(3)} for n in range(25)}
+    machine = {f"q{n}": {f"d{m}": (n + m) % 2 for m in range(3)} for n in range(25)}
+    assert "one-grade" in [note.code for note in heldout.agree(human, {"m": machine}).notes]
+    assert "one-grade" not in [note.code for note in heldout.agree(machine, {"m": human}).notes]

@@ -106,6 +106,30 @@ def test_false_claims_about_three_equal_systems_are_rare():
     assert claims <= 21
 
 
+def test_rare_differences_make_no_false_claims():
+    """100 draws of 25 queries, of which 6 % differ; they were 60 by replicates alone."""
+    generator = np.random.default_rng(7)
+    rare = 0.1 * (generator.random((300, 4)) < 0.06)
+    given = rare + 0.1 * (generator.random((300, 4)) < 0.02)
+    shifted, claims = rare - rare.mean(0), 0  # ties become a constant difference
+    for seed in range(100):
+        rows = generator.integers(0, 300, 125)
+        part = MachineScores(given[rows[:25]], given[rows[25:]])
+        table = romano_wolf(shifted[rows[:25]], machine=part, replicates=99, seed=seed)
+        claims += bool(np.nanmin(table.p) <= 0.05)
+    assert claims <= 5
+
+
+def test_a_pair_with_few_differences_has_the_p_value_of_its_t_statistic():
+    generator = np.random.default_rng(2)
+    values = np.zeros((30, 2))
+    values[:6, 1] = generator.uniform(0.1, 0.5, 6)
+    flat = MachineScores(np.ones((30, 2)), np.ones((60, 2)))
+    single = combine_judgements(values[:, 1], flat.known[:, 1], flat.extra[:, 1])
+    table = romano_wolf(values, machine=flat, replicates=20_000)
+    assert table[1, 0] == pytest.approx(single.test.p, abs=0.01)
+
+
 def test_a_machine_that_favours_a_system_is_noticed_and_corrected():
     human, machine, runs, _ = judged(favoured="A")
     two = {name: runs[name] for name in ("A", "B")}

@@ -70,6 +70,12 @@ def test_hashes_do_not_depend_on_batches():
     assert equal_rows(documents.text_hashes()).tolist() == _numbered(map(str.lower, texts))
 
 
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))
+def test_rows_are_equal_if_both_words_are(rows):
+    keys = [row if any(row) else ("empty", place) for place, row in enumerate(rows)]
+    assert equal_rows(np.array(rows, np.uint64)).tolist() == _numbered(keys)
+
+
 def _numbered(values):
     numbers = {}
     return [numbers.setdefault(one, len(numbers)) for one in values]

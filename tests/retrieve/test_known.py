@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -22,6 +22,8 @@ from heldout.retrieve.known import IndexedDocuments, known_to
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from heldout.data.io.blocks import Replaced
 
 TEXTS = {"d2": "red apples", "d10": "green apples", "d1": "Red  apples", "é": "pears", "d3": ""}
 
@@ -73,6 +75,41 @@ def change(corpus: Path, *, same_stamp: bool = False) -> None:
     os.utime(path, ns=(time, time))
 
 
+def test_an_index_is_built_in_one_pass_over_the_files(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    records = jsonl.JsonLines.records
+
+    def counted(self: jsonl.JsonLines, path: str, begin: int, replaced: Replaced) -> Any:
+        read.append(path)
+        return records(self, path, begin, replaced)
+
+    monkeypatch.setattr(jsonl.JsonLines, "records", counted)
+    documents = read_documents(corpus)
+    seen: list[tuple[int, int]] = []
+    index = Index.build(documents, path=tmp_path / "x.index", progress=lambda *at: seen.append(at))
+    # Once for all documents, and once for the place of the empty one.
+    assert len(read) == 2
+    assert seen == [(len(TEXTS), 0)]
+    assert [note.code for note in documents.notes] == ["empty-documents"]
+    assert index.documents_digest == documents.digest()
+    assert index.origin == documents.origin()
+
+
+def test_an_id_that_appears_twice_is_named_with_its_places(
+    corpus: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (corpus / "corpus.jsonl").open("a") as file:
+        file.write('{"_id": "d10", "text": "again"}\n')
+    target = tmp_path / "x.index"
+    assert run_command(["index", str(corpus), "-o", str(target)]) == 2
+    assert "corpus.jsonl:6: the document id 'd10' appears twice (first at" in (
+        capsys.readouterr().err
+    )
+    assert not target.exists()
+
+
 @pytest.mark.usefixtures("unreadable")
 def test_ids_hashes_and_digest_come_from_the_index(index: Index, corpus: Path) -> None:
     found = read_collection(corpus, known=known_to(index)).documents
@@ -80,6 +117,8 @@ def test_ids_hashes_and_digest_come_from_the_index(index: Index, corpus: Path) -
     assert isinstance(found, IndexedDocuments)
     assert list(found.ids) == list(TEXTS)
     assert found.ids.find([*TEXTS, "d", "d4", "zz", ""]).tolist() == [0, 1, 2, 3, 4, *[-1] * 4]
+    assert found.ids.take(np.array([3, 0])) == plain.ids.take(np.array([3, 0])) == ["é", "d2"]
+    assert found.ids.hashes().tolist() == plain.ids.hashes().tolist()
     assert found.digest() == plain.digest()
     assert np.array_equal(found.text_hashes(), plain.text_hashes())
     assert [note.code for note in found.notes] == ["empty-documents"]

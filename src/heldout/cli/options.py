@@ -104,9 +104,10 @@ def add_detail(parser: argparse.ArgumentParser) -> None:
 # Analysis
 
 
-def add_machine(parser: argparse.ArgumentParser) -> None:
-    """Add the options for judgements of a machine."""
-    add = group(parser, "machine judgements").add_argument
+def add_machine(parser: argparse.ArgumentParser) -> Any:
+    """Add the options for judgements of a machine, and return their group."""
+    mine = group(parser, "machine judgements")
+    add = mine.add_argument
     add(
         "--machine",
         metavar="FILE",
@@ -119,6 +120,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
         help="the queries with human judgements are a random sample of all (heldout split "
         "--sample)",
     )
+    return mine
 
 
 def machine_given(options: argparse.Namespace) -> dict[str, Any]:

@@ -16,6 +16,8 @@ __all__ = ["progress_bar"]
 def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None] | None]:
     """Give a function to call with what is done and how much there is; None without a terminal.
 
+    0 means that it is not known how much there is.
+
     Parameters
     ----------
     what
@@ -31,4 +33,4 @@ def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, i
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of)
+        yield lambda done, of: bar.update(task, completed=done, total=of or None)

@@ -13,6 +13,7 @@ from heldout.cli.options import (
     add_detail,
     add_json,
     add_level,
+    add_machine,
     add_measures,
     add_plan_options,
     add_quiet,
@@ -45,6 +46,7 @@ _EXAMPLES = """\
   heldout run scifact --system bm25 --system 'dense=vectors(docs.npy, queries.npy, metric=cosine)'
   heldout run qrels.txt --system 'ql=runs/mu=*.run' --against bm25.run
   heldout run qrels.txt --system 'mine=folds/{fold}.run' --system bm25.run --folds 5
+  heldout run scifact --qrels human.qrels --machine llm.qrels --system 'bm25(k1=0.5:3:6)'
   heldout run experiment.toml -o results
   heldout run experiment.toml --dry-run
   heldout run experiment.toml -o results --resume      continue after an interruption
@@ -90,6 +92,8 @@ _DESCRIBING: Final = {
     "qrels": "--qrels",
     "query_field": "--query-field",
     "split": "--split",
+    "machine": "--machine",
+    "tune_on": "--tune-on",
 }
 
 
@@ -145,6 +149,11 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
     add_plan_options(parser)
     add_level(parser, None)
+    add_machine(parser).add_argument(
+        "--tune-on",
+        choices=("human", "machine"),
+        help="judgements of the training queries that parameters are tuned on (default: human)",
+    )
     _add_input(parser)
     _add_output(parser)
     _add_execution(parser)
@@ -274,6 +283,7 @@ def _check(options: argparse.Namespace) -> None:
     plan = [f"--{name.replace('_', '-')}" for name in plan_table(options)]
     given = [flag for name, flag in _DESCRIBING.items() if getattr(options, name) is not None]
     given += ["--against"] if options.against else []
+    given += ["--assume-random"] if options.assume_random else []
     if given or plan:
         raise InputError(
             f"{[*given, *plan][0]} describes an experiment and goes with --system; in an "
@@ -311,8 +321,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
         fields["measures"] = options.measure
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
     fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
-    if options.verify_index:
-        fields["verify_index"] = True
+    fields |= _given(options, ("machine", "tune_on"))
+    fields |= {name: True for name in ("verify_index", "assume_random") if getattr(options, name)}
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan

@@ -155,6 +155,7 @@ def read_collection(
         return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
     opening = _Opening(reading, known)
     found = _find(given, opening, split, given_queries=queries is not None)
+    len(found.documents)  # reads them, so that errors in their files come first
     return _assemble(found, reading, queries, qrels, query_field, name)
 
 
@@ -166,7 +167,10 @@ def read_documents(
     fields: Sequence[str] | None = None,
     split: str | None = None,
 ) -> Documents:
-    """Read only the documents of a collection, which needs no queries or judgements then.
+    """Open the documents of a collection, which needs no queries or judgements then.
+
+    Files of records (JSON lines, TREC, tables) are read when they are needed, and an index is built
+    while they are read.
 
     Parameters
     ----------

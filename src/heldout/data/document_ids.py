@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -15,10 +15,14 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from heldout.data.ids import IdColumn
     from heldout.data.words import Ints, Words
 
-__all__ = ["CompactIds", "DocumentIds", "IdCollector", "NumberIds", "document_ids"]
+__all__ = ["CompactIds", "DocumentIds", "IdCollector", "NumberIds", "document_ids", "ids_at"]
+
+_PIECE: Final = 1 << 16
 
 
 class DocumentIds(Sequence[str]):
@@ -33,6 +37,18 @@ class DocumentIds(Sequence[str]):
     @abstractmethod
     def some(self, begin: int, end: int) -> Sequence[str]:
         """Return the ids of documents `begin` to `end`."""
+
+    def take(self, numbers: NDArray[np.integer]) -> list[str]:
+        """Return the ids of some documents."""
+        return [self._one(number) for number in numbers.tolist()]
+
+    def hashes(self) -> Words:
+        """Return 64 bits of each id, as `heldout.data.words.hash_fields` gives them."""
+        found = np.empty(len(self), np.uint64)
+        for begin in range(0, len(self), _PIECE):
+            column = id_column(self[begin : begin + _PIECE])
+            found[begin : begin + _PIECE] = column.hashes(0, len(column))
+        return found
 
     @overload
     def __getitem__(self, place: int) -> str: ...
@@ -51,8 +67,8 @@ class DocumentIds(Sequence[str]):
         return self._one(number)
 
     def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self), 65536):
-            yield from self.some(begin, min(begin + 65536, len(self)))
+        for begin in range(0, len(self), _PIECE):
+            yield from self.some(begin, min(begin + _PIECE, len(self)))
 
     def __contains__(self, wanted: object) -> bool:
         return isinstance(wanted, str) and bool(self.find([wanted])[0] >= 0)
@@ -146,7 +162,15 @@ class CompactIds(DocumentIds):
 
     def some(self, begin: int, end: int) -> Sequence[str]:
         """Return the ids of documents `begin` to `end`."""
-        return self._column.take(np.arange(begin, end)).tolist()
+        return self.take(np.arange(begin, end))
+
+    def take(self, numbers: NDArray[np.integer]) -> list[str]:
+        """Return the ids of some documents."""
+        return self._column.take(numbers).tolist()
+
+    def hashes(self) -> Words:
+        """Return 64 bits of each id."""
+        return self._column.hashes(0, len(self))
 
     def find(self, wanted: Sequence[str]) -> Ints:
         """Return the numbers of some ids; -1 for unknown ids."""
@@ -190,6 +214,19 @@ def document_ids(ids: Sequence[str], what: str = "documents") -> CompactIds:
             f"{again + 1}): keep one of them"
         )
     return compact
+
+
+def ids_at(ids: Sequence[str], numbers: NDArray[np.integer]) -> Sequence[str]:
+    """Return some of a sequence of ids.
+
+    Examples
+    --------
+    >>> ids_at(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if isinstance(ids, DocumentIds):
+        return ids.take(numbers)
+    return [ids[number] for number in numbers.tolist()]
 
 
 class IdCollector:

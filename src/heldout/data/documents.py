@@ -106,6 +106,10 @@ class Documents(ABC):
     def __repr__(self) -> str:
         return f"<{len(self)} documents>"
 
+    def size_hint(self) -> int:
+        """Return the number of documents; 0 if files would have to be read to know it."""
+        return len(self)
+
     @abstractmethod
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """Return all documents, in batches of about `size` bytes of text at most.

@@ -20,6 +20,8 @@ from heldout.data.run_inputs import as_qrels
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.io.source import Source
     from heldout.data.io.table import Table
     from heldout.data.words import Floats, Ints
@@ -45,15 +47,27 @@ class MachineJudgements(NamedTuple):
         If the machine gave probabilities: judgements with grades drawn from them. A measure is
         computed on each and averaged, which is its value at the expected gain where it is linear in
         the gains (DCG, precision), and its expected value otherwise.
+    name
+        Of the machine: the name of the file, if there is one.
     """
 
     qrels: Qrels
     draws: tuple[Qrels, ...] = ()
+    name: str = ""
 
     @property
     def graded(self) -> tuple[Qrels, ...]:
         """What measures are computed on: the draws, or the only grades."""
         return self.draws or (self.qrels,)
+
+    def select(self, queries: Sequence[str]) -> MachineJudgements:
+        """Return the judgements of some queries only."""
+        draws = tuple(one.select(queries) for one in self.draws)
+        return MachineJudgements(self.qrels.select(queries), draws, self.name)
+
+    def fingerprint(self) -> str:
+        """Return a short hash of all grades."""
+        return "-".join(one.fingerprint() for one in self.graded[:2])
 
 
 def as_machine(given: Any) -> MachineJudgements:
@@ -61,7 +75,8 @@ def as_machine(given: Any) -> MachineJudgements:
     if isinstance(given, MachineJudgements):
         return given
     if isinstance(given, str | os.PathLike):
-        return read_machine(given)
+        name = os.path.basename(given).split(".")[0]  # noqa: PTH119 (pathlib starts slowly)
+        return read_machine(given)._replace(name=name)
     return MachineJudgements(as_qrels(given))
 
 
@@ -111,7 +126,10 @@ def _from_table(table: Table, names: list[str], columns: dict[int, int]) -> Mach
     if not columns:
         known = QRELS_COLUMNS
     picked = pick_names(names, known, table.source)
-    queries, docs = (_ids(table, names.index(picked[role]), role) for role in ("query", "doc"))
+    queries, docs = (
+        _ids(table, names.index(picked[role]), what)
+        for role, what in (("query", "query"), ("doc", "document"))
+    )
     if not columns:
         values = _numbers(table, names.index(picked["grade"]), "grade")
         return MachineJudgements(Qrels.from_columns(queries, docs, values))

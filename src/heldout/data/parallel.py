@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+    from concurrent.futures import Future
 
 __all__ = ["run_stretches", "run_threads", "stream_threads", "threads"]
 
@@ -22,21 +23,31 @@ def threads() -> int:
     return int(wanted) if wanted.isdigit() and int(wanted) else (os.cpu_count() or 1)
 
 
-def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R]:
-    """Yield the results of `run_threads` one by one; few are held, so memory is bounded."""
-    work = list(items)
-    workers = min(threads(), len(work))
-    if workers <= 1:
-        yield from map(task, work)
+def stream_threads(
+    task: Callable[[_T], _R], items: Iterable[_T], workers: int | None = None, ahead: int = 4
+) -> Iterator[_R]:
+    """Run `task` on each item and yield the results in the order of the items.
+
+    Parameters
+    ----------
+    workers
+        Number of threads, `threads` by default.
+    ahead
+        Results per thread that may wait to be taken, so that memory is bounded.
+    """
+    wanted = threads() if workers is None else workers
+    if wanted <= 1:
+        yield from map(task, items)
         return
     from concurrent.futures import ThreadPoolExecutor  # slow to import
 
-    with ThreadPoolExecutor(workers) as pool:
-        waiting = deque(pool.submit(task, item) for item in work[: 4 * workers])
+    with ThreadPoolExecutor(wanted) as pool:
+        waiting: deque[Future[_R]] = deque()
         try:
-            for item in work[4 * workers :]:
-                yield waiting.popleft().result()
+            for item in items:
                 waiting.append(pool.submit(task, item))
+                if len(waiting) > ahead * wanted:
+                    yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
@@ -44,9 +55,13 @@ def stream_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> Iterator[_R
                 future.cancel()
 
 
-def run_threads(task: Callable[[_T], _R], items: Iterable[_T]) -> list[_R]:
+def run_threads(
+    task: Callable[[_T], _R], items: Iterable[_T], workers: int | None = None
+) -> list[_R]:
     """Run `task` on each item in `threads` threads; results are in the order of the items."""
-    return list(stream_threads(task, items))
+    work = list(items)
+    wanted = threads() if workers is None else workers
+    return list(stream_threads(task, work, min(wanted, len(work))))
 
 
 def run_stretches(task: Callable[[tuple[int, int]], object], count: int, pieces: int = 8) -> None:

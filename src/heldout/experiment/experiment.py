@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.methods import Method
     from heldout.experiment.results import Results
-    from heldout.experiment.schema import By
+    from heldout.experiment.schema import By, TuneOn
     from heldout.experiment.settings import Settings
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
@@ -88,6 +88,13 @@ class Experiment:
         collection are not read again if path, size and time are those that the index recorded.
     verify_index
         Read and compare the whole collection with the index all the same.
+    machine
+        For held-out queries: judgements of a machine (a file, an object or a dictionary) for all
+        queries; those of the collection are then human judgements of a random sample of them.
+        Scores and differences are combined estimates, as in `heldout.compare`.
+    tune_on, assume_random
+        Of `machine`: whether parameters are tuned on the ``human`` or the ``machine`` judgements of
+        the training queries; confirm that the queries with human judgements are a random sample.
     task
         ``ranking``, or ``classification`` or ``regression`` with estimators. These have `data`
         instead of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
@@ -143,6 +150,9 @@ class Experiment:
         index: AnyIndex | str | os.PathLike[str] | None = None,
         verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
+        machine: Any = None,
+        tune_on: TuneOn = "human",
+        assume_random: bool = False,
     ) -> None:
         every: dict[str, object] = {
             "collection": collection,
@@ -166,6 +176,9 @@ class Experiment:
             "index": index,
             "verify_index": verify_index,
             "analyzer": analyzer,
+            "machine": machine,
+            "tune_on": tune_on,
+            "assume_random": assume_random,
         }
         # Some fields belong to one task only. A field with its default value counts as not given.
         self.fields = {name: one for name, one in every.items() if not _is_default(name, one)}

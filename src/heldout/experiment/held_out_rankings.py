@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.run import Run
-from heldout.data.scores import Scores
+from heldout.data.scores import MachineScores, Scores
 from heldout.errors import InputError
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.tuning_variance import read_choices, unknown_choices
@@ -155,6 +155,10 @@ class HeldOutRankings:
                 "for another one"
             )
         scores = self.scores(measure, [system], by_unit=True)
+        if scores.machine is not None:
+            from heldout.infer.scoring.machine import system_estimates  # SciPy
+
+            return system_estimates(scores, 0, level).combined
         return mean_interval(scores.values[:, 0], level, scores.range)
 
     def scores(self, measure: str, systems: Sequence[str], *, by_unit: bool) -> Scores:
@@ -164,7 +168,7 @@ class HeldOutRankings:
         wanted = self._measured(measure)
         if wanted.higher_is_better is None:
             raise InputError(f"{wanted} has no direction (better or worse): it cannot be compared")
-        table = self._by_query(wanted, systems)
+        table = self._by_query(self._results.values, wanted, systems)
         for name, units in table.items():
             if not units:
                 raise InputError(f"{name} has no value of {wanted}")
@@ -182,7 +186,27 @@ class HeldOutRankings:
             choices=read_choices(self._results.summary, str(wanted), systems),
             unit="query",
             range=wanted.range,
+            machine=self._machine(wanted, systems, common, every),
         )
+
+    def _machine(
+        self,
+        measure: RankingMeasure,
+        systems: Sequence[str],
+        queries: Sequence[str],
+        human: Sequence[str],
+    ) -> MachineScores | None:
+        """Return the scores under machine judgements, of human queries and of all others."""
+        if not len(self._results.machine):
+            return None
+        table = self._by_query(self._results.machine, measure, systems)
+        shared = set.intersection(*(set(units) for units in table.values()))
+        extra = sorted(shared.difference(human))
+        known, others = (
+            np.array([[table[name][unit] for name in systems] for unit in units])
+            for units in (queries, extra)
+        )
+        return MachineScores(known, others)
 
     def _choice_notes(self, systems: Sequence[str]) -> tuple[Note, ...]:
         """Return tuned systems whose choices are unknown: they learn, or are from heldout 0.1."""
@@ -194,12 +218,12 @@ class HeldOutRankings:
         return unknown_choices(unknown)
 
     def _by_query(
-        self, measure: RankingMeasure, systems: Sequence[str]
+        self, values: pl.DataFrame, measure: RankingMeasure, systems: Sequence[str]
     ) -> dict[str, dict[str, float]]:
         """Return one value per query: the mean, if it was held out several times."""
         import polars as pl
 
-        rows = self._results.values.filter(pl.col("measure") == str(measure))
+        rows = values.filter(pl.col("measure") == str(measure))
         table: dict[str, dict[str, float]] = {name: {} for name in systems}
         times: Counter[tuple[str, str]] = Counter()
         # Values are added in the order of the table, so that no digit depends on the threads.

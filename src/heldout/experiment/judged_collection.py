@@ -15,7 +15,7 @@ from heldout.experiment.documents.ranked_lists import TOP
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.run import Run
+    from heldout.data.run import Qrels, Run
     from heldout.experiment.systems import System
 
 __all__ = ["judged_collection"]
@@ -28,6 +28,7 @@ def judged_collection(
     name: str | None = None,
     intersection: bool = False,
     top: int = TOP,
+    machine: Qrels | None = None,
 ) -> Collection:
     """Return a collection of the judged queries, without texts.
 
@@ -45,6 +46,8 @@ def judged_collection(
         Leave out queries that are missing in a run; otherwise they count as 0 there.
     top
         Number of documents per query that results keep.
+    machine
+        Judgements of a machine, whose queries and documents belong to the collection, too.
     """
     searching = [one.name for one in systems if one.needs_documents]
     if searching:
@@ -53,15 +56,17 @@ def judged_collection(
             "collection, or use run files"
         )
     judged = read_qrels(*qrels)
-    documents = dict.fromkeys(judged.docs.tolist(), "")
-    kept = set(judged.queries)
+    every = [judged, *([] if machine is None else [machine])]
+    documents = dict.fromkeys((doc for one in every for doc in one.docs.tolist()), "")
+    asked = dict.fromkeys(query for one in every for query in one.queries)
+    kept = set(asked)
     for system in systems:
         for run in system.ranked(top):
             documents.update(dict.fromkeys(_first(run, top), ""))
             kept.intersection_update(run.queries if intersection else kept)
     if not kept:
         raise InputError("no judged query is in all runs")
-    queries = [query for query in judged.queries if query in kept]
+    queries = [query for query in asked if query in kept]
     whole = Collection(
         documents,
         dict.fromkeys(queries, ""),

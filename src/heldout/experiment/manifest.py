@@ -36,7 +36,10 @@ from heldout.experiment.typed_json import (
 from heldout.infer.levels import alpha_of, level_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from heldout.experiment.settings import Settings
+    from heldout.notes import Note
     from heldout.retrieve.shards import AnyIndex
 
 __all__ = [
@@ -46,6 +49,7 @@ __all__ = [
     "CollectionSizes",
     "DataSizes",
     "Fingerprints",
+    "MachineSettings",
     "Manifest",
     "NoteRecord",
     "SettingsRecord",
@@ -53,6 +57,7 @@ __all__ = [
     "Timings",
     "experiment_key",
     "make_manifest",
+    "note_records",
     "read_manifest",
     "versions_of",
 ]
@@ -142,6 +147,18 @@ class DataSizes(TypedDict):
 
 
 @with_config(WRITTEN)
+class MachineSettings(TypedDict):
+    """Judgements of a machine beside the human ones, and which of them parameters were tuned on."""
+
+    name: str
+    queries: Count
+    judgements: Count
+    human_queries: Count
+    tune_on: Literal["human", "machine"]
+    assume_random: bool
+
+
+@with_config(WRITTEN)
 class SettingsRecord(TypedDict):
     """The settings of an experiment; those of one task only are not required (see `_OF_TASK`)."""
 
@@ -165,6 +182,7 @@ class SettingsRecord(TypedDict):
     target_size: NotRequired[Count | None]
     replicates: NotRequired[Count]
     analyzer: NotRequired[str | None]
+    machine: NotRequired[MachineSettings]
     data: NotRequired[DataSizes]
     test_share: NotRequired[FiniteNumber]
 
@@ -175,6 +193,7 @@ class Fingerprints(TypedDict):
 
     splits: str
     collection: NotRequired[str]
+    machine: NotRequired[str]
     data: NotRequired[str]
     index: NotRequired[str | None]
 
@@ -210,14 +229,16 @@ def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
     described: Manifest = {
         "versions": versions_of(settings),
         "fingerprints": settings.fingerprints(index),
-        "policies": dict(settings.POLICIES),
+        "policies": dict(settings.policies),
         "settings": settings.describe(index),
-        "notes": [
-            {"code": note.code, "text": note.text, "severity": note.severity}
-            for note in settings.notes
-        ],
+        "notes": list(note_records(settings.notes)),
     }
     return plain(described)  # type: ignore[no-any-return]
+
+
+def note_records(notes: Iterable[Note]) -> list[NoteRecord]:
+    """Return notes as plain values."""
+    return [{"code": note.code, "text": note.text, "severity": note.severity} for note in notes]
 
 
 def read_manifest(content: object, place: str) -> Manifest:

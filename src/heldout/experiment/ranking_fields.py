@@ -14,6 +14,7 @@ from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
 from heldout.experiment.judged_collection import judged_collection
+from heldout.experiment.machine_fields import given_judges, given_machine
 from heldout.experiment.measure_files import loaded
 from heldout.experiment.plan_fields import named_plan, plan_from_table
 from heldout.experiment.schema import (
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.data.collection_files import Known
+    from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
+    from heldout.experiment.two_judges import TwoJudges
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
@@ -74,9 +77,17 @@ def check_ranking_fields(
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
     known = None if given.verify_index else _known(index)
-    collection, source = _collection(given, systems, problems, folder, known)
+    machine = given_machine(given, by, measures, problems, _found_from(folder))
+    collection, source = _collection(given, systems, problems, folder, known, machine)
+    judges = given_judges(given, collection, machine, problems)
+    if judges is not None:
+        collection = judges.tuned
+        source = source if given.tune_on == "human" else None  # its judgements are others
     plan = _plan(given, by, problems, folder)
     splits = _splits(plan, collection, by, systems, given, problems)
+    if judges is not None and splits is not None:
+        with problems.at("plan"):
+            judges.check_splits(splits)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
     settings = RankingSettings(
@@ -100,7 +111,9 @@ def check_ranking_fields(
         baseline=given.baseline,
         index=index,
         analyzer=analyzer,
-        notes=_notes(collection, splits, systems, by, given.inner),
+        machine=judges,
+        judged_depth=0 if machine is None else machine.depth,
+        notes=_notes(collection, splits, systems, by, given.inner, judges),
     )
     listed, every = listed_splits(settings), len(splits)
     if listed < every:
@@ -129,8 +142,9 @@ def _notes(
     systems: tuple[System[Any], ...],
     by: By,
     inner: int | None,
+    judges: TwoJudges | None,
 ) -> tuple[Note, ...]:
-    found = [*collection.notes, *splits.notes]
+    found = [*collection.notes, *splits.notes] if judges is None else [*judges.notes, *splits.notes]
     fixed: list[str] = []
     if inner is not None and by == "query":
         fixed = [system.name for system in systems if system.tuned and not system.learns]
@@ -230,6 +244,7 @@ def _collection(
     problems: Problems,
     folder: Path | None,
     known: Known | None,
+    machine: GivenMachine | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
     """Return the collection, and how it was read (None: it was given as an object)."""
     given = fields.collection
@@ -245,7 +260,7 @@ def _collection(
         return None, None
     source, collection = found.moved(_found_from(folder)), None
     if source.source is None:
-        return _judged_alone(source, systems, fields.keep_depth, problems), None
+        return _judged_alone(source, systems, fields.keep_depth, machine, problems), None
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
@@ -254,7 +269,11 @@ def _collection(
 
 
 def _judged_alone(
-    table: CollectionTable, systems: tuple[System[Any], ...], top: int, problems: Problems
+    table: CollectionTable,
+    systems: tuple[System[Any], ...],
+    top: int,
+    machine: GivenMachine | None,
+    problems: Problems,
 ) -> Collection | None:
     """Make a collection from judgements and the run files of all systems."""
     if table.qrels is None:
@@ -267,7 +286,12 @@ def _judged_alone(
             )
     try:
         return judged_collection(
-            table.qrels, systems, name=table.name, intersection=table.intersection, top=top
+            table.qrels,
+            systems,
+            name=table.name,
+            intersection=table.intersection,
+            top=top if machine is None else max(top, machine.depth),
+            machine=None if machine is None else machine.judgements.qrels,
         )
     except HeldoutError as error:
         problems.add("collection", str(error))

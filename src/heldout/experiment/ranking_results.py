@@ -9,10 +9,12 @@ import numpy as np
 
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import ESTIMANDS, mean_of
+from heldout.experiment.manifest import note_records
 from heldout.experiment.result_tables import make_tables
 from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
+from heldout.experiment.two_judges import judge_held_out
 from heldout.infer.intervals.bounded import bounds_inside
 
 if TYPE_CHECKING:
@@ -20,8 +22,11 @@ if TYPE_CHECKING:
 
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import EstimateRecord
+    from heldout.experiment.summary import Bounds, EstimateRecord
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.infer.prediction_powered import Combined
+    from heldout.infer.results import Interval
+    from heldout.notes import Note
 
 __all__ = ["ranking_results"]
 
@@ -36,9 +41,12 @@ def ranking_results(
     timings: Timings,
 ) -> Results:
     """Return the tables and the summary of all systems."""
+    judges = settings.machine
+    both = None if judges is None else judge_held_out(settings, judges, outcomes)
+    judged = outcomes if both is None else both.human
     summary = [
         summarise_choices(system, outcome, _estimates(settings, outcome))
-        for system, outcome in zip(settings.systems, outcomes, strict=True)
+        for system, outcome in zip(settings.systems, judged, strict=True)
     ]
     if settings.by == "document":
         for one, found in zip(summary, document_differences(settings, outcomes), strict=True):
@@ -46,8 +54,56 @@ def ranking_results(
     if settings.by == "query":
         for one, spreads in zip(summary, query_choices(settings, outcomes), strict=True):
             one["choices"] = spreads
-    tables = make_tables(settings, outcomes)
-    return Results(**tables, summary=summary, manifest=manifest, timings=timings)
+    tables = make_tables(settings, judged, () if both is None else both.machine)
+    results = Results(**tables, summary=summary, manifest=manifest, timings=timings)
+    if both is not None:
+        _combine(settings, results, both.notes)
+    return results
+
+
+def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note]) -> None:
+    """Replace estimates from human judgements by those from human and machine judgements."""
+    from heldout.infer.machine_warnings import machine_warnings  # SciPy
+    from heldout.infer.scoring.machine import system_estimates  # SciPy
+
+    human = results.manifest["settings"]["machine"]["human_queries"]
+    alone = len(results.systems) == 1  # of several, the comparison warns
+    for measure in settings.measures:
+        if measure.higher_is_better is None:
+            continue
+        scores = results.scores(str(measure), systems=results.systems)
+        notes = [*notes, *(machine_warnings(scores) if alone else ())]
+        for at, system in enumerate(results.summary):
+            record = next(one for one in system["estimates"] if one["measure"] == str(measure))
+            record.update(_combined(system_estimates(scores, at, settings.level)))
+            record["left_out"] = human - len(scores.units)  # of the queries that people judged
+            if settings.tune_on_machine:
+                record["train"] = record["optimism"] = None  # of other judgements
+    kept = results.manifest["notes"]
+    kept += [note for note in note_records(notes) if note not in kept]
+
+
+def _combined(found: Combined) -> EstimateRecord:
+    """Return what a combined estimate changes in the estimate from human judgements."""
+    changed: Any = {
+        "value": found.combined.estimate,
+        "low": found.combined.low,
+        "high": found.combined.high,
+        "interval": found.combined.method,
+        "estimator": "combined, of human and machine judgements",
+        "machine": {
+            "human": _bounds(found.human),
+            "machine": _bounds(found.machine),
+            "weight": found.weight,
+            "machine_queries": found.machine_queries,
+            "effective_queries": found.effective,
+        },
+    }
+    return cast("EstimateRecord", changed)
+
+
+def _bounds(interval: Interval) -> Bounds:
+    return {"value": interval.estimate, "low": interval.low, "high": interval.high}
 
 
 def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[EstimateRecord]:

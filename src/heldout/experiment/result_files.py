@@ -15,7 +15,7 @@ from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.summary import SUMMARY, read_summary
-from heldout.experiment.table_columns import check_tables
+from heldout.experiment.table_columns import check_tables, no_values, with_held_out
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,9 +29,9 @@ __all__ = [
     "EXPERIMENT",
     "ResultFields",
     "all_files",
+    "files_of",
     "flush",
     "read_folder",
-    "table_files",
     "write_folder",
 ]
 
@@ -44,15 +44,30 @@ _FORMAT: Final = 1
 
 def all_files() -> tuple[str, ...]:
     """Return all files of results of any task, the manifest last."""
-    tables = dict.fromkeys(file for task in TASKS for file in table_files(task).values())
+    tables = dict.fromkeys(
+        file for task in TASKS for file in table_files(task, machine=True).values()
+    )
     return (*tables, EXPERIMENT, SUMMARY, TIMINGS, MANIFEST)
 
 
-def table_files(task: str) -> dict[str, str]:
-    """Return the file of each table; rankings and predictions have different ones."""
+def table_files(task: str, *, machine: bool = False) -> dict[str, str]:
+    """Return the file of each table; rankings and predictions have different ones.
+
+    Parameters
+    ----------
+    machine
+        Whether there are values under machine judgements.
+    """
     held_out = "lists" if task == "ranking" else "predictions"
     names = {"values": "values", "folds": "folds", "surface": "surface", "held_out": held_out}
-    return {name: f"{file}.parquet" for name, file in (names | {"splits": "splits"}).items()}
+    names |= {"splits": "splits"} | ({"machine": "machine"} if machine else {})
+    return {name: f"{file}.parquet" for name, file in names.items()}
+
+
+def files_of(manifest: Manifest) -> dict[str, str]:
+    """Return the file of each table of some results."""
+    settings = manifest["settings"]
+    return table_files(settings["task"], machine="machine" in settings)
 
 
 def write_folder(
@@ -70,7 +85,7 @@ def write_folder(
         raise InputError(f"{place}: the folder cannot be created ({error.strerror})") from None
     checksums: dict[str, str] = {}
     try:
-        for name, file in table_files(manifest["settings"]["task"]).items():
+        for name, file in files_of(manifest).items():
             with write_atomically(place / file) as aside:
                 tables[name].write_parquet(aside)
                 flush(aside)
@@ -93,6 +108,7 @@ class ResultFields(TypedDict):
     surface: pl.DataFrame
     held_out: pl.DataFrame
     splits: pl.DataFrame
+    machine: pl.DataFrame
     summary: list[SystemSummary]
     manifest: Manifest
     timings: Timings
@@ -119,12 +135,17 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     checksums = content.pop(_CHECKSUMS, None)
     manifest = read_manifest(content, str(place))
     settings = manifest["settings"]
-    files = table_files(settings["task"])
+    files = files_of(manifest)
     if verify and checksums is not None:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
     if checksums is None and not (place / files["splits"]).exists():
         del files["splits"]  # heldout 0.1 wrote neither
-    tables = {"splits": no_splits(), **{name: _table(place / one) for name, one in files.items()}}
+    tables = {
+        "splits": no_splits(),
+        "machine": no_values(),
+        **{name: _table(place / one) for name, one in files.items()},
+    }
+    tables["surface"] = with_held_out(tables["surface"])
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
     check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {
@@ -133,6 +154,7 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
         "surface": tables["surface"],
         "held_out": tables["held_out"],
         "splits": tables["splits"],
+        "machine": tables["machine"],
         "summary": summary,
         "manifest": manifest,
         "timings": _json(place / TIMINGS) if (place / TIMINGS).is_file() else {},

@@ -31,12 +31,22 @@ __all__ = ["fold_tables", "make_tables", "shown_parameters"]
 
 
 def make_tables(
-    settings: RankingSettings, outcomes: Sequence[RankedOutcome]
+    settings: RankingSettings,
+    outcomes: Sequence[RankedOutcome],
+    machine: Sequence[RankedOutcome] = (),
 ) -> dict[str, pl.DataFrame]:
-    """Return the tables `values`, `folds`, `surface`, `lists` and `splits`."""
+    """Return the tables `values`, `folds`, `surface`, `lists` and `splits`.
+
+    Parameters
+    ----------
+    machine
+        The outcomes under machine judgements, if there are any, for the table `machine`.
+    """
     pairs = list(zip(settings.systems, outcomes, strict=True))
+    judged = list(zip(settings.systems, machine, strict=bool(machine)))
     own = {
         "values": _values(settings, pairs),
+        "machine": _values(settings, judged),
         "held_out": _lists(settings, pairs),
         "splits": split_table(settings.splits),
     }
@@ -130,12 +140,17 @@ def _surface(pairs: Sequence[tuple[System[Any], Outcome]]) -> pl.DataFrame:
         if not system.tuned:
             continue
         shown = [shown_parameters(system, number) for number in range(len(system.points()))]
-        named = [(_row(system, fold.place), fold.chosen.surface) for fold in outcome.folds]
+        named = [(_row(system, fold.place), fold.chosen) for fold in outcome.folds]
         nowhere = [system.name, None, None, None, None]
-        for place, means in [*named, (nowhere, outcome.final.surface)]:
+        for place, chosen in [*named, (nowhere, outcome.final)]:
+            means, held_out = chosen.surface, chosen.held_out
+            if held_out is None:
+                held_out = np.full_like(means, np.nan)
             rows += [
-                [*place, number, shown[number], _defined(mean)]
-                for number, mean in enumerate(means.tolist())
+                [*place, number, shown[number], _defined(mean), _defined(other)]
+                for number, (mean, other) in enumerate(
+                    zip(means.tolist(), held_out.tolist(), strict=True)
+                )
                 if system.tries_everywhere or np.isfinite(mean)
             ]
     own = surface_columns()

@@ -10,8 +10,9 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.held_out_rankings import HeldOutRankings
-from heldout.experiment.result_files import read_folder, table_files, write_folder
+from heldout.experiment.result_files import files_of, read_folder, write_folder
 from heldout.experiment.split_table import no_splits
+from heldout.experiment.table_columns import no_values
 from heldout.infer.results import count_of
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note, as_note, distinct
@@ -52,7 +53,9 @@ class Results:
         training side and on the held-out side by the tuning measure. For estimators, the training
         score is that of the inner folds.
     surface
-        For each system and split, the training mean of every point; a null repeat: all data.
+        For each system and split, the training mean of every point (mean) and, where it is known,
+        its mean on the held-out side (held_out; a point chosen by it would be tuned on test data);
+        a null repeat: all data.
     held_out
         The predictions for held-out data. Of rankings, in ``lists.parquet``, the top of each list:
         system, repeat, fold, run, unit, rank, document, score. Of estimators, in
@@ -69,6 +72,9 @@ class Results:
         Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
         count (how often it was drawn). Folds have only their test sides; the training side of a
         fold is the rest of its repeat.
+    machine
+        The long table under machine judgements, if there are any; `values` are then those of the
+        queries with human judgements.
     """
 
     values: pl.DataFrame
@@ -79,6 +85,7 @@ class Results:
     manifest: Manifest
     timings: Timings
     splits: pl.DataFrame = field(default_factory=no_splits)
+    machine: pl.DataFrame = field(default_factory=no_values)
     _side: HeldOut = field(init=False)
 
     def __post_init__(self) -> None:
@@ -329,7 +336,7 @@ class Results:
 
         The manifest has a checksum of every table and of the summary.
         """
-        tables = {name: getattr(self, name) for name in table_files(self.task)}
+        tables = {name: getattr(self, name) for name in files_of(self.manifest)}
         write_folder(folder, tables, self.summary, self.manifest, self.timings)
 
     @classmethod

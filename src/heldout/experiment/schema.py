@@ -49,6 +49,7 @@ __all__ = [
     "RankingFields",
     "SystemTable",
     "Table",
+    "TuneOn",
     "checked",
 ]
 
@@ -98,6 +99,7 @@ Seed = Annotated[int, Field(ge=0)]
 Folds = Annotated[int, Field(ge=2)]
 Count = Annotated[int, Field(ge=1)]
 By = Literal["query", "document", "both"]
+TuneOn = Literal["human", "machine"]
 
 
 class ExperimentFields(Table):
@@ -128,6 +130,9 @@ class RankingFields(ExperimentFields):
     index: Any = None
     verify_index: bool = False
     analyzer: Any = None
+    machine: Any = None
+    tune_on: TuneOn = "human"
+    assume_random: bool = False
 
 
 class PredictionFields(ExperimentFields):

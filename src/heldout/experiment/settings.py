@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.systems import EstimatorSystem, System
     from heldout.experiment.systems.outcomes import Outcome
+    from heldout.experiment.two_judges import TwoJudges
     from heldout.measure.base import Measure
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.notes import Note
@@ -80,6 +81,11 @@ class Settings(ABC):
     level: float
     baseline: str | None
     notes: tuple[Note, ...] = ()
+
+    @property
+    def policies(self) -> Mapping[str, str]:
+        """How queries, ties and failures were treated, in words."""
+        return self.POLICIES
 
     def system(self, name: str) -> System[Any]:
         """Return the system with a name."""
@@ -197,6 +203,10 @@ class RankingSettings(Settings):
         How scores on new documents are estimated.
     index, analyzer
         An index or its path; or how text is turned into terms.
+    machine
+        Human and machine judgements, if there are both.
+    judged_depth
+        The depth to which held-out rankings are judged again, by both.
     """
 
     PACKAGES: ClassVar[tuple[str, ...]] = ("numpy", "scipy", "numba", "polars", "pystemmer")
@@ -218,6 +228,8 @@ class RankingSettings(Settings):
     replicates: int
     index: AnyIndex | str | None
     analyzer: Analyzer | None
+    machine: TwoJudges | None = None
+    judged_depth: int = 0
 
     @property
     def higher_is_better(self) -> bool:
@@ -226,8 +238,26 @@ class RankingSettings(Settings):
 
     @property
     def kept(self) -> int:
+        """The number of documents of each held-out ranking that systems return."""
+        return max(self.shown, min(self.judged_depth, self.depth))
+
+    @property
+    def shown(self) -> int:
         """The number of documents of each held-out ranking that results keep."""
         return max(TOP, min(self.keep_depth, self.depth))
+
+    @property
+    def policies(self) -> Mapping[str, str]:
+        """How queries and ties were treated; with a machine, no query is left out by a judge."""
+        if self.machine is None:
+            return self.POLICIES
+        counted = {"queries without a relevant document": "count 0; left out of tuning"}
+        return {**self.POLICIES, **counted}
+
+    @property
+    def tune_on_machine(self) -> bool:
+        """Whether parameters are tuned on machine judgements."""
+        return self.machine is not None and self.machine.tune_on == "machine"
 
     @property
     def document_groups(self) -> Ints | None:
@@ -243,11 +273,13 @@ class RankingSettings(Settings):
         every = [part for system in self.systems for part in (system, *system.linked_parts())]
         if not any(system.needs_index for system in every):
             return None
+        from heldout.retrieve.first_use import prepare_ranking
         from heldout.retrieve.index import Index
         from heldout.retrieve.shards import open_index
 
         documents, given = self.collection.documents, self.index
         if given is None:
+            prepare_ranking()
             if limit is None or stack is None:
                 return Index.build(documents, self.analyzer)
             from heldout.experiment.execution.memory import peak_memory
@@ -265,7 +297,7 @@ class RankingSettings(Settings):
 
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
         """Return all settings as plain values."""
-        collection = self.collection
+        collection = self.collection if self.machine is None else self.machine.collection
         record: SettingsRecord = {
             **self._described(),
             "collection": {
@@ -282,15 +314,30 @@ class RankingSettings(Settings):
         }
         if self.keep_depth != TOP:  # otherwise as 0.1 wrote it: a run begun with it can be finished
             record["keep_depth"] = self.keep_depth
+        if self.machine is not None:
+            judged = self.machine.judged
+            record["machine"] = {
+                "name": judged.machine.name,
+                "queries": len(judged.machine.qrels.queries),
+                "judgements": len(judged.machine.qrels),
+                "human_queries": len(judged.human.queries),
+                "tune_on": self.machine.tune_on,
+                "assume_random": judged.assume_random,
+            }
         return record
 
     def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
         """Return fingerprints of the collection, the splits and the index."""
-        return {
-            "collection": self.collection.fingerprint(),
+        judges = self.machine
+        judged = self.collection if judges is None else judges.collection
+        found: Fingerprints = {
+            "collection": judged.fingerprint(),
             "splits": self.splits.fingerprint,
             "index": None if index is None else index.fingerprint,
         }
+        if judges is not None:
+            found["machine"] = judges.judged.machine.fingerprint()
+        return found
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:
         """Return the tables and the summary of all systems."""
@@ -305,8 +352,11 @@ class RankingSettings(Settings):
         return self.source is not None or isinstance(self.index, str)
 
     def sendable(self) -> Self:
-        """Return the settings without the index, which is sent beside them."""
-        return replace(Settings.sendable(self), index=None)
+        """Return the settings without the index, which is sent beside them.
+
+        Held-out rankings are judged by both judgements when all tasks are done, not by workers.
+        """
+        return replace(Settings.sendable(self), index=None, machine=None)
 
     def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
         """Return the collection, its parts, the index, and measures of the user."""

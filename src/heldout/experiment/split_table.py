@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.data.document_ids import ids_at
 from heldout.experiment.table_columns import split_columns
 from heldout.resample.combined import RunSplits, TwoWaySplits
 
@@ -85,13 +86,13 @@ def _rows(
 
     for begin in range(0, len(places), _ROWS):
         part = slice(begin, begin + _ROWS)
-        ids = [splits.ids[at] for at in places[part].tolist()]
+        ids = ids_at(splits.ids, places[part])
         columns = {
             "repeat": np.full(len(ids), repeat),
             "fold": folds[part],
-            "kind": [splits.unit] * len(ids),
+            "kind": pl.repeat(splits.unit, len(ids), eager=True),
             "unit": ids,
-            "side": [side] * len(ids),
+            "side": pl.repeat(side, len(ids), eager=True),
             "count": counts[part],
         }
         yield pl.DataFrame(columns).cast(pl.Schema(split_columns()))

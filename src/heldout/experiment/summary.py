@@ -39,9 +39,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SUMMARY",
+    "Bounds",
     "Choice",
     "Edge",
     "EstimateRecord",
+    "MachineRecord",
     "SharedChoices",
     "SystemDifference",
     "SystemSummary",
@@ -50,6 +52,26 @@ __all__ = [
 ]
 
 SUMMARY: Final = "summary.json"
+
+
+@with_config(WRITTEN)
+class Bounds(TypedDict):
+    """An estimate with its interval."""
+
+    value: FiniteNumber
+    low: FiniteNumber
+    high: FiniteNumber
+
+
+@with_config(WRITTEN)
+class MachineRecord(TypedDict):
+    """What a combined estimate is made of; `machine` alone is biased."""
+
+    human: Bounds
+    machine: Bounds
+    weight: Share
+    machine_queries: Count
+    effective_queries: FiniteNumber
 
 
 @with_config(WRITTEN)
@@ -72,6 +94,7 @@ class EstimateRecord(TypedDict):
     reason: NotRequired[str]
     spread: NotRequired[FiniteNumber | None]
     n_splits: NotRequired[Count]
+    machine: NotRequired[MachineRecord]
 
 
 @with_config(WRITTEN)

@@ -21,11 +21,13 @@ __all__ = [
     "check_tables",
     "fold_columns",
     "list_columns",
+    "no_values",
     "place_columns",
     "prediction_columns",
     "split_columns",
     "surface_columns",
     "value_columns",
+    "with_held_out",
 ]
 
 
@@ -41,6 +43,13 @@ def value_columns() -> Columns:
     import polars as pl
 
     return {"unit": pl.String, "measure": pl.String, "value": pl.Float64, "parameters": pl.String}
+
+
+def no_values() -> pl.DataFrame:
+    """Return an empty table of values."""
+    import polars as pl
+
+    return pl.DataFrame(schema={"system": pl.String, **place_columns(), **value_columns()})
 
 
 def fold_columns() -> Columns:
@@ -60,7 +69,21 @@ def surface_columns() -> Columns:
     """Return the columns of ``surface`` besides system and place."""
     import polars as pl
 
-    return {"number": pl.Int32, "parameters": pl.String, "mean": pl.Float64}
+    return {
+        "number": pl.Int32,
+        "parameters": pl.String,
+        "mean": pl.Float64,
+        "held_out": pl.Float64,
+    }
+
+
+def with_held_out(surface: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of points with the column that heldout 0.1 did not write."""
+    import polars as pl
+
+    if "held_out" in surface.columns:
+        return surface
+    return surface.with_columns(pl.lit(None, dtype=pl.Float64).alias("held_out"))
 
 
 def list_columns() -> Columns:
@@ -137,6 +160,7 @@ def check_tables(
     wanted = {
         "splits": split_columns(),
         "values": whole | value_columns(),
+        "machine": whole | value_columns() if ranking else {},
         "folds": whole | fold_columns(),
         "surface": whole | surface_columns(),
         "held_out": whole | held_out,
@@ -146,17 +170,18 @@ def check_tables(
         wrong = [one for one, kind in columns.items() if table.schema.get(one) != kind]
         if not wrong and "system" in columns:
             wrong = [] if _only(table["system"], systems) else ["system"]
-            if name in ("folds", "values") and not _readable(table["parameters"]):
+            if name in ("folds", "values", "machine") and not _readable(table["parameters"]):
                 wrong.append("parameters")
         if wrong:
             refuse_edited(place, f"the table {name}", wrong)
-    values = tables["values"]
     filled = ("unit", "measure", "value") if ranking else ("measure",)
-    missing = [column for column in filled if values[column].has_nulls()]
-    if ranking and not values["value"].is_finite().all():
-        missing.append("value")
-    if missing:
-        refuse_edited(place, "the table values", missing)
+    for name in ("values", "machine") if ranking else ("values",):
+        values = tables[name]
+        missing = [column for column in filled if values[column].has_nulls()]
+        if ranking and not values["value"].is_finite().all():
+            missing.append("value")
+        if missing:
+            refuse_edited(place, f"the table {name}", missing)
 
 
 def _only(names: pl.Series, known: Sequence[str]) -> bool:

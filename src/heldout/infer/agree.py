@@ -277,6 +277,12 @@ def _notes(judges: Sequence[JudgeAgreement], named: Mapping[str, Judged]) -> Ite
             f"the judges are compared on different pairs ({listed}): differences between them may "
             "come from the pairs",
         )
+    if all(np.count_nonzero(one.counts.sum(1)) == 1 for one in judges):
+        yield Note(
+            "one-grade",
+            "people gave all shared pairs the same grade, so kappa and alpha say nothing: judge "
+            "documents that are not relevant, too",
+        )
     fewest = min(one.queries for one in judges)
     if fewest < FEW_QUERIES:
         yield Note(

@@ -139,8 +139,8 @@ def advise(
     else:
         chosen = tests or linear.tests
         why = f"{scores.measure} {linear.why}"
-    # With machine judgements the bootstrap resamples both sets of queries.
-    retuned = own is not None and scores.machine is None
+    # With machine judgements the bootstrap resamples both sets of queries; it cannot tune again.
+    retuned = own is not None and (scores.machine is None or bool(scores.choices))
     given_test = bool(tests) or retuned or test_share is not None
     adjusted = _choose_correction(several, correction, baseline, given_test)
     if several and test_share is not None and adjusted in OWN_TEST:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.infer.prediction_powered import DIFFERING, from_commonest
 from heldout.infer.results import drop_noise
 from heldout.notes import Note
 
@@ -17,9 +18,6 @@ __all__ = ["FEWEST", "SUSPICIOUS", "machine_warnings"]
 
 FEWEST: Final = 25
 """Human queries from which on coverage was measured; benchmarks/machine_judgements.py."""
-
-DIFFERING: Final = 10
-"""Human queries on which two systems must differ: below, intervals are too narrow."""
 
 SUSPICIOUS: Final = 0.01
 """p-value below which a check of the assumptions is worth a warning."""
@@ -103,7 +101,7 @@ def _few_differ(scores: Scores) -> list[Note]:
     few = []
     for second in range(1, len(scores.systems)):
         gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])
-        for first, differ in enumerate(np.count_nonzero(gaps, axis=0).tolist()):
+        for first, differ in enumerate(np.count_nonzero(from_commonest(gaps), axis=0).tolist()):
             if differ < DIFFERING:
                 few.append(f"{scores.systems[second]} - {scores.systems[first]} {differ}")
     if not few:
@@ -111,8 +109,8 @@ def _few_differ(scores: Scores) -> list[Note]:
     more = f" and {len(few) - SHOWN} more pairs" if len(few) > SHOWN else ""
     text = (
         f"systems differ on few of the {len(scores.units)} queries with human judgements "
-        f"({', '.join(few[:SHOWN])}{more}): the interval is too narrow; judge more queries, or use "
-        "a measure that tells more systems apart"
+        f"({', '.join(few[:SHOWN])}{more}): intervals are wider for it, and rough; judge more "
+        "queries, or use a measure that tells more systems apart"
     )
     return [Note("few-differ", text)]
 

@@ -10,7 +10,8 @@ References
 ----------
 A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
 inference, Science 382 (2023) 669-674; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
-Efficient prediction-powered inference, arXiv 2311.01453.
+Efficient prediction-powered inference, arXiv 2311.01453. A. Agresti and B. A. Coull, Approximate is
+better than "exact" for interval estimation of binomial proportions, Am. Stat. 52 (1998) 119-126.
 """
 
 from __future__ import annotations
@@ -27,16 +28,31 @@ from heldout.infer.results import TIE, Interval, Outcome, as_values, check_alter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
+    from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative
 
-__all__ = ["TEST", "Combined", "CombinedMeans", "combine_judgements", "combined_means"]
+__all__ = [
+    "DIFFERING",
+    "TEST",
+    "Combined",
+    "CombinedMeans",
+    "combine_judgements",
+    "combined_means",
+    "differing",
+    "from_commonest",
+]
 
 TEST: Final = "prediction-powered"
 """The name of the test."""
 
 LEAST: Final = 3
 """Human queries at least: the weight of the machine is estimated without one of them."""
+
+DIFFERING: Final = 10
+"""Human queries that must differ from the commonest value: below, the variance is enlarged."""
+
+PSEUDO: Final = 4
+"""Queries that are added then, as in the "plus four" interval of a proportion."""
 
 FLAT: Final = 1e-9
 """Share of the variance of the machine's values below which the others are taken as equal."""
@@ -75,14 +91,28 @@ class Combined(NamedTuple):
 
 
 class CombinedMeans(NamedTuple):
-    """Combined estimates of many means: estimate, standard error and weight of the machine."""
+    """Combined estimates of many means.
+
+    Parameters
+    ----------
+    mean, error, weight
+        The estimate, its standard error and the weight of the machine.
+    differ
+        The number of human queries whose value is not the commonest one.
+    added
+        The variance that was added because they are few.
+    """
 
     mean: Floats
     error: Floats
     weight: Floats
+    differ: Ints
+    added: Floats
 
 
-def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMeans:
+def combined_means(
+    human: Floats, machine: Floats, extra: Floats, *, plus_four: bool = True
+) -> CombinedMeans:
     """Return cross-fitted estimates of many means at once.
 
     In the term of each human query, the weight of the machine is estimated from the other human
@@ -90,12 +120,19 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
     that of the residuals: with few queries a single one can decide the weight, and the residuals
     alone gave intervals that are slightly too narrow (``docs/methods.md``).
 
+    If fewer than ten human queries differ from the commonest value (most differences of two systems
+    are 0, say), their variance is hardly known; if none does, it is 0. The variance is then that
+    with four more differing queries, two in each direction, as in the "plus four" interval of a
+    proportion (Agresti and Coull 1998).
+
     Parameters
     ----------
     human, machine
         Human queries x quantities, under both judgements.
     extra
         Further queries x quantities, under machine judgements.
+    plus_four
+        Whether to enlarge the variance where few queries differ.
     """
     n, more = len(human), len(extra)
     average, known, others = human.mean(0), machine.mean(0), extra.mean(0)
@@ -109,9 +146,49 @@ def combined_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMea
     weight, mean = weights.mean(0), residuals.mean(0)
     left_out = average - y / (n - 1) - weights * (known - f / (n - 1) - others)
     variance = np.maximum(residuals.var(0, ddof=1) / n, left_out.var(0) * (n - 1))
-    error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more)
+    differ, square = differing(human, machine, extra)
+    added = np.where(plus_four & (differ < DIFFERING), PSEUDO * square / n**2, 0.0)
+    error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more + added)
     noise = error <= TIE * np.abs(human).max(0)
-    return CombinedMeans(mean, np.where(noise, 0.0, error), weight)
+    return CombinedMeans(mean, np.where(noise, 0.0, error), weight, differ, added)
+
+
+def differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Floats]:
+    """Return how many human queries differ from the commonest value, and by how much.
+
+    Parameters
+    ----------
+    human, machine, extra
+        As for `combined_means`.
+
+    Returns
+    -------
+    tuple
+        The number of human queries, and the mean square of what differs: that of the human
+        queries, or that of all queries under both judgements if it is larger.
+    """
+    counts, sums = [], []
+    for values in (human, machine, extra):
+        apart = from_commonest(values)
+        counts.append(np.count_nonzero(apart, 0))
+        sums.append((apart * apart).sum(0))
+    square = np.maximum(
+        sums[0] / np.maximum(counts[0], 1), sum(sums) / np.maximum(np.sum(counts, 0), 1)
+    )
+    return counts[0], square
+
+
+def from_commonest(values: Floats) -> Floats:
+    """Return the values minus the commonest one of each column, if most rows have it.
+
+    Parameters
+    ----------
+    values
+        Queries x quantities.
+    """
+    apart: Floats = values - np.median(values, 0)
+    apart[np.abs(apart) <= TIE * np.abs(values).max(0)] = 0.0
+    return apart
 
 
 def _weights(products: Floats, squares: Floats, least: Floats, n: int, more: int) -> Floats:
@@ -129,6 +206,8 @@ def combine_judgements(
     level: float = 0.95,
     alternative: Alternative = "two-sided",
     cross_fit: bool = True,
+    plus_four: bool = True,
+    variance: float = 0.0,
 ) -> Combined:
     """Estimate a mean from human and machine judgements.
 
@@ -147,6 +226,12 @@ def combine_judgements(
         and use quantiles of Student's t. Without it, weight and variance come from the same
         queries and the quantiles are normal, as in the PPI++ paper and its package ppi-python; the
         intervals are then too narrow for few queries.
+    plus_four
+        Whether to enlarge the variance where few queries differ (see `combined_means`): for
+        differences of systems. Scores of one system were covered without it.
+    variance
+        Further variance of the human and of the combined estimate, such as that of parameters that
+        were tuned in folds (`heldout.infer.scoring.retuned`).
 
     Examples
     --------
@@ -163,13 +248,13 @@ def combine_judgements(
         raise InputError(f"human has {len(values)} values and machine {len(known)}: must be equal")
     check_level(level)
     n = len(values)
-    fit = combined_means if cross_fit else _plain_means
-    mean, error, weight = (
-        float(result[0]) for result in fit(values[:, None], known[:, None], others[:, None])
-    )
+    columns = values[:, None], known[:, None], others[:, None]
+    found = combined_means(*columns, plus_four=plus_four) if cross_fit else _plain_means(*columns)
+    mean, error, weight, _, added = (float(result[0]) for result in found)
+    error = math.sqrt(error**2 + variance)
     freedom = n - 1 if cross_fit else None
-    from_human = _mean_interval(values, level, "t")
-    plain = float(values.std(ddof=1)) / math.sqrt(n)
+    plain = math.sqrt(float(values.var(ddof=1)) / n + added + variance)
+    from_human = _interval(float(values.mean()), plain, n - 1, level, "t")
     return Combined(
         human=from_human,
         machine=_mean_interval(np.concatenate([known, others]), level, "t, biased"),
@@ -190,7 +275,9 @@ def _plain_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMeans
     weight = _weights(products, squares, np.zeros_like(squares), n, more)
     residuals = human - weight * machine
     error = np.sqrt(residuals.var(0) / n + weight**2 * extra.var(0) / more)
-    return CombinedMeans(residuals.mean(0) + weight * extra.mean(0), error, weight)
+    mean = residuals.mean(0) + weight * extra.mean(0)
+    differ, _ = differing(human, machine, extra)
+    return CombinedMeans(mean, error, weight, differ, np.zeros_like(mean))
 
 
 def _mean_interval(values: Floats, level: float, method: str) -> Interval:

@@ -12,6 +12,7 @@ from heldout.infer.results import count_of
 from heldout.notes import Note, distinct, note_texts
 from heldout.report.claim_words import tests_line, verdict_of_many
 from heldout.report.claims import claim_records, claims_texts
+from heldout.report.machine import estimate_lines
 from heldout.report.short_claims import claim_line, wrapped
 from heldout.report.tables import note_lines, plain_text
 from heldout.report.terminal import aligned
@@ -160,6 +161,7 @@ def _answers(results: Results, compared: Sequence[Comparison]) -> list[str]:
         named = f"{plain_text(one.scores.measure)}: " if len(compared) > 1 else ""
         shown = _decisive(one)
         lines += [f"{named}{claim_line(one, claim)}" for claim in shown]
+        lines += [f"{named}{line}" for line in estimate_lines(one)]
         if len(shown) < len(one.claims):
             lines.append(f"{verdict_of_many(one)}: the table of all pairs has --full.")
     return [*lines, *([tests_line(compared[0])] if compared else [])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.collection import collection_sizes
+from heldout.data.notes import count_of
 from heldout.report.plan_words import plan_words
 from heldout.report.tables import Table, plain_text
 
@@ -22,8 +23,31 @@ _WHAT: Final = {"query": "queries", "document": "documents", "both": "queries an
 
 
 def ranking_tables(results: Results) -> list[Table]:
-    """One table per measure, with one row per system."""
-    return [_table(results, measure) for measure in results.measures]
+    """One table per measure, with one row per system; one more with the estimates of each judge."""
+    tables = [_table(results, measure) for measure in results.measures]
+    return [*tables, *([machine_table(results)] if len(results.machine) else [])]
+
+
+def machine_table(results: Results) -> Table:
+    """What each of the judgements says alone, one row per system and measure."""
+    several = len(results.measures) > 1
+    rows = []
+    for one in results.summary:
+        for found in one["estimates"]:
+            if "machine" not in found:
+                continue
+            parts = found["machine"]
+            human = parts["human"]
+            cells = [
+                f"{one['name']}, {found['measure']}" if several else one["name"],
+                f"{human['value']:.4f}",
+                f"[{human['low']:.4f}, {human['high']:.4f}]",
+                f"{parts['machine']['value']:.4f}",
+                f"{parts['effective_queries']:.0f}",
+            ]
+            rows.append([plain_text(cell) for cell in cells])
+    head = ["one judge alone", "human", f"{results.level:.0%} CI", "machine (biased)"]
+    return Table([*head, "counts like"], rows)
 
 
 def _number(value: float | None, form: str = ".4f") -> str:
@@ -61,6 +85,7 @@ def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[st
     settings = results.manifest["settings"]
     tuned = any(one["tuned"] for one in results.summary)
     yield from _meanings(results, explain=explain)
+    yield from _judges(results)
     yield f"{_plan_words(settings)}{_tuned_words(settings) if tuned else ''}."
     if not (explain and tuned):
         return
@@ -74,6 +99,16 @@ def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[st
     )
 
 
+def _judges(results: Results) -> Iterator[str]:
+    """How many queries were judged by whom."""
+    found = results.summary[0]["estimates"][0]
+    if "machine" in found:
+        yield (
+            f"Scores combine {count_of(found['n_queries'], 'query', 'queries')} with human "
+            f"judgements and {found['machine']['machine_queries']:,} that only the machine judged."
+        )
+
+
 def _plan_words(settings: SettingsRecord) -> str:
     """How the data were split: ``10 folds of the queries (seed 0)``."""
     return plan_words(
@@ -82,7 +117,9 @@ def _plan_words(settings: SettingsRecord) -> str:
 
 
 def _tuned_words(settings: SettingsRecord) -> str:
-    return f"; parameters tuned for {settings['tune_for']} on the training side of each"
+    whose = settings["machine"]["tune_on"] if "machine" in settings else ""
+    judged = f" ({whose} judgements)" if whose else ""
+    return f"; parameters tuned for {settings['tune_for']}{judged} on the training side of each"
 
 
 def _meanings(results: Results, *, explain: bool) -> Iterator[str]:
@@ -137,10 +174,18 @@ def parameters(values: dict[str, Any]) -> str:
 
 def ranking_plan(settings: RankingSettings) -> list[str]:
     """What would be run: the collection, the plan and the measures, a line each."""
-    collection, splits = settings.collection, settings.splits
+    judges, splits = settings.machine, settings.splits
+    collection = settings.collection if judges is None else judges.collection
     measures = ", ".join(map(str, settings.measures))
-    return [
+    lines = [
         f"{plain_text(collection.name)}: {collection_sizes(collection)}",
         plan_words(repr(splits.plan), _WHAT[settings.by], len(splits), splits.seed),
         f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]
+    if judges is not None:
+        human, machine = judges.judged.human.queries, judges.judged.machine.qrels.queries
+        lines.append(
+            f"people judged {count_of(len(human), 'query', 'queries')} and the machine "
+            f"{len(machine):,}; parameters tuned on {judges.tune_on} judgements"
+        )
+    return lines

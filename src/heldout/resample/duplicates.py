@@ -61,16 +61,29 @@ def equal_rows(hashes: NDArray[np.uint64]) -> Ints:
     >>> equal_rows(np.array([[7, 1], [0, 0], [7, 1], [0, 0]], np.uint64)).tolist()
     [0, 1, 0, 2]
     """
+    # Nearly all texts are different: only rows whose first word appears twice are compared.
+    ordered = np.sort(hashes[:, 0])
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return np.arange(len(hashes))
+    places = np.minimum(np.searchsorted(twice, hashes[:, 0]), len(twice) - 1)
+    rows = np.flatnonzero(twice[places] == hashes[:, 0])
+    leaders = np.arange(len(hashes))
+    leaders[rows] = rows[_first_equal(hashes[rows])]
+    rank = np.cumsum(leaders == np.arange(len(hashes))) - 1
+    return rank[leaders]
+
+
+def _first_equal(hashes: NDArray[np.uint64]) -> Ints:
+    """Return the position of the first row that equals each row; rows of zeros equal no other."""
     order = np.lexsort((hashes[:, 1], hashes[:, 0]))
     ordered = hashes[order]
     new = np.ones(len(order), np.bool_)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | ~ordered[1:].any(axis=1)
-    # The sort is stable, so that the first unit of each text comes first.
-    leader = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    # The sort is stable, so that the first row of each text comes first.
     leaders = np.empty(len(order), np.int64)
-    leaders[order] = leader
-    rank = np.cumsum(leaders == np.arange(len(order))) - 1
-    return rank[leaders]
+    leaders[order] = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return leaders
 
 
 def _query_key(text: str) -> tuple[np.uint64, np.uint64]:

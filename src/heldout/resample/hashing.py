@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.data.document_ids import DocumentIds
 from heldout.data.ids import id_column
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["draws", "id_keys", "random_order", "seed_word"]
 
-_TOGETHER = 1 << 16
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
@@ -39,12 +39,11 @@ def seed_word(*parts: object) -> np.uint64:
 
 
 def id_keys(ids: Sequence[str]) -> Words:
-    """Return 64 bits of a hash of each id, a part of the ids at a time to save memory."""
-    keys = np.empty(len(ids), np.uint64)
-    for begin in range(0, len(ids), _TOGETHER):
-        column = id_column(ids[begin : begin + _TOGETHER])
-        keys[begin : begin + _TOGETHER] = column.hashes(0, len(column))
-    return keys
+    """Return 64 bits of a hash of each id."""
+    if isinstance(ids, DocumentIds):
+        return ids.hashes()
+    column = id_column(ids)
+    return column.hashes(0, len(column))
 
 
 def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
+from heldout.data.document_ids import ids_at
 from heldout.data.view import View
 from heldout.resample.notices import PlanError
 from heldout.resample.units import Unit, Units
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     Weights = NDArray[np.int32]
 
 __all__ = ["Split", "SplitKey", "Splits", "Unit"]
+
+_PIECE: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -326,8 +329,9 @@ class Splits(Sequence[Split]):
         units = replace(self.units, places=None, weights=None, context="")
         order = units.order("fingerprint")
         digest = hashlib.sha256(self.unit.encode())
-        for at in order.tolist():
-            digest.update(units.ids[at].encode() + b"\0")
+        for begin in range(0, len(order), _PIECE):
+            some = ids_at(units.ids, order[begin : begin + _PIECE])
+            digest.update("".join(f"{one}\0" for one in some).encode())
         tables = self.source.folds()
         if tables is not None:
             for table in tables:

@@ -121,7 +121,7 @@ def fuse_runs(
     name: str | None = None,
 ) -> Run:
     """Fuse runs; see `fuse`."""
-    _check(runs, fusion)
+    _check(runs, [fusion])
     aligned = Aligned.of(runs)
     work = partial(_fuse_block, aligned, fusion, depth, ties)
     blocks = run_threads(work, list(aligned.blocks()))
@@ -139,11 +139,12 @@ def fuse_runs(
     )
 
 
-def _check(runs: Sequence[Run], fusion: Fusion) -> None:
-    fusion.check_runs(len(runs))
-    for run in runs:
-        if fusion.norm is not None:
-            check_norm(fusion.norm, run)
+def _check(runs: Sequence[Run], fusions: Sequence[Fusion]) -> None:
+    for fusion in fusions:
+        fusion.check_runs(len(runs))
+    for norm in {fusion.norm for fusion in fusions if fusion.norm is not None}:
+        for run in runs:
+            check_norm(norm, run)
     announce("fusion", kernels.join, kernels.spread)
 
 
@@ -174,8 +175,7 @@ def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -
     retrieved
         How many documents the fused list of each judged query has.
     """
-    for fusion in fusions:
-        _check(runs, fusion)
+    _check(runs, fusions)
     aligned = Aligned.of([*runs, qrels], qrels.queries)
     work = partial(_rank_block, aligned, list(fusions))
     blocks = run_threads(work, list(aligned.blocks()))
@@ -209,8 +209,7 @@ def _all_scores(joined: Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
 
 def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
     """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
-    for fusion in fusions:
-        _check(runs, fusion)
+    _check(runs, fusions)
     aligned = Aligned.of(runs)
     work = partial(_top_block, aligned, list(fusions), depth)
     blocks = run_threads(work, list(aligned.blocks()))

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -18,17 +16,19 @@ from heldout.data.documents import Documents, documents_of
 from heldout.data.origin import Origin
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.indexing.bounds import Bounds, sizes_of_rows
+from heldout.retrieve.indexing.bounds import Bounds
 from heldout.retrieve.indexing.file import (
     IndexWriter,
+    check_shapes,
     digest,
     fingerprint_of,
     open_sections,
     release,
 )
-from heldout.retrieve.indexing.settings import analyzer_settings, restored_analyzer
+from heldout.retrieve.indexing.settings import describe_index, restored_analyzer
 from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
 from heldout.retrieve.parts import Part
+from heldout.retrieve.query_terms import QueryTerms, encode_queries
 
 if TYPE_CHECKING:
     import mmap
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.analyze import TokenFunction
 
-__all__ = ["Index", "QueryTerms"]
+__all__ = ["Index"]
 
 MEMORY: Final = 1 << 30
 """Default memory in bytes for building an index, in addition to the vocabulary."""
@@ -51,32 +51,6 @@ class HasDocuments(Protocol):
 
 
 Source = Documents | HasDocuments | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class QueryTerms:
-    """Queries as term numbers.
-
-    Parameters
-    ----------
-    offsets
-        The terms of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
-    terms
-        The distinct terms of each query that are in the vocabulary, ascending.
-    counts
-        How often each occurs in its query.
-    numbers
-        For an index of several parts: parts × terms, the number of each term in each part; −1:
-        none. `terms` are then columns of this array.
-    """
-
-    offsets: NDArray[np.int64]
-    terms: NDArray[np.int32]
-    counts: NDArray[np.float64]
-    numbers: NDArray[np.int32] | None = None
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -256,19 +230,33 @@ class Index:
         threads
             Number of threads; by default the number of cores.
         progress
-            Called with the number of documents done and the number of all documents.
+            Called with the number of documents done and the number of all documents, 0 while it is
+            unknown.
         """
-        from heldout.retrieve.indexing.build import Plan, build_arrays, build_file
+        from heldout.retrieve.indexing.build import (
+            DuplicateIdError,
+            Plan,
+            build_arrays,
+            build_file,
+        )
 
         analyzer = Analyzer() if analyzer is None else analyzer
         plan = Plan.checked(analyzer, memory, threads, progress)
         source = source_documents(documents)
-        if path is None:
-            arrays, digested = build_arrays(source, plan)
-            return cls._assemble(arrays, analyzer, digested, origin=source.origin())
-        batches = source.batches(plan.batch_size())
-        describe = partial(describe_index, analyzer, origin=source.origin())
-        build_file(batches, len(source), plan, Path(path), describe)
+        try:
+            if path is None:
+                arrays, digested = build_arrays(source, plan)
+                return cls._assemble(arrays, analyzer, digested, origin=source.origin())
+            build_file(
+                source.batches(plan.batch_size()),
+                source.size_hint(),
+                plan,
+                Path(path),
+                lambda digested: describe_index(analyzer, digested, origin=source.origin()),
+            )
+        except DuplicateIdError:
+            len(source)  # documents in files name the places of both
+            raise
         return cls.open(path, function=analyzer.function)
 
     @classmethod
@@ -291,7 +279,7 @@ class Index:
                 f"{os.fspath(path)}: the index does not say how it was built ({error}): build it "
                 "again"
             ) from None
-        _check_shapes(os.fspath(path), opened.arrays)
+        check_shapes(os.fspath(path), opened.arrays)
         header = opened.header
         return cls._assemble(
             opened.arrays,
@@ -406,37 +394,6 @@ class Index:
         }
 
 
-def encode_queries(
-    analyzer: Analyzer,
-    queries: Sequence[str],
-    numbers_of: Callable[[Sequence[str]], NDArray[np.int32]],
-) -> QueryTerms:
-    """Analyse queries; terms to which `numbers_of` gives a negative number are left out."""
-    counted = [Counter(analyzer.analyze(query)) for query in queries]
-    different = list(dict.fromkeys(term for one in counted for term in one))
-    numbers = dict(zip(different, numbers_of(different).tolist(), strict=True))
-    known = [
-        sorted((numbers[term], count) for term, count in one.items() if numbers[term] >= 0)
-        for one in counted
-    ]
-    offsets = np.zeros(len(known) + 1, np.int64)
-    np.cumsum([len(one) for one in known], out=offsets[1:])
-    pairs = [pair for one in known for pair in one]
-    return QueryTerms(
-        offsets,
-        np.array([number for number, _ in pairs], np.int32),
-        np.array([count for _, count in pairs], np.float64),
-    )
-
-
-def describe_index(
-    analyzer: Analyzer, documents_digest: str, *, origin: Origin | None = None
-) -> dict[str, Any]:
-    """Return the entries of the header other than the sections."""
-    found = {**analyzer_settings(analyzer), "documents": documents_digest}
-    return found if origin is None else {**found, "origin": origin.as_json()}
-
-
 def _length_codes(
     lengths: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
@@ -461,24 +418,3 @@ def _hashes_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64] | None:
 def source_documents(source: Any) -> Documents:
     within = getattr(source, "documents", None)
     return within if isinstance(within, Documents) else documents_of(source)
-
-
-def _check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Raise an error if the arrays do not fit together; `Index.check_postings` checks contents."""
-    n_documents = len(arrays["lengths"])
-    n_terms = len(arrays["term_words"])
-    n_postings = len(arrays["documents"])
-    fits = (
-        len(arrays["distinct"]) == len(arrays["id_order"]) == n_documents
-        and len(arrays["id_offsets"]) == n_documents + 1
-        and len(arrays["offsets"]) == len(arrays["term_offsets"]) == n_terms + 1
-        and len(arrays["counts"]) == n_postings == int(arrays["offsets"][-1])
-        and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
-        and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
-    )
-    if "bound_terms" in arrays:
-        sizes = sizes_of_rows(len(arrays["bound_terms"]), n_terms, n_documents)
-        fits &= all(len(arrays[section]) == count for section, (_, count) in sizes.items())
-        fits &= len(arrays["text_hashes"]) == 2 * n_documents
-    if not fits:
-        raise InputError(f"{name}: the parts of the index do not fit together: build it again")

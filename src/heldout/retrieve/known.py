@@ -7,15 +7,17 @@ a search.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.data.document_ids import DocumentIds
 from heldout.data.documents import BATCH, Documents
 from heldout.data.origin import Origin
+from heldout.data.words import PADDING, hash_fields
 from heldout.errors import InputError
 from heldout.retrieve.index import Index
+from heldout.retrieve.indexing.strings import gather
 from heldout.retrieve.shards import open_part
 
 if TYPE_CHECKING:
@@ -25,12 +27,14 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import TextBatch
     from heldout.data.io.blocks import Reading
-    from heldout.data.words import Ints
+    from heldout.data.words import Ints, Words
     from heldout.retrieve.shards import AnyIndex
 
     Open = Callable[[], Documents]
 
 __all__ = ["IndexedDocuments", "known_to"]
+
+_PIECE: Final = 1 << 18
 
 
 class IndexIds(DocumentIds):
@@ -51,6 +55,21 @@ class IndexIds(DocumentIds):
     def some(self, begin: int, end: int) -> Sequence[str]:
         """The ids of documents `begin` to `end`."""
         return self._index.document_ids[begin:end]
+
+    def take(self, numbers: NDArray[np.integer]) -> list[str]:
+        """The ids of some documents."""
+        return gather(self._index.document_ids, numbers)[:]
+
+    def hashes(self) -> Words:
+        """64 bits of each id."""
+        data, offsets = self._index.document_ids.data, self._index.document_ids.offsets
+        found = np.empty(len(self), np.uint64)
+        for begin in range(0, len(self), _PIECE):
+            ends = offsets[begin : begin + _PIECE + 1]
+            own = np.concatenate((data[ends[0] : ends[-1]], np.zeros(PADDING, np.uint8)))
+            starts = ends[:-1] - ends[0]
+            found[begin : begin + _PIECE] = hash_fields(own, starts, np.diff(ends))
+        return found
 
     def find(self, wanted: Sequence[str]) -> Ints:
         """The numbers of some ids; -1 for an id that is not here."""

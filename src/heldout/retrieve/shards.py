@@ -24,14 +24,7 @@ from heldout.data.atomic import make_aside
 from heldout.data.documents import even_sizes, range_batches, range_digests
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.index import (
-    MEMORY,
-    Index,
-    QueryTerms,
-    describe_index,
-    encode_queries,
-    source_documents,
-)
+from heldout.retrieve.index import MEMORY, Index, source_documents
 from heldout.retrieve.indexing.manifest import (
     MANIFEST,
     Manifest,
@@ -41,7 +34,9 @@ from heldout.retrieve.indexing.manifest import (
     write_manifest,
 )
 from heldout.retrieve.indexing.merge_ids import merged_order
+from heldout.retrieve.indexing.settings import describe_index
 from heldout.retrieve.parts import Part, in_turn
+from heldout.retrieve.query_terms import QueryTerms, encode_queries
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import QueryTerms
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import Part
+    from heldout.retrieve.query_terms import QueryTerms
     from heldout.retrieve.shards import AnyIndex
 
     Floats = NDArray[np.float64]

@@ -222,11 +222,12 @@ def experiment(**changes):
     """Results of a made-up experiment: three folds, two parameters."""
     points = [{"k": k, "b": b, "fixed": 7} for k in (1, 2) for b in (0.0, 0.5)]
     surface = [
-        ("sys", repeat, fold, None, None, number, json.dumps(point), mean)
+        ("sys", repeat, fold, None, None, number, json.dumps(point), mean, other)
         for repeat, fold, base in ((0, 0, 0.0), (0, 1, 0.1), (0, 2, 0.2), (None, None, 0.5))
         for number, (point, mean) in enumerate(
             zip(points, [base + 0.1, base + 0.2, base + 0.3, base + 0.4], strict=True)
         )
+        for other in [None if fold is None else mean - 0.2 * fold]
     ]
     places = ["system", "repeat", "fold", "other", "run"]
     folds = [
@@ -248,7 +249,7 @@ def experiment(**changes):
             orient="row",
         ),
         "surface": pl.DataFrame(
-            surface, schema=[*places, "number", "parameters", "mean"], orient="row"
+            surface, schema=[*places, "number", "parameters", "mean", "held_out"], orient="row"
         ),
         "held_out": pl.DataFrame(),
         "summary": [
@@ -278,6 +279,9 @@ def test_tuning_by_hand():
     assert frame["low"].to_list() == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert frame["high"].to_list() == pytest.approx([0.3, 0.4, 0.5, 0.6])
     assert frame["whole"].to_list() == pytest.approx([0.6, 0.7, 0.8, 0.9])
+    assert frame["test"].to_list() == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    assert frame["test_low"].to_list() == pytest.approx([-0.1, 0.0, 0.1, 0.2])
+    assert frame["test_high"].to_list() == pytest.approx([0.1, 0.2, 0.3, 0.4])
     assert frame["times"].to_list() == [0, 1, 0, 2]
     assert frame["shipped"].to_list() == [False, False, False, True]
     assert frame["held_out"].to_list() == [0.375] * 4

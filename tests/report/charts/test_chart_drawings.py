@@ -113,6 +113,14 @@ def test_the_held_out_score_is_a_line(capfd):
     assert "held-out 0.1250" in json.dumps(drawn.to_dict())
 
 
+def test_each_setting_on_held_out_data_is_a_second_curve(capfd):
+    test = ["test", "test_low", "test_high"]
+    data = [(w, 0.1, 0.05, 0.2, None, 1, False, 0.1, 0.05, 0.15) for w in (0.0, 0.5, 1.0)]
+    drawn = draw_tuning(rows(*data, names=["w", *TUNED, *test]))
+    compiles(drawn, capfd)
+    assert "held-out data" in json.dumps(drawn.to_dict())
+
+
 def test_factors_are_drawn_on_a_logarithmic_axis():
     data = [(value, 0.1, 0.1, 0.1, 0.1, 0, False) for value in (0.01, 0.1, 1.0, 10.0)]
     text = json.dumps(draw_tuning(rows(*data, names=["C", *TUNED])).to_dict())

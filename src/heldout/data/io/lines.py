@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.document_ids import NumberIds
-from heldout.data.documents import BATCH, Documents, TextBatch, stretches
+from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, stretches
 from heldout.data.io.blocks import Replaced, blocks
 from heldout.data.io.compression import is_compressed, readable
 from heldout.data.io.survey import Stamps, Survey, replaced_note
@@ -49,11 +49,13 @@ class LineDocuments(Documents):
         self._path = path
         self._reading = reading
         self._stamps = Stamps([path])
-        survey, replaced = Survey(), Replaced()
-        starts = []
+        survey, replaced, digest = Survey(), Replaced(), TextDigest()
+        starts, lengths = [], []
         for block in blocks(path):
             batch = self._batch(block, survey.count, replaced)
             survey.add(batch)
+            digest.add(batch)
+            lengths.append(np.diff(batch.offsets))
             starts.append(block.offset + _line_starts(block.raw))
         if not survey.count:
             raise InputError(f"{path} is empty: expected one document per line")
@@ -61,8 +63,8 @@ class LineDocuments(Documents):
         # Text that needs no conversion is read directly at the offsets of its lines.
         direct = reading.is_utf8 and not replaced.count and not is_compressed(path)
         self._starts: Ints | None = np.concatenate([*starts, [end]]) if direct else None
-        self._lengths = survey.lengths()
-        self._digest = survey.digest.hexdigest()
+        self._lengths = np.concatenate(lengths)
+        self._digest = digest.hexdigest()
         self.ids = NumberIds(survey.count)
         self.notes = (
             *survey.notes(lambda number: f"{path}:{number + 1}", [path]),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.document_ids import IdCollector
-from heldout.data.documents import BATCH, Documents, TextBatch
+from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest
 from heldout.data.io.blocks import Reading, Replaced
 from heldout.data.io.compression import is_compressed
 from heldout.data.io.survey import Stamps, Survey, replaced_note
@@ -48,7 +48,7 @@ class Record(NamedTuple):
 
 
 class RecordDocuments(Documents):
-    """Documents in one file or several, read record by record.
+    """Documents in one file or several, read record by record, when they are needed.
 
     Parameters
     ----------
@@ -58,27 +58,41 @@ class RecordDocuments(Documents):
         Encoding and fields.
     """
 
-    __slots__ = ("_files", "_first", "_offsets", "_reading", "_stamps", "ids", "notes")
+    __slots__ = (
+        "_files",
+        "_first",
+        "_is_known",
+        "_is_noted",
+        "_offsets",
+        "_reading",
+        "_stamps",
+        "ids",
+        "notes",
+    )
 
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
         self._files = tuple(files)
         self._reading = reading
         self._stamps = self.stamps()
-        survey, replaced, ids = Survey(), Replaced(), IdCollector()
-        offsets: list[Ints] = []
-        for batch, starts in self._stream(BATCH, replaced):
-            if "" in batch.ids:
-                place = self.place(survey.count + list(batch.ids).index(""))
-                raise FormatError(place, "the document has an empty id")
-            survey.add(batch)
+        self._is_known = self._is_noted = False
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """Read the files if something is needed that only reading them tells."""
+            if name not in {"ids", "notes", "_offsets", "_digest"} or self._is_known:
+                raise AttributeError(name)
+            self._read()
+            return getattr(self, name)
+
+    def _read(self) -> None:
+        """Find ids, offsets and digest."""
+        ids, digest, offsets = IdCollector(), TextDigest(), []
+        for batch, starts in self._checked(BATCH):
             ids.add(batch.ids)
+            digest.add(batch)
             offsets.append(starts)
-        if not survey.count:
-            raise InputError(f"{', '.join(self._files)}: no documents found")
-        if reading.fields is not None and survey.empty == survey.count:
-            wanted = ", ".join(reading.fields)
-            raise InputError(f"{self._files[0]}: no document has text in the fields {wanted}")
-        self.ids = compact = ids.collected()
+        compact = ids.collected()
         twice = compact.first_duplicate()
         if twice is not None:
             raise FormatError(
@@ -86,12 +100,38 @@ class RecordDocuments(Documents):
                 f"the document id {compact[twice[1]]!r} appears twice (first at "
                 f"{self.place(twice[0])}): keep one of them",
             )
+        self.ids = compact
         self._offsets: Ints = np.concatenate(offsets)
-        self._digest = survey.digest.hexdigest()
-        self.notes = (
-            *survey.notes(self.place, self._stamps.files),
-            *replaced_note(replaced, reading.encoding, self._stamps.files),
-        )
+        self._digest = digest.hexdigest()
+        self._is_known = True
+
+    def _checked(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
+        """Yield batches and the offsets of their records; afterwards the notes are known."""
+        self._stamps.check()
+        survey, replaced = Survey(), Replaced()
+        for batch, starts in self._stream(size, replaced):
+            if "" in batch.ids:
+                place = self.place(survey.count + list(batch.ids).index(""))
+                raise FormatError(place, "the document has an empty id")
+            survey.add(batch)
+            yield batch, starts
+        if not survey.count:
+            raise InputError(f"{', '.join(self._files)}: no documents found")
+        fields = self._reading.fields
+        if fields is not None and survey.empty == survey.count:
+            raise InputError(
+                f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
+            )
+        if not self._is_noted:
+            self.notes = (
+                *survey.notes(self.place, self._stamps.files),
+                *replaced_note(replaced, self._reading.encoding, self._stamps.files),
+            )
+            self._is_noted = True
+
+    def size_hint(self) -> int:
+        """Return the number of documents; 0 if the files have not been read yet."""
+        return len(self.ids) if self._is_known else 0
 
     def origin(self) -> Origin:
         """Where they were read from."""
@@ -107,10 +147,8 @@ class RecordDocuments(Documents):
         """Yield the documents of a file from byte `begin`, which is 0 or the offset of a record."""
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """Yield all documents, in batches of about `size` bytes of text at most."""
-        self._stamps.check()
-        for batch, _ in self._stream(size, Replaced()):
-            yield batch
+        """Return all documents, in batches of about `size` bytes of text at most."""
+        return (batch for batch, _ in self._checked(size))
 
     def text(self, number: int) -> str:
         """Return the text of one document."""

@@ -1,13 +1,11 @@
-"""The first pass over documents in files: lengths, content hash, empty documents."""
+"""What is noticed about documents while their files are read, and whether the files change."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from heldout.data.documents import TextBatch, TextDigest, empty_documents, empty_note
+from heldout.data.documents import empty_documents, empty_note
 from heldout.data.io.compression import readable
 from heldout.data.paths import place_among
 from heldout.errors import InputError
@@ -16,34 +14,26 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from heldout.data.documents import TextBatch
     from heldout.data.io.blocks import Replaced
-    from heldout.data.words import Ints
 
 __all__ = ["Stamps", "Survey", "replaced_note"]
 
 
 class Survey:
-    """Statistics of documents, collected while they are read for the first time."""
+    """Counts documents and empty ones."""
 
     def __init__(self) -> None:
-        self.digest = TextDigest()
         self.count = 0
-        self._lengths: list[Ints] = []
         self.empty = 0
         self._first_empty: list[int] = []
 
     def add(self, batch: TextBatch) -> None:
         """Add the next batch."""
-        self.digest.add(batch)
-        self._lengths.append(np.diff(batch.offsets))
         empty = empty_documents(batch)
         self.empty += len(empty)
         self._first_empty += [self.count + place for place in empty[:5]]
         self.count += len(batch)
-
-    def lengths(self) -> Ints:
-        """Return the length of each document in bytes."""
-        return np.concatenate(self._lengths) if self._lengths else np.zeros(0, np.int64)
 
     def notes(self, place: Callable[[int], str], files: Sequence[str]) -> list[Note]:
         """Return a note about empty documents, with the places of the first ones."""

@@ -19,7 +19,16 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["ABSENT", "NONE", "TOP", "Lists", "lists_of_run", "measure_lists", "ranks_in"]
+__all__ = [
+    "ABSENT",
+    "NONE",
+    "TOP",
+    "Lists",
+    "lists_of_run",
+    "measure_lists",
+    "padded_lists",
+    "ranks_in",
+]
 
 NONE = -1
 """The list has ended."""
@@ -64,6 +73,13 @@ def lists_of_run(run: Run, collection: Collection, depth: int) -> Lists:
     documents[query, places] = np.where(found >= 0, found, ABSENT)
     scores[query, places] = run.scores[rows]
     return Lists(documents, scores)
+
+
+def padded_lists(lists: Lists, places: int) -> Lists:
+    """Fill lists up to some places, so that they can be stacked."""
+    missing = ((0, 0), (0, places - lists.documents.shape[1]))
+    documents = np.pad(lists.documents, missing, constant_values=NONE)
+    return Lists(documents, np.pad(lists.scores, missing, constant_values=-np.inf))
 
 
 def ranks_in(table: RankTable, documents: NDArray[np.int32]) -> NDArray[np.int64]:

@@ -181,8 +181,8 @@ def document_spread(
     absolute = np.array([measure.family in _ABSOLUTE for measure in measures])
     shape = len(measures), replicates, table.n_queries
     one, other = np.empty(shape), np.empty(shape)
-    for begin, end in _stretches(len(sample), table, reach, replicates):
-        lots = _lots(len(sample), end - begin, seed, begin, leaders)
+    for begin, end in _stretches(len(reader.used), table, reach, replicates):
+        lots = _lots(len(sample), end - begin, seed, begin, leaders, reader.used)
         for rows, out in ((~absolute, _LEFT_OUT), (absolute, _LEFT_OUT_ABSOLUTE)):
             some = [measure for measure, mine in zip(measures, rows, strict=True) if mine]
             if some:
@@ -223,17 +223,21 @@ def _lots(
     seed: int,
     first: int,
     leaders: NDArray[np.int64] | None = None,
+    used: NDArray[np.int64] | None = None,
 ) -> NDArray[np.uint8]:
     """Draw a lot from 0 to 255 for each document: documents × replicates.
 
-    Documents of a group have the lot of its first one, the leader.
+    Documents of a group have the lot of its first one, the leader. Only those of the documents
+    `used` are returned, if given.
     """
-    drawn = np.empty((replicates, documents), np.uint8)
+    rows: slice | NDArray[np.int64] = slice(None) if leaders is None else leaders
+    if used is not None:
+        rows = used if leaders is None else leaders[used]
+    drawn = []
     for r in range(replicates):
         generator = np.random.default_rng([seed, 0x68616C66, first + r])
-        lots = np.frombuffer(generator.bytes(documents), np.uint8)
-        drawn[r] = lots if leaders is None else lots[leaders]
-    return np.ascontiguousarray(drawn.T)
+        drawn.append(np.frombuffer(generator.bytes(documents), np.uint8)[rows])
+    return np.ascontiguousarray(np.array(drawn).T)
 
 
 def _without(lots: NDArray[np.uint8], out: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -303,6 +307,7 @@ def _row_means(values: Floats) -> Floats:
 class _Reader:
     """Evaluates ranked lists with only some of the documents."""
 
+    used: NDArray[np.int64]  # the documents of the sample that matter: one row of weights each
     places: NDArray[np.int64]  # for each listed document its row of weights
     ends: NDArray[np.bool_]
     query: NDArray[np.int64]  # for each judgement in the sample
@@ -322,12 +327,15 @@ class _Reader:
             part = slice(begin, begin + 4096)
             same = lists[query[part]] == documents[part, None]
             rank[part] = np.where(same.any(axis=1), same.argmax(axis=1) + 1, 0)
+        listed, judged = where[np.maximum(lists, 0)], where[documents]
+        used, row = np.unique(np.concatenate((listed.ravel(), judged)), return_inverse=True)
         return cls(
-            where[np.maximum(lists, 0)],
+            used,
+            row[: listed.size].reshape(listed.shape),
             lists < 0,
             query,
             table.grades[rows],
-            where[documents],
+            row[listed.size :],
             rank,
             table.answered(),
         )
@@ -373,16 +381,17 @@ class _Reader:
         depth: int,
         seed: int,
     ) -> Floats:
-        own = part[:, r : r + 1]
+        whole = part[:, r : r + 1]
+        own = whole[self.used]
         before, _ = self._standing(own)
         rows = self._rows(own[self.weight_row].T, before, len(self.places))
         if not (rows.grade > 0).any():
             return np.full(len(measures), np.nan)
-        size = int(own.sum())
+        size = int(whole.sum())
         return extrapolate(
             rows,
             len(self.places),
-            ratio * len(own) / size,  # the target size stays the same
+            ratio * len(whole) / size,  # the target size stays the same
             measures,
             n_documents=size,
             depth=depth,

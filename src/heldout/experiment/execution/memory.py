@@ -88,7 +88,7 @@ def estimate_memory(
             continue
         needed = system.memory(own, context)
         here = max(here, needed)
-        if system.runs_elsewhere(cluster=on_cluster):
+        if any(system.runs_elsewhere(task, cluster=on_cluster) for task in own):
             there = max(there, needed)
     more = here + settings.record_bytes() * len(tasks) + _SLACK
     worker = settings.process_bytes(held) + there + (_SLACK if on_cluster else 0)

@@ -211,7 +211,7 @@ def _resolved(
 def _runs_elsewhere(settings: Settings, task: Task, executor: Executor | None) -> bool:
     if executor is None:
         return False
-    return settings.system(task.system).runs_elsewhere(cluster=executor.cluster)
+    return settings.system(task.system).runs_elsewhere(task, cluster=executor.cluster)
 
 
 def _results(

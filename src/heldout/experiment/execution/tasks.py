@@ -7,10 +7,12 @@ been chosen for them: tasks of a later stage need the choices that follow from e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from heldout.experiment.settings import Settings
 
 __all__ = ["EVERYTHING", "Task", "plan_tasks"]
@@ -40,6 +42,8 @@ class Task:
         or by the task itself.
     stage
         0, or a higher number if it needs the choices that follow from earlier stages.
+    inputs
+        What it needs of the records of earlier stages besides choices; sent with the task.
     """
 
     key: str
@@ -49,6 +53,7 @@ class Task:
     inner: int = -1
     points: tuple[int, ...] = ()
     stage: int = 0
+    inputs: tuple[NDArray[Any], ...] = field(default=(), compare=False, repr=False)
 
 
 def plan_tasks(settings: Settings) -> tuple[Task, ...]:

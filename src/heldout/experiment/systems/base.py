@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
+    from heldout.experiment.systems.point_folds import FoldedRuns
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
     from heldout.retrieve.dense import Metric
@@ -138,7 +139,7 @@ class System(ABC, Generic[S]):
         sample
             The same as ``search="random"`` with that number of trials.
         comparable
-            Whether the scores of a function or object for documents of different parts of a
+            Whether the scores of a function, object or run for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
         learns
             False: the ranking of a query by a function does not depend on the training queries and
@@ -332,6 +333,11 @@ class System(ABC, Generic[S]):
             "name that"
         )
 
+    @property
+    def merges_documents(self) -> bool:
+        """Whether the held-out documents of all folds are merged into one ranking."""
+        return False
+
     def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:
         """Return the point chosen for each split and, last, for all data, if it can be a part.
 
@@ -346,6 +352,17 @@ class System(ABC, Generic[S]):
     def ranking(self, number: int, context: Context[S]) -> Run:
         """Return the ranked lists of all queries at a point, if it can be a part."""
         del number, context
+        raise InputError(f"{self.name}: {self.not_a_part()}")
+
+    def folded_runs(self, repeat: int, points: Sequence[int], context: Context[S]) -> FoldedRuns:
+        """Return its rankings under document folds, if it can be a part and merges documents.
+
+        Parameters
+        ----------
+        points
+            The point of each fold and, last, of all data.
+        """
+        del repeat, points, context
         raise InputError(f"{self.name}: {self.not_a_part()}")
 
     # Tasks.
@@ -395,15 +412,15 @@ class System(ABC, Generic[S]):
 
     # Other processes.
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """Whether its tasks run in other processes.
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
+        """Whether a task runs in other processes.
 
         Parameters
         ----------
         cluster
             Whether these are a cluster; otherwise they share this machine's cores.
         """
-        del cluster
+        del task, cluster
         return True
 
     def sendable(self) -> Self:

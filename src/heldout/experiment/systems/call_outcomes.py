@@ -10,10 +10,11 @@ from heldout.experiment.documents.alignment import merge_lists
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import NONE, Lists, measure_lists
+from heldout.experiment.documents.ranked_lists import Lists, measure_lists, padded_lists
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.systems.choose_in_folds import TEST, TUNE
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.systems.point_folds import id_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Tests = Mapping[int, RankedRecord]
 
-__all__ = ["collect_calls", "collect_tests"]
+__all__ = ["collect_calls", "collect_tests", "joined_lists"]
 
 
 def collect_calls(
@@ -105,13 +106,13 @@ def _pooled(
 ) -> tuple[list[HeldOut], list[tuple[Estimate, ...]]]:
     """Merge the held-out documents of all folds of a repeat into one ranking."""
     table = RankTable.of(settings.collection)
-    order = _id_order(settings)
+    order = id_order(settings.collection)
     held_out, estimates = [], []
     for repeat in _by_repeat(settings, tests).values():
         parts = []
         for place, members in repeat.items():
             splits = [settings.splits[at] for at in members]
-            lists = _joined([tests[at] for at in members], order, settings.depth)
+            lists = joined_lists([tests[at] for at in members], order, settings.depth)
             documents, asked = _ranked(settings, splits)
             counted = documents[table.documents] & asked[table.queries]
             values = measure_lists(table, lists, counted, settings.measures, settings.depth)
@@ -127,15 +128,6 @@ def _pooled(
     return held_out, estimates
 
 
-def _id_order(settings: RankingSettings) -> NDArray[np.int32]:
-    """Return the rank of each document's id in byte order, which breaks ties."""
-    ids = settings.collection.documents.ids
-    by_id = sorted(range(len(ids)), key=lambda at: ids[at].encode())
-    order = np.empty(len(ids), np.int32)
-    order[np.array(by_id, np.int64)] = np.arange(len(ids))
-    return order
-
-
 def _by_repeat(settings: RankingSettings, tests: Tests) -> dict[Place, dict[Place, list[int]]]:
     """Return, for each repeat, the splits whose documents are merged: those of the same queries."""
     found: dict[Place, dict[Place, list[int]]] = {}
@@ -147,19 +139,14 @@ def _by_repeat(settings: RankingSettings, tests: Tests) -> dict[Place, dict[Plac
     return found
 
 
-def _joined(records: Sequence[RankedRecord], order: NDArray[np.int32], depth: int) -> Lists:
+def joined_lists(
+    records: Sequence[Lists | RankedRecord], order: NDArray[np.int32], depth: int
+) -> Lists:
+    """Merge the ranked lists of several folds."""
     width = max(record.documents.shape[1] for record in records)
-    padded = [
-        (
-            np.pad(one.documents, ((0, 0), (0, width - one.documents.shape[1])),
-                   constant_values=NONE),
-            np.pad(one.scores, ((0, 0), (0, width - one.scores.shape[1])),
-                   constant_values=-np.inf),
-        )
-        for one in records
-    ]  # fmt: skip
-    documents = np.stack([one for one, _ in padded], axis=1)
-    scores = np.stack([one for _, one in padded], axis=1)
+    padded = [padded_lists(Lists(one.documents, one.scores), width) for one in records]
+    documents = np.stack([one.documents for one in padded], axis=1)
+    scores = np.stack([one.scores for one in padded], axis=1)
     return Lists(*merge_lists(documents, scores, order, depth))
 
 

@@ -153,9 +153,9 @@ class FoldRunSystem(System["RankingSettings"]):
         pooled = settings.by != "query" and bool(self.comparable)
         return collect_tests(settings, chosen, tests, unknown, pooled=pooled)
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: runs are evaluated where their files are."""
-        del cluster
+        del task, cluster
         return False
 
 

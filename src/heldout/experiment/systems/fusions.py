@@ -16,13 +16,26 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import TOP, Lists, lists_of_run
+from heldout.experiment.documents.ranked_lists import TOP, Lists, lists_of_run, padded_lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.base import System
+from heldout.experiment.systems.model_records import FoldsRecord
 from heldout.experiment.systems.outcomes import FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.systems.parts import linked_part, part_points, shown_part
+from heldout.experiment.systems.parts import (
+    linked_part,
+    of_repeat,
+    part_misfits,
+    part_points,
+    shown_part,
+)
 from heldout.experiment.systems.records import Record
-from heldout.experiment.systems.static import choose_static, lists_of_some
+from heldout.experiment.systems.static import (
+    FOLDS,
+    choose_static,
+    folds_needed,
+    folds_tasks,
+    lists_of_some,
+)
 from heldout.retrieve.fuse import Fusion, fuse_tops, judged_ranks
 from heldout.retrieve.fusion_methods import METHODS
 
@@ -33,9 +46,11 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
+    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import Chosen
+    from heldout.resample.split import Splits
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -99,7 +114,7 @@ class FusionSystem(System["RankingSettings"]):
         The folder that relative paths start from.
     """
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {FUSION: FusionRecord}
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {FUSION: FusionRecord, FOLDS: FoldsRecord}
     needs_text: ClassVar[bool] = False
     needs_documents: ClassVar[bool] = False
 
@@ -160,15 +175,21 @@ class FusionSystem(System["RankingSettings"]):
 
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
-        if by != "query":
-            yield (
-                "fused scores depend on all documents that were ranked together, so documents "
-                "cannot be held out of a fusion: hold out queries"
-            )
+        yield from part_misfits(self.linked_parts(), by, "fused")
+
+    def plan_problems(
+        self, splits: Splits, by: str, given: RankingFields
+    ) -> Iterator[tuple[str, str]]:
+        """Yield that documents must be divided into folds, if they are not."""
+        del given
+        return folds_needed(self.name, splits, by)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield the only task; it waits for the choices of its parts."""
-        del settings
+        """Yield the only task, or one per repeat of document folds; they wait for the parts."""
+        if settings.by == "document":
+            for task in folds_tasks(self.name, settings):
+                yield replace(task, stage=self.stage())
+            return
         yield Task(f"{self.name}/fusion", self.name, FUSION, stage=self.stage())
 
     def stage(self) -> int:
@@ -180,12 +201,17 @@ class FusionSystem(System["RankingSettings"]):
     ) -> list[Task]:
         """Set the points of the parts for each split, one split after another."""
         points = part_points(self.linked_parts(), settings, records)
-        return [replace(task, points=tuple(points.ravel().tolist())) for task in tasks]
+        return [
+            replace(task, points=tuple(of_repeat(points, task, settings).ravel().tolist()))
+            for task in tasks
+        ]
 
     def perform(self, task: Task, context: RankingContext) -> Record:
         """Evaluate all points for every combination, and keep the lists that are chosen."""
         settings, parts = context.settings, self.linked_parts()
         chosen = np.array(task.points, np.int64).reshape(-1, len(parts))
+        if task.kind == FOLDS:
+            return self._perform_folds(task.split, chosen, context)
         combinations = _distinct(chosen)
         values, tops, lists = [], [], []
         for at, combination in enumerate(combinations):
@@ -204,13 +230,29 @@ class FusionSystem(System["RankingSettings"]):
             scores=np.stack([one.scores for one in lists]),
         )
 
+    def _perform_folds(self, repeat: int, chosen: Ints, context: RankingContext) -> FoldsRecord:
+        from heldout.experiment.systems.fused_documents import FusedPoints
+        from heldout.experiment.systems.point_folds import perform_folds
+
+        settings, fusions = context.settings, self.fusions()
+        parts = [
+            part.folded_runs(repeat, points, context)
+            for part, points in zip(self.linked_parts(), chosen.T.tolist(), strict=True)
+        ]
+        folds = settings.splits.folds(repeat)
+        return perform_folds(settings, folds, FusedPoints(settings, parts, fusions), len(fusions))
+
     def runs(self, combination: Combination, context: RankingContext) -> list[Run]:
         """Return the rankings of the parts at some points."""
         pairs = zip(self.linked_parts(), combination, strict=True)
         return [part.ranking(number, context) for part, number in pairs]
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Read the values of the held-out queries of each split."""
+        """Read the values of the held-out queries of each split, or combine document folds."""
+        if settings.by == "document":
+            from heldout.experiment.systems.model_folds import collect_folds
+
+            return collect_folds(self.tasks(settings), records)
         (task,) = self.tasks(settings)
         record: FusionRecord = records[task.key]  # type: ignore[assignment]
         combinations = _distinct(record.chosen)
@@ -235,9 +277,9 @@ class FusionSystem(System["RankingSettings"]):
             points=record.values[0] if fixed else None,
         )
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: runs are fused where their files are, by all cores."""
-        del cluster
+        del task, cluster
         return False
 
     def sendable(self) -> Self:
@@ -296,8 +338,19 @@ def at_limit(name: str, value: object) -> bool:
     return (name == "w" or (name[0] == "w" and name[1:].isdigit())) and value in {0, 1}
 
 
-def measured(settings: RankingSettings, runs: Sequence[Run], fusions: Sequence[Fusion]) -> Floats:
-    """Evaluate fusions on all queries: measures × fusions × queries, the tuning measure last."""
+def measured(
+    settings: RankingSettings,
+    runs: Sequence[Run],
+    fusions: Sequence[Fusion],
+    counted: NDArray[np.bool_] | None = None,
+) -> Floats:
+    """Evaluate fusions on all queries: measures × fusions × queries, the tuning measure last.
+
+    Parameters
+    ----------
+    counted
+        Which judgements count, in the order of a `RankTable`; None: all.
+    """
     collection = settings.collection
     ranks, retrieved = judged_ranks(runs, collection.qrels, fusions)
     table, judged = RankTable.of(collection), collection.judgements
@@ -305,7 +358,8 @@ def measured(settings: RankingSettings, runs: Sequence[Run], fusions: Sequence[F
     lengths = np.zeros(len(collection.queries), np.int64)
     lengths[judged.queries[collection.qrels.offsets[:-1]]] = retrieved
     measures = [*settings.measures, settings.tune_for]
-    counted = np.ones(len(table), np.bool_)
+    if counted is None:
+        counted = np.ones(len(table), np.bool_)
     return table.evaluate(ranks[order], counted, lengths, measures, settings.depth)
 
 
@@ -315,16 +369,9 @@ def first_lists(
     """Return the first documents of fused lists, all with the same number of places."""
     tops = fuse_tops(runs, fusions, settings.kept)
     return [
-        _padded(lists_of_run(top, settings.collection, settings.kept), settings.kept)
+        padded_lists(lists_of_run(top, settings.collection, settings.kept), settings.kept)
         for top in tops
     ]
-
-
-def _padded(lists: Lists, places: int) -> Lists:
-    """Fill lists up to some places, so that they can be stacked."""
-    missing = ((0, 0), (0, places - lists.documents.shape[1]))
-    documents = np.pad(lists.documents, missing, constant_values=-1)
-    return Lists(documents, np.pad(lists.scores, missing, constant_values=-np.inf))
 
 
 def _distinct(chosen: Ints) -> list[Combination]:

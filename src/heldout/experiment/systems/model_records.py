@@ -10,10 +10,12 @@ from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.systems.records import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     import numpy as np
     from numpy.typing import NDArray
+
+    from heldout.experiment.execution.tasks import Task
 
     Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
@@ -106,6 +108,12 @@ class FoldsRecord(_EstimatesRecord):
     estimates: tuple[Estimate, ...]
     documents: Numbers
     scores: Floats
+
+
+def selected_in_folds(tasks: Iterable[Task], records: Mapping[str, Record]) -> list[int]:
+    """Return the point of each document fold and, last, of all data, from one task per repeat."""
+    found: list[Any] = [records[task.key] for task in tasks]
+    return [*(int(number) for one in found for number in one.chosen), int(found[0].final)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

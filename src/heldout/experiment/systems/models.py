@@ -14,6 +14,7 @@ from heldout.experiment.systems.model_records import (
     SideRecord,
     SidesRecord,
     TwoWayRecord,
+    selected_in_folds,
 )
 from heldout.resample.combined import TwoWaySplits
 from heldout.retrieve.models import Model
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.model_schemes import Scheme
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.point_folds import FoldedRuns
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
     from heldout.retrieve.shards import AnyIndex
@@ -109,8 +111,15 @@ class ModelSystem(System["RankingSettings"]):
         """Return None: the rankings of a model can be fused."""
         return None
 
+    @property
+    def merges_documents(self) -> bool:
+        """Return True: scores of folds are brought to one scale."""
+        return True
+
     def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
         """Return the point chosen for each split, then for all data."""
+        if settings.by == "document":
+            return selected_in_folds(self.tasks(settings), records)
         from heldout.experiment.systems.static import selected_numbers
 
         values = self._scheme(settings).grid_values(records)
@@ -125,6 +134,16 @@ class ModelSystem(System["RankingSettings"]):
         settings, model = context.settings, self.models()[number]
         queries, depth = settings.collection.queries, settings.depth
         return search(context.index, queries, model, k=depth, name=self.name)
+
+    def folded_runs(
+        self, repeat: int, points: Sequence[int], context: RankingContext
+    ) -> FoldedRuns:
+        """Return its rankings under document folds."""
+        from heldout.experiment.systems.model_folds import DocumentFolds
+
+        if context.index is None:
+            raise InputError(f"{self.name}: there is no index")
+        return DocumentFolds(self, context.settings).folded_runs(repeat, points, context.index)
 
     def _scheme(self, settings: RankingSettings) -> Scheme:
         # Imported when needed: held-out queries do not need the code for new documents.
@@ -164,8 +183,9 @@ class ModelSystem(System["RankingSettings"]):
         """Combine the records of its tasks."""
         return self._scheme(settings).collect(records)
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return whether it is a cluster: on this machine its threads use all cores already."""
+        del task
         return cluster
 
     def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:

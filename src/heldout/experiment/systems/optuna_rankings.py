@@ -136,8 +136,46 @@ def _train_counts(settings: RankingSettings, task: Task) -> NDArray[np.int32] | 
     return settings.splits[task.split].train
 
 
+class _StaticSearch(_RankingSearch):
+    """A search for a system whose ranking of a query depends on its parameters alone."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def point_values(
+        self, task: Task, context: RankingContext, point: TrialPoint, *, tuning: bool
+    ) -> Floats:
+        """Return measures × queries at a point, the tuning measure last, or that alone."""
+
+    @abstractmethod
+    def point_lists(self, task: Task, context: RankingContext, point: TrialPoint) -> Lists:
+        """Return the first documents of all queries at a point."""
+
+    def objective(self, task: Task, context: RankingContext) -> Objective:
+        """Evaluate all queries at a point; only those of the training side are used."""
+
+        def values(point: TrialPoint) -> Floats:
+            found: Floats = self.point_values(task, context, point, tuning=True)[-1]
+            return found
+
+        return values
+
+    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
+        """Return the record of the held-out queries at a point."""
+        values = self.point_values(task, context, point, tuning=False)
+        lists = self.point_lists(task, context, point)
+        if task.split != EVERYTHING:
+            mine = context.settings.splits[task.split].test > 0
+            values, lists = np.where(mine, values, np.nan), lists_of_some(lists, mine)
+        return RankedRecord(number=0, values=values, documents=lists.documents, scores=lists.scores)
+
+    def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
+        """Return all measures."""
+        return np.ones(len(settings.measures), np.bool_)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedModel(_RankingSearch, ModelSystem):
+class SearchedModel(_StaticSearch, ModelSystem):
     """A built-in model whose parameters Optuna searches.
 
     Parameters
@@ -167,51 +205,40 @@ class SearchedModel(_RankingSearch, ModelSystem):
         """Return the bytes that one point needs."""
         return self._at(self.first_point()).memory(tasks, context)
 
-    def objective(self, task: Task, context: RankingContext) -> Objective:
-        """Rank all queries at a point; only those of the training side are used."""
+    def point_values(
+        self, task: Task, context: RankingContext, point: TrialPoint, *, tuning: bool
+    ) -> Floats:
+        """Return measures × queries at a point, the tuning measure last, or that alone."""
         del task
-        settings, candidates = context.settings, self._candidates(context)
+        settings, candidates = context.settings, self._candidates(context, point)
         side = whole_side(candidates.index, candidates.vocabulary)
+        others = () if tuning else settings.measures
+        found: Floats = candidates.evaluate(side, [*others, settings.tune_for])[:, 0]
+        return found
 
-        def values(point: TrialPoint) -> Floats:
-            mine = replace(candidates, models=self._at(point).models())
-            found: Floats = mine.evaluate(side, [settings.tune_for])[0, 0]
-            return found
-
-        return values
-
-    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
-        """Return the record of the held-out queries at a point."""
-        settings = context.settings
-        candidates = replace(self._candidates(context), models=self._at(point).models())
+    def point_lists(self, task: Task, context: RankingContext, point: TrialPoint) -> Lists:
+        """Return the first documents of all queries at a point."""
+        del task
+        candidates, kept = self._candidates(context, point), context.settings.kept
         side = whole_side(candidates.index, candidates.vocabulary)
-        values = candidates.evaluate(side, [*settings.measures, settings.tune_for])[:, 0]
-        kept = settings.kept
         found = candidates.rank(side, k=kept, judged=False, depth=kept)
-        lists = Lists(found.documents[:, 0, 0], found.scores[:, 0, 0])
-        if task.split != EVERYTHING:
-            mine = settings.splits[task.split].test > 0
-            values, lists = np.where(mine, values, np.nan), lists_of_some(lists, mine)
-        return RankedRecord(number=0, values=values, documents=lists.documents, scores=lists.scores)
-
-    def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
-        """Return all measures."""
-        return np.ones(len(settings.measures), np.bool_)
+        return Lists(found.documents[:, 0, 0], found.scores[:, 0, 0])
 
     def _at(self, point: TrialPoint) -> ModelSystem:
         parameters = (*self.parameters, *point.items())
         return ModelSystem(name=self.name, model=self.model, parameters=parameters)
 
-    def _candidates(self, context: RankingContext) -> Candidates:
-        """Return the queries looked up in the index, once for all searches of a process."""
+    def _candidates(self, context: RankingContext, point: TrialPoint) -> Candidates:
+        """Return the model at a point; queries are looked up once for all searches of a process."""
         if context.index is None:
             raise InputError(f"{self.name}: there is no index")
         settings, index = context.settings, context.index
-        return context.last(
+        known = context.last(
             "queries in the index",
             None,
             lambda: Candidates.make(index, settings.collection, (), depth=settings.depth),
         )
+        return replace(known, models=self._at(point).models())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -266,7 +293,7 @@ class SearchedCall(_RankingSearch, CallSystem):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchedFusion(_RankingSearch, FusionSystem):
+class SearchedFusion(_StaticSearch, FusionSystem):
     """A fusion whose weights or constants Optuna searches.
 
     Parameters
@@ -279,6 +306,14 @@ class SearchedFusion(_RankingSearch, FusionSystem):
 
     trials: int
     tried: tuple[Point, ...] = ()
+
+    def misfits(self, by: str) -> Iterator[str]:
+        """Yield the reasons why it cannot be evaluated on such splits."""
+        if by != "query":
+            yield (
+                'search = "optuna" for a fusion needs held-out queries; when documents are held '
+                'out, use search = "random" or a grid'
+            )
 
     def describe(self) -> SystemRecord:
         """Return the fusion and the search, as plain values."""
@@ -303,30 +338,22 @@ class SearchedFusion(_RankingSearch, FusionSystem):
         # All data have the last row, and the number −1.
         return [replace(task, points=tuple(points[task.split].tolist())) for task in tasks]
 
-    def objective(self, task: Task, context: RankingContext) -> Objective:
-        """Evaluate all queries at a point; only those of the training side are used."""
-        settings, runs = context.settings, self._task_runs(task, context)
+    def point_values(
+        self, task: Task, context: RankingContext, point: TrialPoint, *, tuning: bool
+    ) -> Floats:
+        """Return measures × queries at a point, the tuning measure last."""
+        del tuning  # ranks take the time, not measures
+        found: Floats = measured(
+            context.settings, self._task_runs(task, context), [self._fusion(point)]
+        )[:, 0]
+        return found
 
-        def values(point: TrialPoint) -> Floats:
-            found: Floats = measured(settings, runs, [self._fusion(point)])[-1, 0]
-            return found
-
-        return values
-
-    def held_out(self, task: Task, context: RankingContext, point: TrialPoint) -> RankedRecord:
-        """Return the record of the held-out queries at a point."""
-        settings, runs = context.settings, self._task_runs(task, context)
-        fusions = [self._fusion(point)]
-        values = measured(settings, runs, fusions)[:, 0]
-        (lists,) = first_lists(settings, runs, fusions)
-        if task.split != EVERYTHING:
-            mine = settings.splits[task.split].test > 0
-            values, lists = np.where(mine, values, np.nan), lists_of_some(lists, mine)
-        return RankedRecord(number=0, values=values, documents=lists.documents, scores=lists.scores)
-
-    def measures_final(self, settings: RankingSettings) -> NDArray[np.bool_]:
-        """Return all measures."""
-        return np.ones(len(settings.measures), np.bool_)
+    def point_lists(self, task: Task, context: RankingContext, point: TrialPoint) -> Lists:
+        """Return the first documents of all queries at a point."""
+        (lists,) = first_lists(
+            context.settings, self._task_runs(task, context), [self._fusion(point)]
+        )
+        return lists
 
     def _task_runs(self, task: Task, context: RankingContext) -> list[Run]:
         """Return the rankings of the parts, read once for splits with the same choices."""

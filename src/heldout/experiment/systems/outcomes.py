@@ -61,11 +61,14 @@ class Chosen:
         Its mean on the training side by the tuning measure; NaN: there was no choice.
     surface
         The mean of every point on the training side.
+    held_out
+        The mean of every point on the held-out side, to show it; None: unknown.
     """
 
     number: int
     train: float
     surface: Floats
+    held_out: Floats | None = None
 
     @classmethod
     def of(cls, choice: Choice) -> Chosen:

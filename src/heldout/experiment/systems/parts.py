@@ -10,15 +10,22 @@ from heldout.errors import InputError
 from heldout.experiment.systems.runs import RunSystem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.settings import Settings
+    from heldout.experiment.execution.tasks import Task
+    from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.records import Record
 
-__all__ = ["linked_part", "part_points", "shown_part"]
+__all__ = [
+    "linked_part",
+    "of_repeat",
+    "part_misfits",
+    "part_points",
+    "shown_part",
+]
 
 
 def linked_part(
@@ -75,6 +82,37 @@ def part_points(
         for part in parts
     ]
     return np.array(columns, np.int64).T
+
+
+def of_repeat(
+    points: NDArray[np.int64], task: Task, settings: RankingSettings
+) -> NDArray[np.int64]:
+    """Return the rows of `part_points` for a task: for document folds those of its repeat."""
+    if settings.by != "document":
+        return points
+    folds = len(settings.splits) // settings.splits.repeats
+    return np.concatenate([points[task.split * folds :][:folds], points[-1:]])
+
+
+def part_misfits(parts: Sequence[System[Any]], by: str, verb: str) -> Iterator[str]:
+    """Yield the reasons why such splits do not work for a system with these parts.
+
+    Parameters
+    ----------
+    verb
+        What is done with a part.
+    """
+    if by == "both":
+        yield f"what is {verb} cannot hold out queries and documents at once: hold out one of them"
+    if by != "document":
+        return
+    for part in parts:
+        if not part.merges_documents:
+            yield (
+                f"to hold out documents, say that the scores of {part.name} for documents of "
+                f"different folds can be compared: make it a system of its own, with "
+                "comparable=true in its brackets, and name it"
+            )
 
 
 def shown_part(part: System[Any] | str) -> str:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "SYSTEM_SOURCES",
     "is_model_text",
+    "kind_of",
     "model_system",
     "run_paths",
     "system_from_table",
@@ -59,6 +60,8 @@ _MODEL: Final = re.compile(
 _REFERENCE: Final = re.compile(
     r"(?:([^=()]+)=)?((?:[^()]*\.py|[\w.]+):[A-Za-z_]\w*)\s*(?:\((.*)\))?", re.DOTALL
 )
+_SAID: Final = re.compile(r"(.*)\((\s*comparable\s*=[^()]*)\)", re.DOTALL)
+"""A path, and what is said about its scores."""
 _ENDING: Final = re.compile(
     r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
 )
@@ -95,9 +98,10 @@ def system_of(
     if isinstance(given_system, str):
         return _of_text(given_system, name, options, kind, folder)
     if isinstance(given_system, Run | os.PathLike):
-        return _of_runs({"run": given_system}, name or getattr(given_system, "name", None))
+        called = name or getattr(given_system, "name", None)
+        return _of_runs({"run": given_system}, called, options.comparable)
     if isinstance(given_system, Mapping) and given_system:
-        return _of_runs(given_system, name)
+        return _of_runs(given_system, name, options.comparable)
     return _of_call(given_system, name, options, kind)
 
 
@@ -136,6 +140,12 @@ def _of_text(
     if reference is not None:
         return _of_reference(reference, name, options, kind, folder)
     own, paths = _named_paths(text, base)
+    said = _SAID.fullmatch(text.strip())
+    if not paths and said is not None:
+        own, paths = _named_paths(said[1].strip(), base)
+        options = with_written(said[1], said[2], options)
+        if options.parameters or options.space:
+            raise InputError(f"{said[1].strip()}: runs have no parameters but comparable")
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
@@ -143,7 +153,7 @@ def _of_text(
             "rerank(first=bm25, function=file.py:name), or file.py:function; models are "
             f"{', '.join(MODELS)}"
         )
-    return _of_runs({path: path for path in paths}, name or own)
+    return _of_runs({path: path for path in paths}, name or own, options.comparable)
 
 
 def _of_reference(
@@ -224,7 +234,9 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
     return system
 
 
-def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
+def _of_runs(
+    runs: Mapping[Any, Any], name: str | None, comparable: bool | None = None
+) -> System[Any]:
     listed = {
         str(key): os.fspath(one) if isinstance(one, os.PathLike) else one
         for key, one in runs.items()
@@ -244,6 +256,7 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None) -> System[Any]:
         name=name or (labels[0] if space is None else "runs"),
         runs=tuple(values[at] for at in order),
         space=space,
+        comparable=comparable,
     )
 
 
@@ -267,7 +280,7 @@ def _of_call(
     reference: str = "",
     home: str = "",
 ) -> System[Any]:
-    what: Any = kind or _kind_of(call)
+    what: Any = kind or kind_of(call)
     described = name or getattr(call, "__name__", None) or type(call).__name__
     space, trials = _drawn(given_space(options.space), options)
     if options.first is not None:
@@ -313,7 +326,8 @@ def _call_class(kind: str, learns: bool | None) -> type[CallSystem]:
     return CallSystem
 
 
-def _kind_of(call: Any) -> Any:
+def kind_of(call: Any) -> Any:
+    """Return what is called: a function, an object, or a transformer."""
     if hasattr(call, "fit") and hasattr(call, "predict"):
         return "object"
     if hasattr(call, "transform"):
@@ -390,7 +404,6 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
             raise InputError(f"runs have no {key}: their parameters are read from the file names")
     if isinstance(table.runs, str) and "{" in table.runs:
         return fold_runs_of(table.runs, table.name, _options(table), folder)
-    _refuse_comparable(_options(table))
     listed = [table.runs] if isinstance(table.runs, str) else table.runs
     texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
     if not texts or not listed:
@@ -402,12 +415,12 @@ def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
         if not found:
             raise InputError(f"no run file matches {one}")
         paths.update({path: path for path in found})
-    return _of_runs(paths, table.name)
+    return _of_runs(paths, table.name, table.comparable)
 
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is only for functions, objects and runs of folds")
+        raise InputError("comparable is only for functions, objects and runs")
 
 
 def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:

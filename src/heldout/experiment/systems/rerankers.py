@@ -3,33 +3,60 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from heldout.data.run import Run
 from heldout.errors import InputError
+from heldout.experiment.documents.ranked_lists import Lists, lists_of_run, padded_lists
+from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.base import System
-from heldout.experiment.systems.calls import CallSystem, takes
-from heldout.experiment.systems.models import ModelSystem
-from heldout.experiment.systems.parts import linked_part, part_points, shown_part
+from heldout.experiment.systems.calls import CallSystem, call_sides, takes
+from heldout.experiment.systems.choose_in_folds import TUNE
+from heldout.experiment.systems.parts import linked_part, part_misfits, part_points, shown_part
+from heldout.experiment.systems.point_folds import as_run, lists_of_documents
+from heldout.experiment.systems.records import Record
+from heldout.experiment.systems.static import folds_needed, lists_of_some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from heldout.data.run import Run
     from heldout.data.view import View
-    from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
+    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
-    from heldout.experiment.systems.records import Record
+    from heldout.experiment.systems.calls import CallSide
+    from heldout.resample.split import Splits
 
     RankingContext = Context[RankingSettings]
 
-__all__ = ["DEPTH", "RerankSystem", "first_documents"]
+__all__ = ["DEPTH", "FirstRecord", "RerankSystem"]
 
 DEPTH: Final = 100
 """Documents of the first stage that are reranked, unless there is a parameter `depth`."""
+FIRST: Final = "first"
+"""The kind of task that ranks the first stage."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class FirstRecord(Record):
+    """The rankings of the first stage.
+
+    Parameters
+    ----------
+    sides
+        Splits + 1 (all data) × 2: the ranking of the training side and of the held-out side.
+    documents, scores
+        Rankings × queries × places.
+    """
+
+    sides: NDArray[np.int64]
+    documents: NDArray[np.int32]
+    scores: NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +69,8 @@ class RerankSystem(CallSystem):
         The first stage: a system, the name of another system of the experiment, the path of a run,
         or a built-in model without parameters to tune.
     """
+
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {**CallSystem.RECORDS, FIRST: FirstRecord}
 
     first: System[Any] | str
 
@@ -73,44 +102,96 @@ class RerankSystem(CallSystem):
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with the first stage."""
         first = shown_part(self.first)
-        if isinstance(self.first, ModelSystem) and not self.first.tuned:
-            first = str(self.first.models()[0])
+        for part in self.linked_parts():
+            values = part.describe().get("values", [])  # of a built-in model
+            first = values[0] if len(values) == 1 else first
         return {**CallSystem.describe(self), "first": first}
 
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
-        if by != "query":
+        yield from part_misfits(self.linked_parts(), by, "reranked")
+        if by == "document" and not self.comparable:
             yield (
-                "the first stage ranks all documents together, so documents cannot be held out of "
-                "a reranker: hold out queries, or give a function f(train, test) that does both"
+                "to hold out documents, say that its scores of documents in different calls can be "
+                "compared, with comparable=true; otherwise hold out queries"
             )
 
+    def plan_problems(
+        self, splits: Splits, by: str, given: RankingFields
+    ) -> Iterator[tuple[str, str]]:
+        """Yield that documents must be divided into folds, if they are not."""
+        del given
+        return folds_needed(self.name, splits, by)
+
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield the tasks of any function, after the choices of the first stage."""
+        """Yield the task of the first stage, after its choices, then those of any function."""
         later = int(any(part.tuned for part in self.linked_parts()))
+        yield Task(f"{self.name}/first", self.name, FIRST, stage=later)
         for task in CallSystem.tasks(self, settings):
-            yield replace(task, stage=task.stage + later)
+            yield replace(task, stage=task.stage + later + 1)
 
     def resolve(
         self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
     ) -> list[Task]:
-        """Set the own point, then the point that the first stage has chosen for the split."""
-        first = part_points(self.linked_parts(), settings, records)[:, 0].tolist()
+        """Set the points of the first stage; then the own point, with the candidates."""
+        if tasks[0].kind == FIRST:
+            points = part_points(self.linked_parts(), settings, records)[:, 0]
+            return [replace(task, points=tuple(points.tolist())) for task in tasks]
+        first: Any = records[f"{self.name}/first"]
         chosen = CallSystem.resolve(self, tasks, settings, records)
-        # All data have the last point, and the number −1.
-        return [replace(task, points=(*task.points, first[task.split])) for task in chosen]
+        return [replace(task, inputs=self._inputs(task, first)) for task in chosen]
+
+    def _inputs(self, task: Task, first: FirstRecord) -> tuple[NDArray[Any], ...]:
+        """Return documents and scores of the first stage for both sides of a task."""
+        number = task.points[0] if task.points else 0
+        places = self._depth(number)
+        seen, ranked = first.sides[task.split]  # all data have the last row, and the number −1
+        rows = [seen, seen if task.kind == TUNE else ranked]
+        return tuple(
+            table[row, :, :places] for row in rows for table in (first.documents, first.scores)
+        )
+
+    def _depth(self, number: int) -> int:
+        given: Any = self.settings(number).get("depth", DEPTH)
+        return int(given)
+
+    def perform(self, task: Task, context: RankingContext) -> Record:
+        """Rank the first stage, or call the function as any other."""
+        if task.kind == FIRST:
+            return self._first(task, context)
+        return CallSystem.perform(self, task, context)
+
+    def _first(self, task: Task, context: RankingContext) -> FirstRecord:
+        """Keep the first documents of all rankings that the tasks need."""
+        settings, (part,) = context.settings, self.linked_parts()
+        places = max(self._depth(number) for number in range(len(self.points())))
+        if settings.by == "document":
+            runs, sides = _document_sides(part, task.points, context)
+        else:
+            numbers = list(dict.fromkeys(task.points))
+            runs = [part.ranking(number, context) for number in numbers]
+            sides = [(numbers.index(number),) * 2 for number in task.points]
+        lists = [
+            padded_lists(lists_of_run(run, settings.collection, places), places) for run in runs
+        ]
+        return FirstRecord(
+            sides=np.array(sides, np.int64),
+            documents=np.stack([one.documents for one in lists]),
+            scores=np.stack([one.scores for one in lists]),
+        )
 
     def rank_task(self, task: Task, context: RankingContext, train: View, test: View) -> Run:
         """Let the function rerank the candidates of the test side."""
-        number, first = task.points
-        (part,) = self.linked_parts()
-        ranked = context.last(
-            f"first stage of {self.name}", first, lambda: part.ranking(first, context)
+        whole = context.settings.collection
+        number, sides = task.points[0], call_sides(context.settings, task)
+        given = (Lists(*task.inputs[:2]), Lists(*task.inputs[2:]))
+        seen, ranked = (
+            as_run(candidates_of(lists, side), whole, self.name)
+            for lists, side in zip(given, sides, strict=True)
         )
-        given: Any = self.settings(number).get("depth", DEPTH)
-        more: dict[str, object] = {"candidates": first_documents(ranked, test, given)}
+        more: dict[str, object] = {"candidates": ranked}
         if self.kind == "transformer" or takes(self.call, "train_candidates"):
-            more["train_candidates"] = first_documents(ranked, train, given)
+            more["train_candidates"] = seen
         return self.rank(train, test, number, self.task_seed(task, context.settings), more)
 
     def _called(self, train: View, test: View, settings: Mapping[str, object], seed: int) -> object:
@@ -121,17 +202,14 @@ class RerankSystem(CallSystem):
             return _transformed(self.call, own, seed, train, test)
         return CallSystem._called(self, train, test, own, seed)  # noqa: SLF001 - its own class
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
-        """Return False: the first stage is ranked in this process."""
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
+        """Return whether it is a call: the first stage is ranked where its index or run is."""
         del cluster
-        return False
+        return task.kind != FIRST
 
     def sendable(self) -> Self:
-        """Return the system without its function and first stage, which are not sent."""
-        return replace(self, call=None, first="")
-
-    def source(self) -> None:
-        """Return None: other processes do not load it."""
+        """Return the system without its first stage; tasks have their candidates."""
+        return replace(CallSystem.sendable(self), first="")
 
 
 def _transformed(call: Any, settings: dict[str, Any], seed: int, train: View, test: View) -> object:
@@ -146,16 +224,32 @@ def _transformed(call: Any, settings: dict[str, Any], seed: int, train: View, te
     return transformed(call, settings, seed, train, test, inputs)
 
 
-def first_documents(run: Run, side: View, depth: int) -> Run:
-    """Return the first documents of the queries of a side."""
-    asked = set(side.collection.queries.ids)
-    kept = np.array([query in asked for query in run.queries], np.bool_)
-    counts = np.where(kept, np.minimum(np.diff(run.offsets), depth), 0)
-    within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-    rows = np.repeat(run.offsets[:-1], counts) + within
-    queries = tuple(query for query in run.queries if query in asked)
-    offsets = np.concatenate(([0], np.cumsum(counts[kept])))
-    return Run(run.name, queries, offsets, run.docs.take(rows), run.scores[rows], run.ties)
+def _document_sides(
+    part: System[Any], points: Sequence[int], context: RankingContext
+) -> tuple[list[Run], list[tuple[int, int]]]:
+    """Return the rankings of a part under document folds, and those of both sides of each split.
+
+    The held-out documents of a fold are candidates if they are among the first of all held-out
+    documents: a list that is as long as in use.
+    """
+    splits = context.settings.splits
+    folds = len(splits) // splits.repeats
+    runs: list[Run] = []
+    sides: list[tuple[int, int]] = []
+    for repeat in range(splits.repeats):
+        mine = [*points[repeat * folds :][:folds], points[-1]]
+        found = part.folded_runs(repeat, mine, context)
+        pooled = len(runs) + folds
+        sides += [(len(runs) + fold, pooled) for fold in range(folds)]
+        runs += [*found.training, found.pooled]
+    return [*runs, found.whole], [*sides, (len(runs), len(runs))]
+
+
+def candidates_of(lists: Lists, side: CallSide) -> Lists:
+    """Return the lists of the queries and documents of a side."""
+    if side.documents is not None:
+        lists = lists_of_documents(lists, side.documents > 0)
+    return lists if side.queries is None else lists_of_some(lists, side.queries > 0)
 
 
 def _model(text: str) -> System[Any] | None:

@@ -14,24 +14,31 @@ from heldout.errors import InputError
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
 from heldout.experiment.systems.base import System
+from heldout.experiment.systems.model_records import FoldsRecord, selected_in_folds
 from heldout.experiment.systems.records import RankedRecord
 from heldout.experiment.systems.static import (
+    FOLDS,
     POINT,
     collect_points,
+    folds_needed,
+    folds_tasks,
     point_tasks,
     point_values,
     selected_numbers,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
+    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
+    from heldout.experiment.systems.point_folds import FoldedRuns, RunPoints
     from heldout.experiment.systems.records import Record
+    from heldout.resample.split import Splits
 
 __all__ = ["RunSystem", "run_hash"]
 
@@ -44,13 +51,17 @@ class RunSystem(System["RankingSettings"]):
     ----------
     runs
         Paths or runs, in the order of the points.
+    comparable
+        Whether the score of a document does not depend on the other documents, so that documents
+        can be held out.
     """
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord}
+    RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord, FOLDS: FoldsRecord}
     needs_text: ClassVar[bool] = False
     needs_documents: ClassVar[bool] = False
 
     runs: tuple[Run | str, ...]
+    comparable: bool | None = None
 
     def read(self, number: int) -> Run:
         """Read one of the runs."""
@@ -70,21 +81,42 @@ class RunSystem(System["RankingSettings"]):
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with a hash of each run."""
         hashes = [run_hash(run) for run in self.runs]
-        return {**System.describe(self), "runs": hashes}
+        record: SystemRecord = {**System.describe(self), "runs": hashes}
+        if self.comparable is not None:
+            record["comparable"] = self.comparable
+        return record
 
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
-        if by != "query":
+        if by == "both":
+            yield "queries and documents cannot both be held out of a run: hold out one of them"
+        elif by == "document" and not self.comparable:
             yield (
-                "a run was made with all documents, so documents cannot be held out of it: hold "
-                "out queries, or give a function that searches one side"
+                "a run was made with all documents. If the score of a document does not depend on "
+                "the others (vectors of a fixed model), write comparable=true in its brackets: "
+                f"{self.name}=FILE.run(comparable=true); otherwise hold out queries, or give a "
+                "function that searches one side"
             )
+
+    def plan_problems(
+        self, splits: Splits, by: str, given: RankingFields
+    ) -> Iterator[tuple[str, str]]:
+        """Yield that documents must be divided into folds, if they are not."""
+        del given
+        return folds_needed(self.name, splits, by)
+
+    @property
+    def merges_documents(self) -> bool:
+        """Whether the scores of documents of different folds can be compared."""
+        return bool(self.comparable)
 
     def not_a_part(self) -> None:
         """Return None: runs can be fused."""
 
     def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
         """Return the run chosen for each split, then for all data."""
+        if settings.by == "document":
+            return selected_in_folds(self.tasks(settings), records)
         return selected_numbers(self, settings, point_values(self, records))
 
     def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
@@ -93,12 +125,31 @@ class RunSystem(System["RankingSettings"]):
         return self.read(number)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield one task per run."""
-        del settings
+        """Yield one task per run, or per repeat of document folds."""
+        if settings.by == "document":
+            return folds_tasks(self.name, settings)
         return point_tasks(self)
 
-    def perform(self, task: Task, context: Context[RankingSettings]) -> RankedRecord:
-        """Evaluate a run on all queries."""
+    def folded_runs(
+        self, repeat: int, points: Sequence[int], context: Context[RankingSettings]
+    ) -> FoldedRuns:
+        """Return its rankings under document folds."""
+        return self._points(repeat, context).folded(points, self.name)
+
+    def _points(self, repeat: int, context: Context[RankingSettings]) -> RunPoints:
+        from heldout.experiment.systems.point_folds import RunPoints
+
+        settings = context.settings
+        return RunPoints(settings, self.ranked(), settings.splits.folds(repeat))
+
+    def perform(self, task: Task, context: Context[RankingSettings]) -> Record:
+        """Evaluate a run on all queries, or all runs in document folds."""
+        if task.kind == FOLDS:
+            from heldout.experiment.systems.point_folds import perform_folds
+
+            folds = context.settings.splits.folds(task.split)
+            points = self._points(task.split, context)
+            return perform_folds(context.settings, folds, points, len(self.runs))
         (number,), settings = task.points, context.settings
         lists = lists_of_run(self.read(number), settings.collection, settings.depth)
         table = RankTable.of(settings.collection)
@@ -113,12 +164,16 @@ class RunSystem(System["RankingSettings"]):
         )
 
     def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Read the values of the held-out queries of each split."""
+        """Read the values of the held-out queries of each split, or combine document folds."""
+        if settings.by == "document":
+            from heldout.experiment.systems.model_folds import collect_folds
+
+            return collect_folds(self.tasks(settings), records)
         return collect_points(self, settings, records)
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: runs are evaluated where their files are."""
-        del cluster
+        del task, cluster
         return False
 
     def sendable(self) -> Self:

@@ -24,15 +24,19 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.records import RankedRecord, Record
+    from heldout.resample.split import Splits
 
     Floats = NDArray[np.float64]
     RankingSystem = System[RankingSettings]
 
 __all__ = [
+    "FOLDS",
     "POINT",
     "choose_static",
     "collect_points",
     "collect_static",
+    "folds_needed",
+    "folds_tasks",
     "lists_of_some",
     "point_tasks",
     "point_values",
@@ -41,6 +45,22 @@ __all__ = [
 
 POINT = "point"
 """The kind of task that ranks all queries at one point."""
+
+
+FOLDS = "folds"
+"""The kind of task that evaluates all document folds of one repeat."""
+
+
+def folds_needed(name: str, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
+    """Yield that documents must be divided into folds, if they are not."""
+    if by == "document" and not splits.partitions:
+        yield "plan", f"{name}: the held-out documents are merged, which needs folds (kfold, given)"
+
+
+def folds_tasks(name: str, settings: RankingSettings) -> Iterator[Task]:
+    """Yield one task per repeat of document folds."""
+    for repeat in range(settings.splits.repeats):
+        yield Task(f"{name}/folds/r{repeat}", name, FOLDS, repeat)
 
 
 def point_tasks(system: RankingSystem) -> Iterator[Task]:
@@ -96,8 +116,18 @@ def choose_static(
         higher_is_better=settings.higher_is_better,
         space=system.space,
     )
-    found = [Chosen(fold.number, fold.train, fold.surface) for fold in tuned.folds]
+    found = [
+        Chosen(fold.number, fold.train, fold.surface, _means(values[-1], split.test))
+        for fold, split in zip(tuned.folds, settings.splits, strict=True)
+    ]
     return found, Chosen.of(tuned.final)
+
+
+def _means(values: Floats, weights: NDArray[np.int32]) -> Floats:
+    """Return the mean of each row over the units with a weight; NaN: it has no value there."""
+    there = np.isfinite(values) * weights
+    total, times = (np.where(there > 0, values, 0.0) * weights).sum(axis=1), there.sum(axis=1)
+    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 
 def collect_static(

@@ -146,6 +146,8 @@ def reranker_of_text(
     text: str, name: str | None, options: SystemOptions, folder: Path | None
 ) -> System[Any]:
     """Make a system from ``rerank(first=bm25, function=rank.py:f, depth=50,100)``."""
+    from heldout.experiment.systems.reading import kind_of  # it makes systems of these texts
+
     first, function, written = parse_rerank(text)
     if ":" not in function:
         raise InputError(f"rerank: function={function}: expected file.py:name or module:name")
@@ -153,7 +155,7 @@ def reranker_of_text(
     call = load_reference(function, folder, system=called)
     options = with_written("rerank", written, options)._replace(first=first)
     home = "" if folder is None else str(folder)
-    return reranker(call, called, options, reference=function, home=home)
+    return reranker(call, called, options, reference=function, home=home, kind=kind_of(call))
 
 
 def fold_runs_of_text(
@@ -190,7 +192,6 @@ def reranker(
     """Make a system of a function that reranks; see `System.of`."""
     from heldout.experiment.systems.rerankers import RerankSystem
 
-    _refuse_comparable(options)
     function = callable(call) and not isinstance(call, type)
     if kind == "object" or (kind == "function" and not function):
         raise InputError(
@@ -212,6 +213,7 @@ def reranker(
         kind=what,
         space=space,
         parameters=tuple(fixed_parameters(options.parameters).items()),
+        comparable=options.comparable,
         reference=reference,
         home=home,
         first=first,
@@ -226,7 +228,7 @@ def _drawn(options: SystemOptions) -> tuple[Space | Listed | None, int]:
 
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
-        raise InputError("comparable is only for functions, objects and runs of folds")
+        raise InputError("comparable is only for functions, objects and runs")
 
 
 FORMS: Final = {"vectors": vectors_of_text, "rerank": reranker_of_text}

@@ -65,7 +65,8 @@ class TransformerSystem(StaticCallSystem):
         if by != "query":
             yield (
                 "a PyTerrier transformer searches its own index of all documents: hold out "
-                "queries, or give a function f(train, test) that indexes one side"
+                "queries, let it rerank another system (first), or give a function f(train, test) "
+                "that indexes one side"
             )
 
     def _called(self, train: View, test: View, settings: Point, seed: int) -> object:

@@ -99,9 +99,9 @@ class VectorSystem(StaticCallSystem):
             query_rows=queries.rows(collection.queries.ids, "queries"),
         )
 
-    def runs_elsewhere(self, *, cluster: bool) -> bool:
+    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
         """Return False: vectors are ranked where their files are, by all cores."""
-        del cluster
+        del task, cluster
         return False
 
     def sendable(self) -> Self:

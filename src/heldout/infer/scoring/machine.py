@@ -34,9 +34,8 @@ def system_estimates(scores: Scores, system: int, level: float = 0.95) -> Combin
         The confidence level.
     """
     machine = machine_of(scores)
-    estimates = combine_judgements(
-        scores.values[:, system], machine.known[:, system], machine.extra[:, system], level=level
-    )
+    columns = (part[:, system] for part in (scores.values, machine.known, machine.extra))
+    estimates = combine_judgements(*columns, level=level, plus_four=False)
     return estimates._replace(
         human=inside(estimates.human, scores.range),
         machine=inside(estimates.machine, scores.range),
@@ -53,7 +52,8 @@ def pair_estimates(
     """Return the estimates of the difference of two systems, first minus second.
 
     The difference of each query is combined directly: the machine can be right about differences
-    and wrong about the scores.
+    and wrong about the scores. If parameters were tuned in folds, the variance of their selection
+    is added, as in `heldout.infer.scoring.retuned`.
 
     Parameters
     ----------
@@ -69,7 +69,13 @@ def pair_estimates(
         drop_noise(values[:, first], values[:, second])
         for values in (scores.values, machine.known, machine.extra)
     )
-    estimates = combine_judgements(*gaps, level=level, alternative=alternative)
+    spread = scores.choice_spread(scores.systems[first], scores.systems[second])
+    estimates = combine_judgements(
+        *gaps,
+        level=level,
+        alternative=alternative,
+        variance=0.0 if spread is None else spread.choices,
+    )
     return estimates._replace(
         human=difference_inside(estimates.human, scores.range),
         machine=difference_inside(estimates.machine, scores.range),
@@ -97,7 +103,10 @@ class MachineScoring(MeanScoring):
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return the test of the combined difference."""
         del test
-        return pair_estimates(self.scores, pair, alternative=alternative).test
+        found = pair_estimates(self.scores, pair, alternative=alternative).test
+        if not self.scores.choices:
+            return found
+        return found._replace(detail=f"{found.detail}, including re-tuning")
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return the combined difference."""
@@ -123,5 +132,10 @@ def machine_scored(scores: Scores, settings: CompareSettings) -> Scored:
     if settings.interval or settings.test_share is not None:
         name = "interval" if settings.interval else "test_share"
         raise InputError(f"{name} does not go with machine judgements: leave it out")
+    if scores.choices and settings.correction == "romano-wolf":
+        raise InputError(
+            "romano-wolf does not include the selection of parameters in folds: leave correction "
+            "out, or use holm"
+        )
     scoring = MachineScoring(scores, replicates=settings.replicates, seed=settings.seed)
     return Scored(scores, scoring)

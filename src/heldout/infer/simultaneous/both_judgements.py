@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.prediction_powered import FLAT, combined_means
+from heldout.infer.prediction_powered import DIFFERING, FLAT, combined_means
 from heldout.infer.results import drop_noise
 from heldout.infer.simultaneous.pairwise import piece_generator
 from heldout.infer.simultaneous.romano_wolf import FEW, PairStatistics
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative
 
-__all__ = ["BothReplicates", "combined_statistics"]
+__all__ = ["BothReplicates", "combined_statistics", "draw_weights", "replicated_statistics"]
 
 PAIR_BLOCK: Final = 1 << 18
 """Statistics in memory at a time, so that they stay in the cache."""
@@ -47,8 +47,7 @@ def combined_statistics(
             drop_noise(each[:, first[part]], each[:, second[part]])
             for each in (values, machine.known, machine.extra)
         )
-        mean[part], error[part], _ = combined_means(human, known, extra)
-        differ[part] = np.count_nonzero(human, 0)
+        mean[part], error[part], _, differ[part], _ = combined_means(human, known, extra)
     return PairStatistics(first, second, mean, error, differ)
 
 
@@ -58,6 +57,10 @@ class BothReplicates:
     Human queries and queries of the machine alone are drawn with replacement, and the weight of
     the machine is estimated in each replicate. It is estimated from all drawn human queries, not
     without one: a query that was drawn twice cannot be left out.
+
+    If fewer than ten human queries differ from the commonest difference, replicates say little
+    about the statistic: in many of them no query differs. It is then drawn from Student's t,
+    independently of the other pairs.
 
     Parameters
     ----------
@@ -81,63 +84,88 @@ class BothReplicates:
         self.pairs = pairs
         # Systems x queries, so that pairs are rows.
         self.human, self.known, self.extra = (
-            np.ascontiguousarray((each - each.mean(0)).T)
-            for each in (values, machine.known, machine.extra)
+            np.ascontiguousarray(each.T) for each in (values, machine.known, machine.extra)
         )
-        self.shift = machine.known.mean(0) - machine.extra.mean(0)
         self.n, self.more = len(values), len(machine.extra)
-        # Replaces a variance of 0: the statistic becomes 0, or as large as possible.
-        self.no_variance = np.inf if self.n >= FEW else TINY
+        self.few = pairs.differ < DIFFERING
 
     def compare(self, piece: tuple[int, int], thresholds: Floats) -> tuple[Ints, Floats]:
         """Return how many replicates reach each threshold, and the largest statistic of each."""
         generator, count = piece_generator(self.seed, piece[0]), piece[1]
-        drawn = _weights(generator, self.n, count), _weights(generator, self.more, count)
+        drawn = draw_weights(generator, self.n, count), draw_weights(generator, self.more, count)
+        by_t = iter(generator.standard_t(self.n - 1, (int(self.few.sum()), count)))
         reached = np.empty(len(thresholds), np.int64)
         running = np.full(count, 0.0 if self.alternative == "two-sided" else -np.inf)
         size = max(1, PAIR_BLOCK // max(count, self.n, self.more))
         for start in range(0, len(thresholds), size):
             part = slice(start, start + size)
-            for at, row in enumerate(self._statistics(part, *drawn), start):
-                np.maximum(running, row, out=running)
+            for at, drawn_again in enumerate(self._statistics(part, *drawn), start):
+                row = next(by_t) if self.few[at] else drawn_again
+                np.maximum(running, self._evidence(row), out=running)
                 reached[at] = np.count_nonzero(running >= thresholds[at])
         return reached, running
 
     def _statistics(self, part: slice, human: Floats, extra: Floats) -> Floats:
-        """Return the evidence of some pairs in the replicates: pairs x replicates."""
+        """Return the studentized differences of some pairs: pairs x replicates."""
         first, second = self.pairs.first[part], self.pairs.second[part]
         y, f, g = (each[first] - each[second] for each in (self.human, self.known, self.extra))
-        mean_y, mean_f, mean_g = y @ human, f @ human, g @ extra
-        products = (y * f) @ human - mean_y * mean_f
-        squares = (f * f) @ human - mean_f**2
-        spread = FLAT * (f * f).mean(1)[:, None]
-        weight = np.divide(products, squares, out=np.zeros_like(products), where=squares > spread)
-        weight = np.clip(weight / (1 + self.n / self.more), 0.0, 1.0)
-        shift = (self.shift[first] - self.shift[second])[:, None]
-        own = (y * y) @ human - mean_y**2 - 2 * weight * products + weight**2 * squares
-        others = weight**2 * ((g * g) @ extra - mean_g**2)
-        variance = own / (self.n - 1) + others / (self.more - 1)
-        variance[variance <= 1e-10 * self.pairs.error[part, None] ** 2] = self.no_variance
-        centre = self._centre(part)
-        statistics: Floats = mean_y - weight * (mean_f - mean_g + shift) - centre
-        statistics /= np.sqrt(variance)
+        return replicated_statistics(y, f, g, human, extra, self.pairs.error[part])
+
+    def _evidence(self, statistics: Floats) -> Floats:
+        """Return the statistics, larger for stronger evidence."""
         if self.alternative == "two-sided":
             return np.abs(statistics)
         return -statistics if self.alternative == "less" else statistics
 
-    def _centre(self, part: slice) -> Floats:
-        """Return the estimates of all queries, by the weight that all of them give."""
-        first, second = self.pairs.first[part], self.pairs.second[part]
-        y, f = (each[first] - each[second] for each in (self.human, self.known))
-        products, squares = (y * f).sum(1), (f * f).sum(1)
-        weight = np.divide(products, squares, out=np.zeros_like(products), where=squares > 0)
-        weight = np.clip(weight / (1 + self.n / self.more), 0.0, 1.0)
-        shift = self.shift[first] - self.shift[second]
-        centre: Floats = (-weight * shift)[:, None]
-        return centre
+
+def replicated_statistics(
+    human: Floats,
+    machine: Floats,
+    extra: Floats,
+    drawn: Floats,
+    drawn_extra: Floats,
+    error: Floats,
+) -> Floats:
+    """Return combined differences in replicates, minus the observed ones, over standard errors.
+
+    Parameters
+    ----------
+    human, machine, extra
+        Differences, (…) x pairs x queries: of human queries under both judgements, and of the
+        queries of the machine alone.
+    drawn, drawn_extra
+        How often each query is drawn, over the number of queries: (…) x queries x replicates.
+    error
+        The observed standard errors, (…) x pairs.
+    """
+    n, more = human.shape[-1], extra.shape[-1]
+    shift = (machine.mean(-1) - extra.mean(-1))[..., None]
+    y, f, g = (each - each.mean(-1, keepdims=True) for each in (human, machine, extra))
+    mean_y, mean_f, mean_g = y @ drawn, f @ drawn, g @ drawn_extra
+    products = (y * f) @ drawn - mean_y * mean_f
+    squares = (f * f) @ drawn - mean_f**2
+    flat = FLAT * (f * f).mean(-1)[..., None]
+    weight = _weight(products, squares, flat, 1 + n / more)
+    own = (y * y) @ drawn - mean_y**2 - 2 * weight * products + weight**2 * squares
+    others = weight**2 * ((g * g) @ drawn_extra - mean_g**2)
+    variance = own / (n - 1) + others / (more - 1)
+    # In place of a variance of 0: the statistic becomes 0, or as large as possible.
+    variance[variance <= 1e-10 * error[..., None] ** 2] = np.inf if n >= FEW else TINY
+    # The estimate of all queries, by the weight that all of them give.
+    both, alone = ((each * f).sum(-1)[..., None] for each in (y, f))
+    centre = -_weight(both, alone, np.zeros_like(flat), 1 + n / more) * shift
+    statistics: Floats = mean_y - weight * (mean_f - mean_g + shift) - centre
+    statistics /= np.sqrt(variance)
+    return statistics
 
 
-def _weights(generator: np.random.Generator, queries: int, count: int) -> Floats:
+def _weight(products: Floats, squares: Floats, flat: Floats, shrink: float) -> Floats:
+    """Return the weight of the machine; 0 if its values do not vary."""
+    slope = np.divide(products, squares, out=np.zeros_like(products), where=squares > flat)
+    return np.clip(slope / shrink, 0.0, 1.0)
+
+
+def draw_weights(generator: np.random.Generator, queries: int, count: int) -> Floats:
     """Return how often each query is drawn, over the number of queries: queries x replicates."""
     drawn = generator.integers(0, queries, (count, queries), np.int64)
     drawn += np.arange(0, count * queries, queries)[:, None]

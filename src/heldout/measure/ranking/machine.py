@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,6 +31,12 @@ __all__ = ["JudgedTwice", "MachineEvaluation", "judged_twice"]
 COMPLETE: Final = 0.95
 """Share of the documents with human judgements that the machine must have judged, too."""
 
+NAMED: Final = 4
+"""Letters of a name from which on it is not the same by chance."""
+
+COPIED: Final = 100
+"""Judgements of people and machine from which on it is strange that all are equal."""
+
 JUDGED_APART: Final = 0.05
 """Difference in judged top documents between human queries and others that is worth a warning."""
 
@@ -46,11 +53,14 @@ class MachineEvaluation:
         The values of each run on all queries of the machine; the last column is ``Judged@10``.
     warnings
         What was noticed about both judgements.
+    judge
+        The name of the machine; empty if it is unknown.
     """
 
     human: frozenset[str]
     runs: tuple[RunScores, ...]
     warnings: tuple[Note, ...]
+    judge: str = ""
 
     def scores(self, measure: int, queries: Sequence[str], missing: str) -> MachineScores:
         """Return the scores of the human queries, and of the queries of the machine alone.
@@ -78,8 +88,26 @@ class MachineEvaluation:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What was noticed about both judgements, and about the runs under those of the machine."""
+        return (*self.warnings, *self.ranking_notes)
+
+    @property
+    def ranking_notes(self) -> tuple[Note, ...]:
+        """What was noticed about the runs under the judgements of the machine."""
         own = run_warnings([replace(run, ranking="") for run in self.runs], missing="zero")
-        return (*self.warnings, *self._apart(), *(note.of("machine judgements") for note in own))
+        every = (*self._own_judge(), *self._apart())
+        return (*every, *(note.of("machine judgements") for note in own))
+
+    def _own_judge(self) -> list[Note]:
+        """Warn if a system has the name of the machine: it may be the model that judges."""
+        same = [run.name for run in self.runs if _same_model(run.name, self.judge)]
+        if not same:
+            return []
+        text = (
+            f"{same[0]} has the name of the machine ({self.judge}): if it is the same model, it "
+            "judges its own work and prefers it; the combined estimates correct it, scores under "
+            "machine judgements alone do not"
+        )
+        return [Note("own-judge", text)]
 
     def _apart(self) -> list[Note]:
         """Warn if the machine judged the runs on human queries less (or more) completely."""
@@ -101,12 +129,10 @@ class MachineEvaluation:
         return [row for row, query in queries if (query in self.human) is human]
 
 
-def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice | None:
-    """Return human and machine judgements; None if there are no machine judgements."""
+def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice:
+    """Return human and machine judgements."""
     if machine is None:
-        if assume_random:
-            raise InputError("assume_random goes with machine judgements: pass machine")
-        return None
+        raise InputError("assume_random goes with machine judgements: pass machine")
     return JudgedTwice(human, machine, assume_random=assume_random)
 
 
@@ -152,8 +178,13 @@ class JudgedTwice:
 
     def evaluation(self, runs: Sequence[RunScores]) -> MachineEvaluation:
         """Return the values of all runs, with warnings."""
-        notes = [*self._incomplete(), *self._not_random()]
-        return MachineEvaluation(frozenset(self.human.queries), tuple(runs), tuple(notes))
+        human = frozenset(self.human.queries)
+        return MachineEvaluation(human, tuple(runs), self.notes, self.machine.name)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was noticed about both judgements."""
+        return (*self._incomplete(), *self._not_random())
 
     def _incomplete(self) -> list[Note]:
         notes = []
@@ -163,7 +194,20 @@ class JudgedTwice:
             notes.append(Note("machine-incomplete", text))
         ours, theirs = self.human.to_dict(), self.machine.qrels.to_dict()
         total = sum(map(len, ours.values()))
-        shared = sum(len(docs.keys() & theirs[query].keys()) for query, docs in ours.items())
+        pairs = [
+            (grade, theirs[query][doc])
+            for query, docs in ours.items()
+            for doc, grade in docs.items()
+            if doc in theirs[query]
+        ]
+        shared = len(pairs)
+        if shared >= COPIED and all(one == other for one, other in pairs):
+            text = (
+                f"the machine gave all {shared:,} documents with human judgements the grade that "
+                "people gave: if human judgements were copied into its file, combined estimates "
+                "are biased; give the machine's own"
+            )
+            notes.append(Note("machine-copies", text))
         if shared < COMPLETE * total:
             text = (
                 f"the machine judged {shared:,} of the {total:,} documents with human judgements "
@@ -182,6 +226,13 @@ class JudgedTwice:
             "(assume_random=True), or draw such queries with heldout split --sample"
         )
         return [Note("random-sample", text)]
+
+
+def _same_model(system: str, judge: str) -> bool:
+    """Return whether one name is the other, or a whole part of it, such as gpt4o of bm25-gpt4o."""
+    names = [re.sub(r"[^a-z0-9]+", " ", name.lower()).strip() for name in (system, judge)]
+    short, long = sorted(names, key=len)
+    return len(short) >= NAMED and f" {short} " in f" {long} "
 
 
 def _mean(columns: tuple[Any, ...]) -> Any:

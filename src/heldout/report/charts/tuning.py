@@ -1,17 +1,17 @@
-"""Training scores by parameters, and the settings that were selected in folds."""
+"""Scores by parameters, and the settings that were selected in folds."""
 
 from __future__ import annotations
 
 import json
 import math
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
 
 from heldout.errors import InputError
-from heldout.report.charts.builders import drawing, tip
+from heldout.report.charts.builders import colours, drawing, tip
 from heldout.report.charts.marks import inline, rows_height
 from heldout.report.charts.theme import WIDTH
 
@@ -19,7 +19,10 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
-__all__ = ["draw_tuning", "tuned_axes", "tuning_data"]
+__all__ = ["draw_tuning", "has_test_curve", "tuned_axes", "tuning_data"]
+
+_TRAINING: Final = "training data"
+_HELD_OUT: Final = "held-out data"
 
 
 def tuning_data(results: Results, system: str) -> pl.DataFrame:
@@ -36,10 +39,12 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
     -------
     polars.DataFrame
         One column per parameter that varies; mean, low and high (mean, minimum and maximum of the
-        training scores of the splits), whole (score on all data; null if not known), times (number
-        of splits that selected the setting), shipped (whether it was selected on all data),
-        held_out (the held-out score of the system as tuned in the splits; the same in all rows, and
-        null if it is not comparable with training scores).
+        training scores of the splits), whole (score on all data; null if not known), test,
+        test_low and test_high (mean, minimum and maximum of the scores of the setting on the
+        held-out sides; null if not known), times (number of splits that selected the setting),
+        shipped (whether it was selected on all data), held_out (the held-out score of the system as
+        tuned in the splits; the same in all rows, and null if it is not comparable with training
+        scores).
     """
     rows = results.surface.filter((pl.col("system") == system) & pl.col("mean").is_not_null())
     if rows["number"].n_unique() < 2:
@@ -53,7 +58,8 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
     for number, point in sorted(points.items()):
         own = rows.filter(pl.col("number") == number)
         whole = own.filter(pl.col("repeat").is_null())["mean"].to_list()
-        splits = own.filter(pl.col("repeat").is_not_null())["mean"].to_list() or whole
+        parts = own.filter(pl.col("repeat").is_not_null())
+        splits = parts["mean"].to_list() or whole
         found.append(
             {
                 **{name: point.get(name) for name in names},
@@ -61,6 +67,9 @@ def tuning_data(results: Results, system: str) -> pl.DataFrame:
                 "low": min(splits),
                 "high": max(splits),
                 "whole": whole[0] if whole else None,
+                "test": parts["held_out"].mean(),
+                "test_low": parts["held_out"].min(),
+                "test_high": parts["held_out"].max(),
                 "times": chosen.count(number),
                 "shipped": number == summary["ship_number"],
                 "held_out": held_out,
@@ -87,7 +96,13 @@ def _varying(points: list[dict[str, Any]]) -> list[str]:
 def tuned_axes(frame: pl.DataFrame) -> list[str]:
     """The parameters of a frame of `tuning_data`."""
     own = {"mean", "low", "high", "whole", "times", "shipped", "held_out"}
+    own |= {"test", "test_low", "test_high"}
     return [name for name in frame.columns if name not in own]
+
+
+def has_test_curve(frame: pl.DataFrame) -> bool:
+    """Whether a frame of `tuning_data` has the scores of each setting on held-out data."""
+    return "test" in frame.columns and bool(frame["test"].is_not_null().any())
 
 
 def draw_tuning(
@@ -178,29 +193,51 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
         x = alt.X("value:Q", title=name, scale=across)
     else:
         x = _worded(frame, name)
-    y = alt.Y(
-        "mean:Q", title=f"{measure} on training data", scale=alt.Scale(zero=False, padding=16)
-    )
+    both = has_test_curve(frame)
+    title = measure if both else f"{measure} on training data"
+    y = alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False, padding=16))
     hover = tip(
         ("p0:N", name),
-        ("mean:Q", measure, ".4f"),
+        ("mean:Q", f"{measure} on training data" if both else measure, ".4f"),
         ("low:Q", "minimum over folds", ".4f"),
         ("high:Q", "maximum over folds", ".4f"),
         ("whole:Q", "on all data", ".4f"),
+        *([("test:Q", "on held-out data", ".4f")] if both else []),
         ("times:Q", "folds that selected it"),
     )
     base = alt.Chart(inline(drawn)).encode(x=x, tooltip=hover)
-    band = base.mark_area(opacity=0.18).encode(
-        y=alt.Y("low:Q", title=f"{measure} on training data", scale=alt.Scale(zero=False)),
-        y2="high:Q",
-    )
-    line = base.mark_line(point=True).encode(y=y)
+    curve = _curve_layers(base, ("mean", "low", "high"), title, _TRAINING if both else None)
+    if both:
+        test = _curve_layers(base, ("test", "test_low", "test_high"), title, _HELD_OUT)
+        curve = [test[0], curve[0], curve[1], test[1]]  # bands behind lines
     words = (
         f"{measure} as a function of {name} on training data, the range over the folds, how many "
         "folds selected each value, and the held-out score."
     )
-    layers = [band, line, *_held_out_line(frame), *_badges(drawn, x, y, hover)]
+    if both:
+        words += " A second curve has the scores of each value on held-out data."
+    layers = [*curve, *_held_out_line(frame), *_badges(drawn, x, y, hover)]
     return drawing(layers, words, 260)
+
+
+def _curve_layers(
+    base: alt.Chart, columns: tuple[str, str, str], title: str, name: str | None
+) -> list[alt.Chart]:
+    """A band, and a line; with a name they get a colour and an entry of the legend."""
+    middle, low, high = columns
+    band = base.mark_area(opacity=0.18).encode(
+        y=alt.Y(f"{low}:Q", title=title, scale=alt.Scale(zero=False)), y2=f"{high}:Q"
+    )
+    dash = [5, 4] if name == _HELD_OUT else [1, 0]
+    shape = "diamond" if name == _HELD_OUT else "circle"
+    line = base.mark_line(strokeDash=dash, point=alt.OverlayMarkDef(shape=shape)).encode(
+        y=alt.Y(f"{middle}:Q", title=title, scale=alt.Scale(zero=False, padding=16))
+    )
+    if name is None:
+        return [band, line]
+    legend = alt.Legend(symbolType="stroke", symbolStrokeWidth=2, symbolOpacity=1)
+    colour = colours("curve", [_TRAINING, _HELD_OUT], legend=legend)
+    return [one.transform_calculate(curve=repr(name)).encode(color=colour) for one in (band, line)]
 
 
 def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.report.machine import estimate_lines
 from heldout.report.page.answer import board_answer
 from heldout.report.page.board import board_of_results
 from heldout.report.page.board_tables import (
@@ -101,6 +102,7 @@ def ranking_answer(results: Results, comparison: Comparison | None) -> Iterator[
         )
     elif comparison is not None:
         yield decision_line(comparison, _NOUN)
+        yield from estimate_lines(comparison)
 
 
 def ranking_tables(
@@ -126,9 +128,10 @@ def ranking_tables(
 def _sources(results: Results, measure: str, comparison: Comparison | None) -> dict[str, str]:
     found = results.estimate(results.systems[0], measure)
     level = f"{100 * found['level']:g}% confidence interval"
+    judged = "human judgements" if "machine" in found else "a relevant document"
     return {
         "score": f"estimate for {found['estimand']} ({found['estimator']}), "
-        f"{found['n_queries']:,} queries with a relevant document: summary.json; the values of "
+        f"{found['n_queries']:,} queries with {judged}: summary.json; the values of "
         f"single queries are in values.parquet, where measure is {measure}",
         "interval": f"{level} of the score ({found['interval']}): summary.json",
         "gap": f"{level} of the difference, for the same queries on new documents: summary.json, "

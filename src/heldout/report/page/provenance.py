@@ -13,7 +13,7 @@ from heldout.report.plan_words import plan_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from heldout.experiment.manifest import Manifest, SettingsRecord
+    from heldout.experiment.manifest import MachineSettings, Manifest, SettingsRecord
     from heldout.experiment.results import Results
 
 __all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
@@ -67,6 +67,8 @@ def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
         ("level", f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"),
     ]
     pairs += [(name.replace("_", " "), str(settings[name])) for name in _MORE if settings.get(name)]
+    if "machine" in settings:
+        pairs.append(("judgements of a machine", _machine(settings["machine"])))
     pairs.append(("versions", _listed(manifest["versions"])))
     pairs += [
         (f"fingerprint of {_plain(name)}", str(value))
@@ -80,6 +82,17 @@ def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
 def _plan(settings: SettingsRecord) -> str:
     seed = "" if settings["plan_seed"] is None else f", seed {settings['plan_seed']}"
     return f"{settings['plan']}, {count_of(settings['splits'], 'split')}{seed}"
+
+
+def _machine(machine: MachineSettings) -> str:
+    sample = "" if machine["assume_random"] else ", not confirmed"
+    return (
+        f"{machine['name'] or 'given as an object'}: "
+        f"{count_of(machine['queries'], 'query', 'queries')}, "
+        f"{count_of(machine['judgements'], 'judgement')}; {machine['human_queries']:,} queries "
+        f"have human judgements (a random sample{sample}); tuned on {machine['tune_on']} "
+        "judgements"
+    )
 
 
 def _plain(name: str) -> str:

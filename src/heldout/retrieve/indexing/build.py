@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -13,18 +11,25 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.atomic import write_atomically
 from heldout.data.documents import TextDigest
+from heldout.data.parallel import stream_threads
 from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
 from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
+from heldout.retrieve.indexing.column import Column
 from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Inverter, Stretch
 from heldout.retrieve.indexing.kernels.counting import count_terms
 from heldout.retrieve.indexing.kernels.cutting import cut_words
 from heldout.retrieve.indexing.kernels.placing import place_postings
 from heldout.retrieve.indexing.spill import Spool
-from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, leading_words, pack
-from heldout.retrieve.indexing.strings import join as join_strings
+from heldout.retrieve.indexing.strings import (
+    PackedStrings,
+    bytewise_order,
+    leading_words,
+    offsets_of,
+    pack,
+)
 from heldout.retrieve.indexing.tokenize import Tokenizer
 from heldout.retrieve.indexing.vocabulary import Vocabulary, final_vocabulary
 
@@ -38,7 +43,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.tokenize import Postings
 
-__all__ = ["Parts", "Plan", "build_arrays", "build_file"]
+__all__ = ["DuplicateIdError", "Parts", "Plan", "build_arrays", "build_file"]
 
 _BATCH: Final = 4 << 20
 """Bytes of text that a thread processes at a time: more does not fit into the cache."""
@@ -62,7 +67,8 @@ class Plan:
     threads
         Number of threads.
     progress
-        Called with the number of documents done and the number of all documents.
+        Called with the number of documents done and the number of all documents, 0 while it is
+        unknown.
     """
 
     analyzer: Analyzer
@@ -92,6 +98,10 @@ class Plan:
         return max(_LEAST, min(_BATCH, share))
 
 
+class DuplicateIdError(InputError):
+    """Two documents have the same id."""
+
+
 class _Tokenized(NamedTuple):
     """A batch of documents: ids, hashes of texts, terms."""
 
@@ -112,7 +122,7 @@ def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[An
     """Build all sections in memory; return them and `Documents.digest`."""
     batches = documents.batches(plan.batch_size())
     with Spool(None, plan.memory) as spool:
-        inverter, arrays, digest = _first_pass(batches, len(documents), plan, spool)
+        inverter, arrays, digest = _first_pass(batches, documents.size_hint(), plan, spool)
         nothing = Stretch(0, 0, np.empty(0, np.int32), np.empty(0, np.uint16))
         postings = next(inverter.stretches(None), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
@@ -132,7 +142,8 @@ def build_file(
     Parameters
     ----------
     batches, size
-        All documents, in batches of about `Plan.batch_size` bytes, and their number.
+        All documents, in batches of about `Plan.batch_size` bytes, and their number, if known: 0
+        if not.
     describe
         Returns the description in the header, given `Documents.digest`.
     """
@@ -147,13 +158,13 @@ def build_file(
                 name: (array.dtype.newbyteorder("<").str, len(array))
                 for name, array in arrays.items()
             }
-            sizes |= bound_sizes(np.diff(inverter.offsets), size)
+            sizes |= bound_sizes(np.diff(inverter.offsets), len(inverter.lengths))
             sizes["documents"] = ("<i4", n_postings)
             sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
             writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
-            for stretch in inverter.stretches(plan.memory // 2):
+            for stretch in inverter.stretches(plan.memory):
                 writer.write("documents", stretch.documents)
                 writer.write("counts", stretch.counts)
                 for name, array in _bounds(inverter, stretch, plan.threads).arrays().items():
@@ -166,19 +177,20 @@ def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spoo
     announce("the index builder", cut_words, count_terms, place_postings)
     digest = TextDigest()
     ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
+    id_order = _id_ranks(ids)
     inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
     arrays: dict[str, NDArray[Any]] = {
         "offsets": inverter.offsets,
         "lengths": inverter.lengths,
         "distinct": inverter.distinct,
-        "id_order": _id_ranks(ids),
+        "id_order": id_order,
         "term_bytes": terms.data,
         "term_offsets": terms.offsets,
         "term_words": leading_words(terms),
         "id_bytes": ids.data,
         "id_offsets": ids.offsets,
-        "text_hashes": hashes.reshape(-1),
+        "text_hashes": hashes,
     }
     return Parts(inverter, arrays, digest.hexdigest())
 
@@ -197,19 +209,22 @@ def _tokenize(
 ) -> tuple[PackedStrings, NDArray[np.uint64], Vocabulary]:
     """Tokenize all documents into the spool; return ids, hashes of texts, and the vocabulary."""
     tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
-    ids: list[PackedStrings] = []
-    hashes = [np.zeros((0, 2), np.uint64)]
+    names, lengths, hashes = Column(np.uint8), Column(np.int32), Column(np.uint64)
     n_done = 0
     for batch_ids, batch_hashes, postings in _in_order(batches, tokenizers):
         spool.add(postings)
-        ids.append(batch_ids)
-        hashes.append(batch_hashes)
+        names.extend(batch_ids.data)
+        lengths.extend(np.diff(batch_ids.offsets))
+        hashes.extend(batch_hashes.reshape(-1))
         n_done += len(batch_ids)
         if plan.progress is not None:
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
     del tokenizers  # only the terms of their tables are needed while these are sorted
-    return join_strings(ids), np.concatenate(hashes), final_vocabulary(raw, plan.analyzer)
+    vocabulary = final_vocabulary(raw, plan.analyzer)
+    del raw
+    ids = PackedStrings(names.drained(), offsets_of(lengths.drained()))
+    return ids, hashes.drained(), vocabulary
 
 
 def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:
@@ -233,18 +248,7 @@ def _in_order(batches: Iterator[TextBatch], tokenizers: list[Tokenizer]) -> Iter
         finally:
             free.put(tokenizer)
 
-    with ThreadPoolExecutor(len(tokenizers)) as pool:
-        waiting = deque[Any]()
-        try:
-            for batch in batches:
-                waiting.append(pool.submit(work, batch))
-                if len(waiting) > len(tokenizers):
-                    yield waiting.popleft().result()
-            while waiting:
-                yield waiting.popleft().result()
-        finally:
-            for future in waiting:
-                future.cancel()
+    yield from stream_threads(work, batches, len(tokenizers), ahead=1)
 
 
 def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
@@ -252,7 +256,7 @@ def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
     order, new = bytewise_order(ids)
     if not new.all():
         twice = ids[int(order[np.flatnonzero(~new)[0]])]
-        raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
+        raise DuplicateIdError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     return ranks

@@ -29,6 +29,7 @@ __all__ = [
     "FORMAT",
     "IndexWriter",
     "Opened",
+    "check_shapes",
     "digest",
     "fingerprint_of",
     "is_index",
@@ -263,3 +264,26 @@ def _mapped(content: mmap.mmap, section: Section) -> NDArray[Any]:
     if not section.count:
         return np.empty(0, section.dtype)
     return np.frombuffer(content, section.dtype, section.count, section.offset)
+
+
+def check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise an error if the arrays do not fit together; `Index.check_postings` checks contents."""
+    n_documents = len(arrays["lengths"])
+    n_terms = len(arrays["term_words"])
+    n_postings = len(arrays["documents"])
+    fits = (
+        len(arrays["distinct"]) == len(arrays["id_order"]) == n_documents
+        and len(arrays["id_offsets"]) == n_documents + 1
+        and len(arrays["offsets"]) == len(arrays["term_offsets"]) == n_terms + 1
+        and len(arrays["counts"]) == n_postings == int(arrays["offsets"][-1])
+        and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
+        and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
+    )
+    if "bound_terms" in arrays:
+        from heldout.retrieve.indexing.bounds import sizes_of_rows  # compiled loops
+
+        sizes = sizes_of_rows(len(arrays["bound_terms"]), n_terms, n_documents)
+        fits &= all(len(arrays[section]) == count for section, (_, count) in sizes.items())
+        fits &= len(arrays["text_hashes"]) == 2 * n_documents
+    if not fits:
+        raise InputError(f"{name}: the parts of the index do not fit together: build it again")

@@ -7,24 +7,27 @@ batches. The result does not depend on which thread did what.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.parallel import run_threads, stream_threads
 from heldout.errors import InputError
 from heldout.retrieve.indexing.kernels.placing import (
     count_postings,
     count_regions,
+    divide_postings,
     place_postings,
     sort_postings,
 )
-from heldout.retrieve.indexing.kernels.types import Placed, Sorted
+from heldout.retrieve.indexing.kernels.types import Counted, Placed, Sorted
+from heldout.retrieve.indexing.tokenize import Postings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
@@ -34,16 +37,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Inverter", "Stretch"]
 
-_R = TypeVar("_R")
 _NARROW: Final = (1 << 16) - 1
 _WIDE: Final = (1 << 31) - 1
 _CHUNK: Final = 1 << 22
 """Postings that a thread sorts at a time."""
 _PER_SORTED: Final = 12
 """Bytes per posting while it is sorted."""
-_REGION: Final = 15
+_REGION: Final = 18
 """A region has at least two to this power positions: with counts, they fit into a cache."""
 _MOST_REGIONS: Final = 1 << 12
+_MOST_PARTS: Final = 64
+"""Ranges of terms that a spool is divided into: each batch has a few bytes per part."""
 
 
 class Stretch(NamedTuple):
@@ -104,7 +108,7 @@ class Inverter:
                 greatest = max(greatest, found)
             return greatest
 
-        greatest = max(_parallel(count_group, len(groups)), default=0)
+        greatest = max(run_threads(count_group, range(len(groups)), len(groups)), default=0)
         if greatest > _WIDE:
             raise InputError(f"a term occurs {greatest:,} times in one document: split it")
         offsets = np.zeros(n_terms + 1, np.int64)
@@ -123,26 +127,84 @@ class Inverter:
     def stretches(self, memory: int | None) -> Iterator[Stretch]:
         """Return the postings of all terms, in pieces that fit into half of `memory`.
 
-        The other half is for sorting; None: all at once.
+        The other half is for sorting; None: all at once. If there are several pieces, the spool is
+        divided first, so that each piece reads little more than its own postings.
         """
         limit, chunk = int(self.offsets[-1]), _CHUNK
         if memory is not None:
             limit = max(1, memory // 2 // (8 if self.wide else 6))
-            chunk = min(chunk, memory // 2 // _PER_SORTED // max(1, len(self.groups)))
+            chunk = min(chunk, memory // 4 // _PER_SORTED // max(1, len(self.groups)))
+        spans = list(self._spans(limit))
+        if len(spans) <= 1:
+            for span in spans:
+                yield self._place(self.spool, span, chunk)
+            return
+        per_part = -(-len(spans) // _MOST_PARTS)
+        parts = [spans[at : at + per_part] for at in range(0, len(spans), per_part)]
+        with ExitStack() as stack:
+            spools = [stack.enter_context(self.spool.beside()) for _ in parts]
+            self._divide([part[0][0] for part in parts], spools)
+            for part, spool in zip(parts, spools, strict=True):
+                for span in part:
+                    yield self._place(spool, span, chunk)
+                spool.close()
+
+    def _spans(self, limit: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges of terms with at most `limit` postings (or of one term)."""
         low, n_terms = 0, len(self.offsets) - 1
         while low < n_terms:
             high = int(np.searchsorted(self.offsets, self.offsets[low] + limit, "right")) - 1
             high = min(max(high, low + 1), n_terms)
-            yield self._place(low, high, chunk)
+            yield low, high
             low = high
 
-    def _place(self, low: int, high: int, chunk: int) -> Stretch:
-        """Make the second pass for the terms `low` to `high`."""
+    def _divide(self, firsts: list[int], spools: list[Spool]) -> None:
+        """Move the postings of each batch to spools by ranges of terms.
+
+        Parameters
+        ----------
+        firsts
+            The first term of each range.
+        """
+        # The number of the range of each raw term; the one after the last is for what is left out.
+        part_of = [
+            np.where(final < 0, len(firsts), np.searchsorted(firsts, final, "right") - 1)
+            .astype(np.uint8)
+            for final in self.vocabulary.final
+        ]  # fmt: skip
+
+        def divide(number: int) -> list[Postings]:
+            one = self.spool.take(number)
+            size, width = one.counted.counts.shape
+            divided = Counted(
+                np.empty(size, np.int32),
+                np.empty((size, width), np.uint16),
+                np.zeros((len(firsts) + 1, len(one.counted.offsets)), np.int64),
+            )
+            divide_postings(one.counted, part_of[one.table], divided)
+            ends = np.cumsum(divided.offsets[:, -1]).tolist()
+            return [
+                Postings(
+                    one.first,
+                    one.table,
+                    Counted(divided.terms[begin:end], divided.counts[begin:end], offsets),
+                )
+                for begin, end, offsets in zip([0, *ends], ends[:-1], divided.offsets, strict=False)
+            ]
+
+        for several in stream_threads(divide, range(len(self.spool)), len(self.groups), ahead=1):
+            for spool, one in zip(spools, several, strict=True):
+                spool.add(one)
+        self.spool.close()
+
+    def _place(self, spool: Spool, span: tuple[int, int], chunk: int) -> Stretch:
+        """Make the second pass for a range of terms."""
+        low, high = span
         size = int(self.offsets[high] - self.offsets[low])
         documents = np.empty(size, np.int32)
         counts = np.empty((size, 2 if self.wide else 1), np.uint16)
         cursors = self._cursors(low, high)
-        sizes = self.spool.sizes()
+        sizes = spool.sizes()
 
         def place_group(group: int) -> None:
             latest = np.full(high - low, -1, np.int32)
@@ -152,17 +214,17 @@ class Inverter:
             # Sized by input: two raw terms with the same stem take two rows until they are placed.
             room = _room(most, size)
             for part in parts:
-                self._place_batches(part, (low, high), room, placed)
+                self._place_batches(spool, part, span, room, placed)
 
-        _parallel(place_group, len(self.groups))
+        run_threads(place_group, range(len(self.groups)), len(self.groups))
         joined = counts.astype("<u2", copy=False).view("<i4") if self.wide else counts
         return Stretch(low, high, documents, joined.reshape(-1))
 
     def _place_batches(
-        self, numbers: range, span: tuple[int, int], room: Sorted, placed: Placed
+        self, spool: Spool, numbers: range, span: tuple[int, int], room: Sorted, placed: Placed
     ) -> None:
         """Sort the postings of a few batches by region, then place them."""
-        batches = [self.spool.load(number) for number in numbers]
+        batches = [spool.load(number) for number in numbers]
         room.ends[:] = 0
         for one in batches:
             final = self.vocabulary.final[one.table]
@@ -210,10 +272,3 @@ def _groups(sizes: Ints, threads: int) -> tuple[range, ...]:
     wanted = [total * number // threads for number in range(1, threads)]
     cuts = [0, *np.searchsorted(ends, wanted, "right").tolist(), len(sizes)]
     return tuple(range(a, b) for a, b in pairwise(cuts) if a < b)
-
-
-def _parallel(task: Callable[[int], _R], number: int) -> list[_R]:
-    if number <= 1:
-        return [task(one) for one in range(number)]
-    with ThreadPoolExecutor(number) as pool:
-        return list(pool.map(task, range(number)))

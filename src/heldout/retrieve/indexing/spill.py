@@ -34,13 +34,17 @@ class Spool(AbstractContextManager["Spool"]):
     def __init__(self, folder: Path | None, memory: int) -> None:
         self._folder = folder
         self._left = memory
-        self._held: list[Postings | _Place] = []
+        self._held: list[Postings | _Place | None] = []
         self._sizes: list[int] = []
         self._file: IO[bytes] | None = None
         # The file has one position, shared by several threads.
         self._lock = threading.Lock()
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove the temporary file; nothing can be loaded from it any more."""
         if self._file is not None:
             self._file.close()
 
@@ -65,13 +69,25 @@ class Spool(AbstractContextManager["Spool"]):
         else:
             self._held.append(self._write(postings, self._folder))
 
+    def take(self, number: int) -> Postings:
+        """Return the postings of a batch and forget them."""
+        found = self.load(number)
+        self._held[number] = None
+        return found
+
+    def beside(self) -> Spool:
+        """Return an empty spool that writes all postings to disk, to the same folder."""
+        return Spool(self._folder, 0)
+
     def load(self, number: int) -> Postings:
         """Return the postings of a batch."""
         held = self._held[number]
         if isinstance(held, Postings):
             return held
         with self._lock:
-            assert self._file is not None  # noqa: S101 - a place is made by writing
+            # A place is made by writing.
+            assert self._file is not None  # noqa: S101
+            assert held is not None  # noqa: S101
             self._file.seek(held.offset)
             terms = self._read((held.n_postings,), np.int32)
             counts = self._read((held.n_postings, held.width), np.uint16)

@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["PackedStrings", "bytewise_order", "gather", "join", "leading_words", "pack"]
+__all__ = [
+    "PackedStrings",
+    "bytewise_order",
+    "gather",
+    "join",
+    "leading_words",
+    "offsets_of",
+    "pack",
+]
 
 _PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
@@ -52,7 +60,7 @@ class PackedStrings(Sequence[str]):
         if isinstance(place, slice):
             begin, end, step = place.indices(len(self))
             if step == 1:
-                return list(self._some(begin, max(begin, end)))
+                return self._some(begin, max(begin, end))
             return [self[number] for number in range(begin, end, step)]
         number = place + len(self) if place < 0 else place
         if not 0 <= number < len(self):
@@ -74,12 +82,14 @@ class PackedStrings(Sequence[str]):
         """Return the bytes of one string."""
         return self.data[self.offsets[number] : self.offsets[number + 1]].tobytes()
 
-    def _some(self, begin: int, end: int) -> Iterator[str]:
+    def _some(self, begin: int, end: int) -> list[str]:
         places = (self.offsets[begin : end + 1] - self.offsets[begin]).tolist()
         data = self.data[self.offsets[begin] : self.offsets[end]].tobytes()
         try:
-            for a, b in pairwise(places):
-                yield data[a:b].decode()
+            if data.isascii():  # a position in bytes is one in characters
+                text = data.decode()
+                return [text[a:b] for a, b in pairwise(places)]
+            return [data[a:b].decode() for a, b in pairwise(places)]
         except UnicodeDecodeError:
             raise InputError(_DAMAGED) from None
 
@@ -88,7 +98,7 @@ def pack(strings: Sequence[bytes]) -> PackedStrings:
     """Concatenate encoded strings."""
     lengths = np.fromiter(map(len, strings), np.int64, len(strings))
     data = np.frombuffer(b"".join(strings), np.uint8)
-    return PackedStrings(data, _offsets(lengths))
+    return PackedStrings(data, offsets_of(lengths))
 
 
 def join(parts: Sequence[PackedStrings]) -> PackedStrings:
@@ -97,7 +107,7 @@ def join(parts: Sequence[PackedStrings]) -> PackedStrings:
     data = [part.data[part.offsets[0] : part.offsets[-1]] for part in parts]
     return PackedStrings(
         np.concatenate([*data, np.empty(0, np.uint8)]),
-        _offsets(np.concatenate([*lengths, np.empty(0, np.int64)])),
+        offsets_of(np.concatenate([*lengths, np.empty(0, np.int64)])),
     )
 
 
@@ -105,7 +115,7 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
     """Return the strings in the given rows."""
     starts = strings.offsets[rows]
     lengths = strings.offsets[np.asarray(rows) + 1] - starts
-    offsets = _offsets(lengths)
+    offsets = offsets_of(lengths)
     data = np.empty(int(offsets[-1]), np.uint8)
     for begin in range(0, len(starts), _PIECE):
         end = min(begin + _PIECE, len(starts))
@@ -119,8 +129,13 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
 
 def leading_words(strings: PackedStrings) -> Words:
     """Return the first eight bytes of each string as a number that orders as the bytes do."""
-    text = words(_padded(strings.data))
-    return _word(text, strings.offsets[:-1], np.diff(strings.offsets))
+    found = np.empty(len(strings), np.uint64)
+    for begin in range(0, len(strings), _PIECE):
+        offsets = strings.offsets[begin : begin + _PIECE + 1]
+        text = words(_padded(strings.data[offsets[0] : offsets[-1]]))
+        starts = offsets[:-1] - offsets[0]
+        found[begin : begin + _PIECE] = _word(text, starts, np.diff(offsets))
+    return found
 
 
 def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
@@ -133,14 +148,18 @@ def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
     new
         For each entry of `order`, whether it differs from the one before.
     """
-    text = words(_padded(strings.data))
-    starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
-    key = _word(text, starts, lengths)
+    key = leading_words(strings)
     order = np.argsort(key, kind="stable")
+    key = key[order]
     new = np.ones(len(order), np.bool_)
-    new[1:] = np.diff(key[order]) != 0
+    new[1:] = key[1:] != key[:-1]
+    del key  # many ids differ in their first eight bytes: no more memory is needed for them
     skip = 8
     tied = _tied(new)
+    if not len(tied):
+        return order, new
+    text = words(_padded(strings.data))
+    starts, lengths = strings.offsets[:-1], np.diff(strings.offsets)
     while len(tied) and int(lengths[order[tied]].max()) > skip:
         rows = order[tied]
         key = _word(text, starts[rows] + skip, lengths[rows] - skip)
@@ -178,7 +197,8 @@ def _padded(data: Bytes) -> Bytes:
     return np.concatenate((data, np.zeros(PADDING, np.uint8)))
 
 
-def _offsets(lengths: Ints) -> Ints:
+def offsets_of(lengths: NDArray[np.integer]) -> Ints:
+    """Return where each of several strings begins, and the end of the last."""
     offsets = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return offsets

@@ -15,9 +15,22 @@ from heldout.compiled import kernel, part
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Placed, Places, Sorted
+    from heldout.retrieve.indexing.kernels.types import (
+        Bytes,
+        Counted,
+        Offsets,
+        Placed,
+        Places,
+        Sorted,
+    )
 
-__all__ = ["count_postings", "count_regions", "place_postings", "sort_postings"]
+__all__ = [
+    "count_postings",
+    "count_regions",
+    "divide_postings",
+    "place_postings",
+    "sort_postings",
+]
 
 
 @part
@@ -80,6 +93,37 @@ def count_postings(
         sizes[0, document] = length
         sizes[1, document] = n_distinct
     return greatest
+
+
+@kernel
+def divide_postings(counted: Counted, part_of: Bytes, divided: Counted) -> None:
+    """Divide the postings of a batch by parts of the vocabulary; their order is kept.
+
+    Parameters
+    ----------
+    part_of
+        The part of each raw term.
+    divided
+        Filled in: the postings of all parts, one after another; its `offsets` have one row per
+        part (zeros at first), counted from the first posting of that part.
+    """
+    terms, counts, offsets = divided
+    places = np.zeros(len(offsets) + 1, np.int64)
+    for posting in range(len(counted.terms)):
+        places[part_of[counted.terms[posting]] + 1] += 1
+    places = np.cumsum(places)
+    begins = places.copy()
+    for row in range(len(counted.offsets) - 1):
+        for posting in range(counted.offsets[row], counted.offsets[row + 1]):
+            term = counted.terms[posting]
+            part = part_of[term]
+            place = places[part]
+            places[part] = place + 1
+            terms[place] = term
+            for column in range(counts.shape[1]):
+                counts[place, column] = counted.counts[posting, column]
+        for part in range(len(offsets)):
+            offsets[part, row + 1] = places[part] - begins[part]
 
 
 @kernel

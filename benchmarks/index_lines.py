@@ -1,0 +1,76 @@
+"""Index documents in JSON lines beside tantivy: seconds, processor seconds and memory peaks.
+
+Each contestant has a process of its own and the same number of threads. heldout is the command
+``heldout index``, with its default memory and with ``--max-memory``; both indexes must have the
+same bytes. tantivy gets the texts from Python (``json.loads``), stores counts and no positions.
+
+    python benchmarks/index_lines.py corpus.jsonl --threads 2 --memory 200MB
+"""
+
+from __future__ import annotations
+
+import argparse
+import filecmp
+import json
+import sys
+import tempfile
+from pathlib import Path
+
+from watched import Watched, heldout, watch
+
+
+def index_with_tantivy(corpus: Path, target: Path, threads: int) -> None:
+    """Write an index that has the same information: counts, and the number of each document."""
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_integer_field("number", fast=True)
+    builder.add_text_field("text", tokenizer_name="default", index_option="freq")
+    target.mkdir()
+    index = tantivy.Index(builder.build(), path=str(target))
+    writer = index.writer(heap_size=500_000_000, num_threads=threads)
+    with corpus.open("rb") as file:
+        for number, line in enumerate(file):
+            writer.add_document(tantivy.Document(number=number, text=json.loads(line)["text"]))
+    writer.commit()
+    writer.wait_merging_threads()
+
+
+def show(name: str, found: Watched, beside: Watched | None) -> None:
+    """Print a row of the table."""
+    ratio = "" if beside is None else f"{found.seconds / beside.seconds:.2f}"
+    print(f"| {name} | {found.seconds:.1f} | {found.busy:.1f} | {found.peak:,.0f} | {ratio} |")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("corpus", type=Path)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--memory", default="200MB", help="of the second index of heldout")
+    parser.add_argument("--tantivy", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.tantivy is not None:
+        index_with_tantivy(options.corpus, options.tantivy, options.threads)
+        return
+    with tempfile.TemporaryDirectory(dir=options.corpus.parent) as name:
+        place = Path(name)
+        print("| | seconds | CPU seconds | peak MB | times tantivy |\n|---|---:|---:|---:|---:|")
+        command = [sys.executable, __file__, options.corpus, "--threads", options.threads]
+        beside = watch([*map(str, command), "--tantivy", str(place / "tantivy")])
+        if beside.code:
+            sys.exit(f"tantivy: {beside.failure()}")
+        show("tantivy", beside, None)
+        words = ["index", options.corpus, "--jobs", options.threads, "--quiet", "-o"]
+        show("heldout", heldout(*map(str, words), place / "one.index"), beside)
+        words[-1:] = ["--max-memory", options.memory, "-o"]
+        found = heldout(*map(str, words), place / "small.index")
+        show(f"heldout, --max-memory {options.memory}", found, beside)
+        if not filecmp.cmp(place / "one.index", place / "small.index", shallow=False):
+            sys.exit("the indexes differ")
+
+
+if __name__ == "__main__":
+    main()

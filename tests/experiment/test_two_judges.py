@@ -1,0 +1,190 @@
+"""Experiments with human and machine judgements."""
+
+import json
+
+import numpy as np
+import pytest
+
+import heldout
+from heldout.cli import main
+from heldout.data.collection import Collection
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.execution.payload import pack_payload
+from heldout.experiment.experiment import Experiment
+from heldout.experiment.results import Results
+from heldout.report.experiment import json_results
+
+QUERIES, PEOPLE = 60, 24
+
+
+@pytest.fixture(scope="module")
+def data():
+    """A collection with human judgements of some queries, those of a machine for all, and runs."""
+    generator = np.random.default_rng(4)
+    words = [f"w{number}" for number in range(40)]
+    texts = {f"d{n}": " ".join(generator.choice(words, 12)) for n in range(80)}
+    human, machine, queries, runs = {}, {}, {}, {"old": {}, "new": {}}
+    for number in range(QUERIES):
+        query = f"q{number:02}"
+        queries[query] = " ".join(generator.choice(words, 3))
+        docs = generator.choice(list(texts), 20, replace=False).tolist()
+        grades = generator.random(20) < 0.3
+        human[query] = dict(zip(docs, grades.astype(int).tolist(), strict=True))
+        given = grades ^ (generator.random(20) < 0.2)
+        machine[query] = dict(zip(docs, given.astype(int).tolist(), strict=True))
+        for name, skill in (("old", 0.5), ("new", 1.5)):
+            scores = skill * grades + generator.normal(0, 1, 20)
+            runs[name][query] = dict(zip(docs, scores.tolist(), strict=True))
+    people = sorted(generator.permutation(list(human))[:PEOPLE].tolist())
+    collection = Collection(texts, queries, {query: human[query] for query in people})
+    return collection, machine, runs
+
+
+def run(data, **more):
+    collection, machine, _ = data
+    fields = {"systems": "bm25(k1=0.2,2.0)", "measures": ["AP"], "plan": {"folds": 5}, **more}
+    return Experiment(collection=collection, machine=machine, assume_random=True, **fields).run()
+
+
+def test_runs_that_are_not_tuned_have_the_estimates_of_compare(data):
+    collection, machine, runs = data
+    systems = {name: heldout.Run.from_dict(one, name) for name, one in runs.items()}
+    results = run(data, systems=systems, measures=["AP", "nDCG@5"])
+    for measure in ("AP", "nDCG@5"):
+        expected = heldout.compare(
+            collection.qrels, runs, measure, machine=machine, assume_random=True
+        )
+        found = results.compare(measure)
+        ours, theirs = (one.machine.differences[0] for one in (found, expected))
+        for part in ("human", "machine", "combined"):
+            assert getattr(ours, part)[:3] == pytest.approx(getattr(theirs, part)[:3], abs=1e-12)
+        assert found.claims[0].outcomes[0].p == pytest.approx(expected.claims[0].outcomes[0].p)
+        for name, three in zip(("old", "new"), expected.machine.systems, strict=True):
+            record = results.estimate(name, measure)
+            assert record["value"] == pytest.approx(three.combined.estimate)
+            assert record["machine"]["human"]["low"] == pytest.approx(three.human.low)
+            assert record["machine"]["machine"]["value"] == pytest.approx(three.machine.estimate)
+            assert record["machine"]["effective_queries"] == pytest.approx(three.effective)
+    assert results.machine["unit"].n_unique() == QUERIES
+    assert results.values["unit"].n_unique() == PEOPLE
+
+
+@pytest.mark.parametrize("judge", ["human", "machine"])
+def test_parameters_are_tuned_on_one_judge_and_held_out_rankings_judged_by_both(data, judge):
+    collection, machine, _ = data
+    results = run(data, tune_on=judge)
+    given = collection.qrels if judge == "human" else machine
+    alone = Collection(collection.documents, collection.queries, given)
+    same = Experiment(
+        collection=alone, systems="bm25(k1=0.2,2.0)", measures=["AP"], plan={"folds": 5}
+    ).run()
+    assert results.chosen("bm25") == same.chosen("bm25")
+    lists = results.predictions("bm25")
+    for table, qrels in ((results.values, collection.qrels), (results.machine, machine)):
+        # Only ten documents are kept with the results; the values are of the whole rankings.
+        least = heldout.evaluate(qrels, lists, "AP")
+        values = dict(zip(table["unit"], table["value"], strict=True))
+        assert set(values) == set(least.units())
+        assert all(
+            values[q] >= v - 1e-12 for q, v in zip(least.units(), least.values(0, 0), strict=True)
+        )
+    known = same.values if judge == "human" else None
+    if known is not None:  # queries with a relevant document have the values of the experiment
+        ours = dict(zip(results.values["unit"], results.values["value"], strict=True))
+        for query, value in zip(known["unit"], known["value"], strict=True):
+            assert ours[query] == pytest.approx(value, abs=1e-12)
+    codes = [note.code for note in results.notes]
+    assert ("tuned-on-machine" in codes) is (judge == "machine")
+    assert (results.estimate("bm25")["train"] is None) is (judge == "machine")
+
+
+def test_tuned_systems_include_the_variance_of_the_selection(data):
+    systems = {"a": "bm25(k1=0.1,4.0)", "b": "ql-dirichlet(mu=10,1000)"}
+    compared = run(data, systems=systems).compare()
+    spread = compared.scores.choice_spread("b", "a")
+    assert spread.choices > 0
+    assert compared.claims[0].outcomes[0].detail.endswith("including re-tuning")
+    three = run(data, systems=systems | {"c": "tf-idf"})
+    assert three.compare().advice.correction == "holm"
+    with pytest.raises(InputError, match="romano-wolf does not include the selection"):
+        three.compare(correction="romano-wolf")
+
+
+def test_results_are_written_read_shown_and_repeated(data, tmp_path):
+    collection, machine, runs = data
+    for name, content in (("human", collection.qrels.to_dict()), ("llm", machine)):
+        lines = (f"{q} 0 {d} {g}\n" for q, docs in content.items() for d, g in docs.items())
+        (tmp_path / f"{name}.qrels").write_text("".join(lines))
+    for name, content in runs.items():
+        lines = (f"{q} Q0 {d} 0 {s} x\n" for q, docs in content.items() for d, s in docs.items())
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    (tmp_path / "experiment.toml").write_text(
+        'systems = ["old.run", "new.run"]\nmeasures = ["AP"]\nmachine = "llm.qrels"\n'
+        'assume_random = true\ncollection = {qrels = ["human.qrels"]}\n'
+    )
+    results = Experiment.read(tmp_path / "experiment.toml").run(tmp_path / "out")
+    again = Results.read(tmp_path / "out")
+    assert again.machine.equals(results.machine)
+    assert again.estimate("new") == results.estimate("new")
+    repeated = Experiment.read(tmp_path / "out").run()
+    assert repeated.summary == json.loads((tmp_path / "out" / "summary.json").read_text())
+    text = str(again)
+    assert "Scores combine 24 queries with human judgements and 36 that only the machine" in text
+    assert again.interval("new", level=0.8).low > again.interval("new").low
+    (compared,) = json.loads(json_results(again))["comparisons"]
+    assert compared["machine"]["differences"][0]["machine"]["biased"] is True
+    main(["report", str(tmp_path / "out"), "-o", str(tmp_path / "r.html"), "--quiet"])
+    page = (tmp_path / "r.html").read_text()
+    assert "AP under human judgements, machine judgements, and both" in page
+    assert "llm: 60 queries, 1,200 judgements; 24 queries have human judgements" in page
+
+
+def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path):
+    collection, machine, _ = data
+    path = tmp_path / "docs.jsonl"
+    rows = ({"_id": one, "text": text} for one, text in collection.documents.pairs())
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for name, content in (("human", collection.qrels.to_dict()), ("llm", machine)):
+        lines = (f"{q} 0 {d} {g}\n" for q, docs in content.items() for d, g in docs.items())
+        (tmp_path / f"{name}.qrels").write_text("".join(lines))
+    queries = (f"{one}\t{text}\n" for one, text in collection.queries.to_dict().items())
+    (tmp_path / "queries.tsv").write_text("".join(queries))
+    files = {"source": path, "queries": tmp_path / "queries.tsv", "qrels": tmp_path / "human.qrels"}
+    for judge, given in (("human", collection.qrels.to_dict()), ("machine", machine)):
+        settings = Experiment(
+            collection=files, machine=tmp_path / "llm.qrels", tune_on=judge, systems="bm25(k1=1,2)"
+        ).check()
+        sent = pack_payload(settings, settings.open_index()).open().settings
+        assert sent.collection.qrels.to_dict() == {q: given[q] for q in sorted(given)}
+        assert (sent.kept, sent.machine) == (settings.kept, None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"tune_on": "machine", "machine": None}, "tune_on: goes with judgements of a machine"),
+        ({"by": "document"}, "machine: is for held-out queries"),
+        ({"plan": {"hold_out": 0.05}}, "are held out: use folds"),
+        ({"machine": {"x": {"d1": 1}}}, "the machine judged none of the 60 queries"),
+        ({"tune_on": "both"}, "unknown tune_on 'both': expected one of human, machine"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(data, fields, words):
+    collection, machine, _ = data
+    given = {"machine": machine, "systems": "bm25", "measures": ["AP"], **fields}
+    with pytest.raises(HeldoutError, match=words):
+        Experiment(collection=collection, **given).check()
+
+
+def test_copied_judgements_and_a_system_that_judges_itself_are_noticed(data, tmp_path):
+    collection, machine, runs = data
+    copied = machine | collection.qrels.to_dict()
+    notes = heldout.evaluate(collection.qrels, runs, "AP", machine=copied).notes
+    assert [note.code for note in notes][:1] == ["machine-copies"]
+    path = tmp_path / "New-model.qrels"
+    lines = (f"{q} 0 {d} {g}\n" for q, docs in machine.items() for d, g in docs.items())
+    path.write_text("".join(lines))
+    named = {"bm25-new model": runs["new"], "old": runs["old"], "new": runs["new"]}
+    notes = heldout.evaluate(collection.qrels, named, "AP", machine=path).notes
+    (note,) = [note for note in notes if note.code == "own-judge"]
+    assert note.text.startswith("bm25-new model has the name of the machine (New-model)")
