@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import QueryTerms
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import EachPart, Part
+    from heldout.retrieve.query_terms import QueryTerms
     from heldout.retrieve.shards import AnyIndex
 
     Numbers = NDArray[np.int32]
