@@ -121,7 +121,11 @@ class Benchmark:
         return {"queries": queries, "depth": depth, "threads": threads, "out": out}
 
     def search(self) -> dict[str, Any]:
-        """The best 1,000 and the best 10 documents of every query, one thread, warm."""
+        """The best 1,000 and the best 10 documents of every query, one thread, warm.
+
+        Twice: from queries as numbers of terms (tantivy: query objects) to numbers of documents and
+        scores; and from the texts of queries to ids and scores.
+        """
         self._index()
         for name, made in (("bm25s", "bm25s"), ("tantivy", "tantivy-1"), ("pisa", "pisa")):
             if name in self.peers:
@@ -146,6 +150,14 @@ class Benchmark:
             found[f"{queries}, top {depth}"] = as_json(
                 timings, lists=agreement, postings_a_query=each
             )
+            whole = {
+                name: (name, "whole", {"queries": queries, "depth": depth, "threads": 1})
+                for name in names
+                if name != "pisa"
+            }
+            _, timings = compete(whole, self.folder, self.rounds)
+            self._report(f"{queries} queries, top {depth}, from texts to ids", timings, {})
+            found[f"{queries}, top {depth}, from texts to ids"] = as_json(timings)
         return found
 
     def _beside_one_pass(

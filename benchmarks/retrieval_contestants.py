@@ -73,6 +73,12 @@ def queries(options: argparse.Namespace) -> list[str]:
     return lines(options.folder / f"queries-{options.queries}.txt")
 
 
+def names(options: argparse.Namespace) -> list[str]:
+    """Ids of the documents: their numbers, as heldout gives them to texts alone."""
+    with (options.folder / "docs.dat").open("rb") as file:
+        return [str(number) for number, _ in enumerate(file)]
+
+
 def fold_of(documents: int) -> np.ndarray:
     """The fold of each document, the same for the contestant and for the check."""
     return np.random.default_rng(SEED).permutation(documents).astype(np.int32) % np.int32(FOLDS)
@@ -111,15 +117,24 @@ def heldout_open(options: argparse.Namespace) -> Answer:
 def heldout_search(options: argparse.Namespace) -> Answer:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.search import search_numbers
+    from heldout.retrieve.search import search_terms
 
     index, texts = Index.open(options.folder / "heldout.index"), queries(options)
-    model = Model.make("bm25-lucene", k1=K1, b=B)
-    seconds, found = least(lambda: search_numbers(index, texts, model, options.depth), options)
+    model, asked = Model.make("bm25-lucene", k1=K1, b=B), index.encode(texts)
+    seconds, found = least(lambda: search_terms(index, asked, model, options.depth), options)
     save(options, *found)
-    terms = index.encode(texts).terms
-    postings = int((index.offsets[terms + 1] - index.offsets[terms]).sum())
+    postings = int((index.offsets[asked.terms + 1] - index.offsets[asked.terms]).sum())
     return {"seconds": seconds, "postings_a_query": postings / len(texts)}
+
+
+def heldout_whole(options: argparse.Namespace) -> Answer:
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.search import search
+
+    index, texts = Index.open(options.folder / "heldout.index"), queries(options)
+    pairs = [(str(number), text) for number, text in enumerate(texts)]
+    model = f"bm25-lucene(k1={K1}, b={B})"
+    return {"seconds": least(lambda: search(index, pairs, model, k=options.depth), options)[0]}
 
 
 def heldout_folds(options: argparse.Namespace) -> Answer:
@@ -218,7 +233,8 @@ def bm25s_search(options: argparse.Namespace) -> Answer:
     bm25s: Any = import_module("bm25s")
     engine = bm25s.BM25.load(str(options.folder / "bm25s"), show_progress=False)
     engine.backend = "numba"
-    asked = bm25s.tokenize(queries(options), return_ids=False, show_progress=False, **WHOLE_WORDS)
+    words = bm25s.tokenize(queries(options), return_ids=False, show_progress=False, **WHOLE_WORDS)
+    asked = [engine.get_tokens_ids(one) for one in words]
 
     def work() -> Any:
         return engine.retrieve(
@@ -228,6 +244,21 @@ def bm25s_search(options: argparse.Namespace) -> Answer:
     seconds, found = least(work, options)
     save(options, np.asarray(found.documents), np.asarray(found.scores))
     return {"seconds": seconds}
+
+
+def bm25s_whole(options: argparse.Namespace) -> Answer:
+    bm25s: Any = import_module("bm25s")
+    engine = bm25s.BM25.load(str(options.folder / "bm25s"), show_progress=False)
+    engine.backend = "numba"
+    texts, ids = queries(options), np.array(names(options))
+
+    def work() -> Any:
+        asked = bm25s.tokenize(texts, return_ids=False, show_progress=False, **WHOLE_WORDS)
+        return engine.retrieve(
+            asked, corpus=ids, k=options.depth, n_threads=options.threads, show_progress=False
+        )
+
+    return {"seconds": least(work, options)[0]}
 
 
 # tantivy
@@ -259,17 +290,10 @@ def tantivy_index(options: argparse.Namespace) -> Answer:
     return {"seconds": time.perf_counter() - begin}
 
 
-def tantivy_search(options: argparse.Namespace) -> Answer:
+def _tantivy_queries(texts: list[str], schema: Any) -> list[Any]:
     tantivy: Any = import_module("tantivy")
-
-    index = tantivy.Index.open(str(options.folder / "tantivy-1"))
-    index.reload()
-    searcher, schema = index.searcher(), index.schema
-    cut = [
-        "".join(c if c.isalnum() else " " for c in text.lower()).split()
-        for text in queries(options)
-    ]
-    asked = [
+    cut = ["".join(c if c.isalnum() else " " for c in text.lower()).split() for text in texts]
+    return [
         tantivy.Query.boolean_query(
             [
                 (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", word, "freq"))
@@ -278,6 +302,15 @@ def tantivy_search(options: argparse.Namespace) -> Answer:
         )
         for words in cut
     ]
+
+
+def tantivy_search(options: argparse.Namespace) -> Answer:
+    tantivy: Any = import_module("tantivy")
+
+    index = tantivy.Index.open(str(options.folder / "tantivy-1"))
+    index.reload()
+    searcher = index.searcher()
+    asked = _tantivy_queries(queries(options), index.schema)
     seconds, found = least(
         lambda: [searcher.search(one, limit=options.depth, count=False).hits for one in asked],
         options,
@@ -291,6 +324,24 @@ def tantivy_search(options: argparse.Namespace) -> Answer:
         scores[row, : len(hits)] = [score for score, _ in hits]
     save(options, documents, scores)
     return {"seconds": seconds, "segments": searcher.num_segments}
+
+
+def tantivy_whole(options: argparse.Namespace) -> Answer:
+    tantivy: Any = import_module("tantivy")
+
+    index = tantivy.Index.open(str(options.folder / "tantivy-1"))
+    index.reload()
+    searcher, texts, ids = index.searcher(), queries(options), names(options)
+
+    def work() -> Any:
+        found = []
+        for one in _tantivy_queries(texts, index.schema):
+            hits = searcher.search(one, limit=options.depth, count=False).hits
+            numbers = searcher.fast_field_values("number", [address for _, address in hits])
+            found.append([(ids[n], score) for n, (score, _) in zip(numbers, hits, strict=True)])
+        return found
+
+    return {"seconds": least(work, options)[0]}
 
 
 # PISA
@@ -332,12 +383,13 @@ WORKS: dict[str, dict[str, Callable[[argparse.Namespace], Answer]]] = {
         "index": heldout_index,
         "open": heldout_open,
         "search": heldout_search,
+        "whole": heldout_whole,
         "folds": heldout_folds,
         "bootstrap": heldout_bootstrap,
         "kernels": heldout_kernels,
     },
-    "bm25s": {"index": bm25s_index, "search": bm25s_search},
-    "tantivy": {"index": tantivy_index, "search": tantivy_search},
+    "bm25s": {"index": bm25s_index, "search": bm25s_search, "whole": bm25s_whole},
+    "tantivy": {"index": tantivy_index, "search": tantivy_search, "whole": tantivy_whole},
     "pisa": {"index": pisa_index, "search": pisa_search},
 }
 

@@ -1,6 +1,7 @@
 """Compiled loops: the message is shown once, and the cache never has code of another version."""
 
 import importlib
+import os
 import subprocess
 import sys
 
@@ -170,3 +171,60 @@ def test_loops_work_where_nothing_can_be_written(monkeypatch):
     monkeypatch.setattr(cache, "KernelCache", refuse)
     twice = kernel(lambda number: 2 * number)
     assert twice(2) == 4
+
+
+FIRST_USE = """
+import sys
+from heldout.compiled import compile_elsewhere
+from loops_elsewhere import shifted
+
+compile_elsewhere(sys.argv[1], "2", shifted)
+print(shifted(2), sum(shifted.stats.cache_hits.values()))
+"""
+
+ELSEWHERE = """
+import sys
+from heldout.compiled import kernel
+
+@kernel
+def shifted(number):
+    return number + 1
+
+if __name__ == "__main__":
+    from loops_elsewhere import shifted
+    shifted(int(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize(("module", "hits"), [("loops_elsewhere", 1), ("no_such_module", 0)])
+def test_another_process_compiles(folder, module, hits, monkeypatch):
+    """This one loads what it compiled, or compiles itself if that failed."""
+    (folder / "loops_elsewhere.py").write_text(ELSEWHERE)
+    monkeypatch.setenv("HELDOUT_THREADS", "2")
+    monkeypatch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
+    ended = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", FIRST_USE, module],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ended.stdout.split() == ["3", str(hits)]
+    assert not ended.stderr
+    assert len(compiled_files(folder)) == 1
+
+
+@pytest.mark.parametrize("what", ["ranking", "search"])
+def test_the_other_process_compiles_for_the_types_in_use(what):
+    """Otherwise its work would be for nothing."""
+    from heldout.retrieve import first_use
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.kernels.lists import rank
+    from heldout.retrieve.kernels.search import search as search_loop
+    from heldout.retrieve.search import search
+
+    compiled = rank if what == "ranking" else search_loop
+    index = Index.build({"d1": "red apples", "d2": "green apples"})
+    search(index, {"q": "apples"}, "ql-jm" if what == "ranking" else "bm25")
+    before = list(compiled.signatures)
+    first_use.call(what)
+    assert compiled.signatures == before

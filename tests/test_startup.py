@@ -117,6 +117,19 @@ def test_one_command_imports_no_other(folder):
     }
     # Slow to import, and a small evaluation needs none of them.
     assert not found & {"pathlib", "logging", "hashlib", "html", "json", "shutil", "lzma"}
+    assert not found & {"csv", "locale", "heldout.measure.ranking.machine"}
+
+
+def test_a_comparison_of_runs_imports_no_other_task(folder):
+    (folder / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
+    for name, order in (("a", "ab"), ("b", "ba")):
+        rows = [f"q{q} Q0 {d} 1 {s} {name}\n" for q in (1, 2) for s, d in enumerate(order)]
+        (folder / f"{name}.run").write_text("".join(rows))
+    found = imported(command("compare", "qrels", "a.run", "b.run", "--quiet"), folder)
+    assert "heldout.infer.compare" in found
+    assert not found & (SLOW - {"numpy", "scipy"})
+    others = ("experiment", "retrieve", "resample", "tune", "measure.text", "report.page")
+    assert not {one for one in found if one.startswith(tuple(f"heldout.{name}" for name in others))}
 
 
 def test_runs_are_evaluated_without_threads_for_matrices(folder, monkeypatch):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["announce", "bare_kernel", "inlined", "kernel", "part"]
+__all__ = ["announce", "bare_kernel", "compile_elsewhere", "inlined", "kernel", "part"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
 
 def kernel(function: _Function) -> _Function:
     """Compile a function on its first call, without the interpreter lock, and cache the code."""
-    return _cached(function, {"nogil": True, "error_model": "numpy"})
+    return _cached(function, {})
 
 
 def bare_kernel(function: _Function) -> _Function:
@@ -25,7 +25,7 @@ def bare_kernel(function: _Function) -> _Function:
     Counting takes a fifth of the time of short loops over many arrays. Such a function cannot make
     arrays: its callers bring them.
     """
-    return _cached(function, {"nogil": True, "error_model": "numpy", "_nrt": False})
+    return _cached(function, {"_nrt": False})
 
 
 def _cached(function: _Function, options: dict[str, Any]) -> _Function:
@@ -33,7 +33,9 @@ def _cached(function: _Function, options: dict[str, Any]) -> _Function:
 
     from heldout.compiled_cache import KernelCache
 
-    compiled: Any = numba.njit(**options)(function)
+    # Nothing calls kernels by their address: no function for that is compiled.
+    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = numba.njit(**usual, **options)(function)
     with suppress(RuntimeError):  # no folder can be written to: every process compiles
         compiled._cache = KernelCache(function)  # noqa: SLF001 - what cache=True does
     return cast("_Function", compiled)
@@ -58,10 +60,13 @@ def part(function: _Function) -> _Function:
     """
     import numba
 
+    from heldout.compiled_parts import PartCompiler
+
     # The last three are options that Numba's types do not know of.
     options: Any = {
         "nogil": True,
         "error_model": "numpy",
+        "pipeline_class": PartCompiler,
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
         "_nrt": False,
@@ -90,7 +95,43 @@ def announce(what: str, *kernels: Callable[..., Any]) -> None:
         print(f"compiling {what} (once, takes a few seconds)", file=sys.stderr)  # noqa: T201
 
 
+def compile_elsewhere(module: str, argument: str, *kernels: Callable[..., Any]) -> None:
+    """Start to compile kernels in another process, unless the cache has them or there is one core.
+
+    Where they are called first, this process waits for the other one, and compiles them itself if
+    that failed.
+
+    Parameters
+    ----------
+    module, argument
+        What the other process runs: ``python -m module argument``. It calls the kernels with
+        arguments of the types that they are always called with.
+    kernels
+        The functions, made by `kernel` or `bare_kernel`.
+    """
+    from heldout.data.parallel import threads
+
+    missing = [_files(one) for one in kernels if not _is_ready(one)]
+    caches = [one for one in missing if one is not None]
+    if not caches or threads() < 2 or not sys.executable:
+        return
+    import subprocess
+
+    command, quiet = [sys.executable, "-m", module, argument], subprocess.DEVNULL
+    try:
+        process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603
+    except OSError:
+        return
+    for one in caches:
+        one.wait_for(process)
+
+
 def _is_ready(function: Any) -> bool:
     """Return whether a kernel was called before, or the cache has code for it."""
-    files = getattr(function._cache, "files", None)  # noqa: SLF001 - set by `kernel`
+    files = _files(function)
     return bool(function.signatures) or (files is not None and files.ready())
+
+
+def _files(function: Any) -> Any:
+    """Return the cached files of a kernel; None if no folder can be written to."""
+    return getattr(function._cache, "files", None)  # noqa: SLF001 - set by `kernel`

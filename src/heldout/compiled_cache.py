@@ -30,6 +30,7 @@ from heldout import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from subprocess import Popen
 
 __all__ = ["KernelCache", "code_digest", "environment"]
 
@@ -61,6 +62,11 @@ class _Files:
         self._folder = folder
         self._function = function
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
+        self._compiling: Popen[bytes] | None = None
+
+    def wait_for(self, process: Popen[bytes]) -> None:
+        """Wait for a process that compiles this loop before it is compiled here."""
+        self._compiling = process
 
     def ready(self) -> bool:
         """Return whether there is code for any types."""
@@ -68,6 +74,14 @@ class _Files:
 
     def load(self, key: tuple[Any, ...]) -> Any:
         """Return the code for a key (types and processor); None if there is none."""
+        found = self._read(key)
+        if found is None and self._compiling is not None:
+            self._compiling.wait()
+            self._compiling = None
+            found = self._read(key)
+        return found
+
+    def _read(self, key: tuple[Any, ...]) -> Any:
         try:
             content = self._path(key).read_bytes()
         except OSError:

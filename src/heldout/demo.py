@@ -37,8 +37,10 @@ def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
     from heldout.report.page.of_results import part_of_results
     from heldout.report.page.render import render_page, write_page
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.first_use import prepare_ranking
     from heldout.retrieve.index import Index
 
+    prepare_ranking()
     collection = read_collection("pydocs")
     yield (
         f"The embedded collection pydocs: {len(collection.documents):,} documents, "

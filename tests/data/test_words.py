@@ -70,6 +70,16 @@ def test_numbers_of_up_to_15_digits_are_never_left_to_the_slow_way(texts):
     assert list(map(bits, values)) == [bits(float(text)) for text in texts]
 
 
+@given(st.lists(st.integers(0, 10**8 - 1), min_size=1), st.sampled_from(["", "1.5", "-1", "x"]))
+def test_integers_are_parsed_as_python_does(numbers, other):
+    """Grades of qrels have a path of their own, which one other field turns off."""
+    texts = [*map(str, numbers), *([other] if other else [])]
+    values, hard = parse_decimals(*column([text.encode() for text in texts]))
+    assert values[: len(numbers)].tolist() == numbers
+    assert not hard[: len(numbers)].any()
+    assert hard[len(numbers) :].tolist() == ([other == "x"] if other else [])
+
+
 @given(st.integers(1, 7), st.data())
 def test_a_column_printed_with_one_format_is_read_exactly(places, data):
     # All fields with the same number of decimals take a short cut of their own.

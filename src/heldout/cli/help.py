@@ -31,7 +31,10 @@ ORDER: Final = (
 )
 """The order of the groups of options, the command's own first."""
 
-_LISTED = re.compile(r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)")
+_LISTED = r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)"
+
+# All other text is English, and looking for translations of argparse's takes time at every start.
+setattr(argparse, "_", str)  # noqa: B010 - a name that its types do not have
 
 
 class Parser(argparse.ArgumentParser):
@@ -144,7 +147,7 @@ def _spelled(action: argparse.Action) -> str:
 
 
 def _listed(line: str, width: int) -> str:
-    found = _LISTED.fullmatch(line)
+    found = re.fullmatch(_LISTED, line)
     if found is None or len(line) <= width:
         return line
     head = found[1] + found[2]

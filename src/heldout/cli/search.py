@@ -126,6 +126,10 @@ def _search(options: argparse.Namespace) -> int:
     kind = run_format(options)
     if options.dask is not None and options.index is None and not is_index(options.collection):
         raise InputError("--dask needs an index that all workers can read: build one, add --index")
+    if not (options.index or is_index(options.collection) or is_vectors(options.collection)):
+        from heldout.retrieve.first_use import prepare_search
+
+        prepare_search(model)
     if options.query is not None:
         return _show_found(options, model)
     if options.measure:

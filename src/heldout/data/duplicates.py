@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.data.parallel import run_threads
-from heldout.data.words import distinct, mix, query_keys
+from heldout.data.words import distinct, query_keys
 
 if TYPE_CHECKING:
     from heldout.data.ids import IdColumn
@@ -19,13 +19,11 @@ __all__ = ["duplicate_row", "repeats"]
 BLOCK: Final = 8192
 """Rows that are searched together: few enough to stay in the processor cache."""
 
-_SLOTS: Final = 17  # bits
-
 
 def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     """Return a row whose document appears twice for its query, or None.
 
-    Rows of a block are assigned to slots by their hash; only rows that share a slot are compared.
+    The keys of a block are sorted; only documents with equal keys are compared.
     """
     cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
@@ -45,17 +43,10 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
     counts = offsets[first + 1 : last + 1] - offsets[first:last]
     query = np.repeat(np.arange(first, last), counts)
     keys = query_keys(docs.hashes(begin, end), query)
-    slots: Words = mix(keys) >> np.uint64(64 - _SLOTS)
-    rows = np.arange(len(keys))
-    winner = np.empty(1 << _SLOTS, np.int32)  # the last row in each slot
-    winner[slots] = rows
-    overwritten = winner[slots] != rows
-    if not overwritten.any():
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
         return None
-    crowded = np.zeros(1 << _SLOTS, np.bool_)
-    crowded[slots[overwritten]] = True
-    suspects = np.flatnonzero(crowded[slots])
-    order = suspects[np.argsort(keys[suspects], kind="stable")]
+    order = np.argsort(keys, kind="stable")
     repeated = repeats(docs, order + begin, keys[order])
     return int(repeated[0][1]) if repeated else None
 

@@ -262,7 +262,9 @@ def _uniform(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | No
     """Parse numbers that all have the same few decimals, as in most runs; None if they do not."""
     if not len(starts):
         return None
-    last = bytes(data[starts[0] : ends[0]]).rpartition(b".")[2]
+    _, dot, last = bytes(data[starts[0] : ends[0]]).rpartition(b".")
+    if not dot:
+        return _uniform_integers(data, starts, ends)
     places = len(last)
     before = ends - (places + 1)
     whole_length = before - starts
@@ -275,3 +277,12 @@ def _uniform(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | No
     fraction, wrong_fraction = _eight_digits(text, before + 1, places)
     digits = whole * _TENS[places] + fraction
     return digits / _FLOAT_TENS[places], wrong | wrong_fraction
+
+
+def _uniform_integers(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | None:
+    """Parse numbers of a few digits, as in most qrels; None if some are in another form."""
+    lengths = ends - starts
+    if int(lengths.min()) < 1 or int(lengths.max()) > 8:
+        return None
+    whole, wrong = _eight_digits(words(data), starts, lengths)
+    return None if wrong.any() else (whole.astype(np.float64), wrong)

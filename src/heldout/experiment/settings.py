@@ -273,11 +273,13 @@ class RankingSettings(Settings):
         every = [part for system in self.systems for part in (system, *system.linked_parts())]
         if not any(system.needs_index for system in every):
             return None
+        from heldout.retrieve.first_use import prepare_ranking
         from heldout.retrieve.index import Index
         from heldout.retrieve.shards import open_index
 
         documents, given = self.collection.documents, self.index
         if given is None:
+            prepare_ranking()
             if limit is None or stack is None:
                 return Index.build(documents, self.analyzer)
             from heldout.experiment.execution.memory import peak_memory

@@ -138,15 +138,13 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _FORMULA = re.compile(r"[\s\x00]*(?:[=@]|[+-](?![\d.,]*(?:[eE][+-]?\d+)?[%*]*$))|[\t\r]")
 """What begins so is run by spreadsheets; a number with a sign before it is none."""
 
-_MARKDOWN = re.compile(
-    r"""[\\`*|~]             # code, emphasis, cells, strikes
+_MARKDOWN = r"""(?x)
+      [\\`*|~]               # code, emphasis, cells, strikes
     | \](?=[(\[:])           # links; other brackets are themselves
     | <(?=[A-Za-z/!?])       # tags and comments, not "less than"
     | (?<!\w)_ | _(?!\w)     # emphasis; within a word it is none
     | &(?=\#?\w+;)           # entities
-    """,
-    re.VERBOSE,
-)
+    """
 
 
 def escape_markdown(text: str, *, line: bool = False) -> str:
@@ -157,7 +155,7 @@ def escape_markdown(text: str, *, line: bool = False) -> str:
     >>> print(escape_markdown("<b>*my_run*|"), escape_markdown("# p < 0.05", line=True))
     \<b>\*my_run\*\| \# p < 0.05
     """
-    escaped = _MARKDOWN.sub(lambda found: "\\" + found[0], text)
+    escaped = re.sub(_MARKDOWN, lambda found: "\\" + found[0], text)
     if line:
         escaped = re.sub(r"^(\d*)(?=[>#+\-.)])", r"\1\\", escaped)
     return escaped

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.kernels.likelihood import Likelihood
     from heldout.retrieve.kernels.lists import Judged
     from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
     from heldout.retrieve.models import Model
@@ -115,13 +116,14 @@ class _Job:
     queries: Queries
     documents: Documents
     rule: Rule
+    likelihood: Likelihood | None
     lanes: slice
 
     @property
     def block(self) -> int:
         """The number of documents in a block."""
         fitting = int(_BLOCK_CELLS // self.rule.values.shape[2])
-        return min(max(fitting, 64), 4096, max(len(self.documents.lengths), 1))
+        return min(max(fitting, 64), 4096, max(len(self.documents.ratio), 1))
 
 
 def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
@@ -137,14 +139,11 @@ def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
 def _document_columns(part: Part, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
-    lengths = np.asarray(part.index.lengths)
     # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
     return Documents(
         np.array(side.statistics, np.int32, order="C"),
         np.array(side.lists, np.int32, order="C"),
-        document_ratios(lengths, side),
-        lengths,
-        np.asarray(part.index.distinct),
+        document_ratios(np.asarray(part.index.lengths), side),
         part.id_order,
         priors,
     )
@@ -198,19 +197,23 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
     term_weights = first.term_weights(side.terms, int(side.added))
     for begin in range(0, values.shape[2], LANES):
         lanes = slice(begin, min(begin + LANES, values.shape[2]))
-        rule = Rule(
-            first.form.kind,
-            np.array(term_weights, order="C"),
-            padded(values[:, :, lanes]),
-            np.array(side.terms.length),
-            int(side.added),
-            table,
-            int(side.relative),
-        )
+        weights = np.array(term_weights, order="C")
+        rule = Rule(first.form.kind, weights, padded(values[:, :, lanes]), table)
         own = np.zeros((0, rule.values.shape[2]))
         if task.priors is not None:
             own = padded(task.priors[None, :, lanes])[0]
-        yield _Job(postings, queries, _document_columns(task.part, side, own), rule, lanes)
+        documents = _document_columns(task.part, side, own)
+        yield _Job(postings, queries, documents, rule, _likelihood(task, first), lanes)
+
+
+def _likelihood(task: _Task, model: Model) -> Likelihood | None:
+    from heldout.retrieve.kernels.likelihood import Likelihood
+
+    if model.form.kind != LIKELIHOOD:
+        return None
+    lengths, distinct = np.asarray(task.part.index.lengths), np.asarray(task.part.index.distinct)
+    total, side = np.array(task.side.terms.length), task.side
+    return Likelihood(lengths, distinct, total, int(side.added), int(side.relative))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -440,5 +443,5 @@ def _rank_some(
     scores, documents, sizes = out
     compiled(
         *some, job.block, job.postings, job.queries, job.documents, job.rule,
-        scores, documents, sizes, judged, before, retrieved,
+        job.likelihood, scores, documents, sizes, judged, before, retrieved,
     )  # fmt: skip

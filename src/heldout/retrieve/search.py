@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,17 +29,21 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.search import Curve
+    from heldout.retrieve.kernels.scoring import Postings
+    from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import EachPart, Part
+    from heldout.retrieve.query_terms import QueryTerms
     from heldout.retrieve.shards import AnyIndex
 
     Numbers = NDArray[np.int32]
     Floats = NDArray[np.float64]
 
-__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers"]
+__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers", "search_terms"]
 
 LOWEST_SCORE = -1e30
 """Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
+_RESCORE: Final = 30
+"""Scoring a document again costs, for each term, as much as reading this many postings."""
 
 
 def search(
@@ -87,8 +91,15 @@ def search_numbers(
     index: AnyIndex, texts: Sequence[str], model: Model, k: int, *, each: EachPart = in_turn
 ) -> tuple[Numbers, Floats]:
     """Return numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
-    vocabulary = Vocabulary.of(index.encode(texts))
-    shape = len(texts), max(min(k, index.n_documents), 1)  # no list is longer
+    return search_terms(index, index.encode(texts), model, k, each=each)
+
+
+def search_terms(
+    index: AnyIndex, queries: QueryTerms, model: Model, k: int, *, each: EachPart = in_turn
+) -> tuple[Numbers, Floats]:
+    """Search as `search_numbers` does for queries that have been analysed."""
+    vocabulary = Vocabulary.of(queries)
+    shape = len(queries), max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
     parts = index.parts
@@ -134,37 +145,85 @@ def _search_fraction(
     part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
 ) -> tuple[Numbers, Floats]:
     """Search with the fast loop for sums of non-negative fractions."""
-    from heldout.retrieve.kernels.scoring import Queries as Terms
-    from heldout.retrieve.kernels.search import new_room, new_state
+    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS
     from heldout.retrieve.kernels.search import search as compiled
 
     announce("the search", compiled)
-    count = len(vocabulary.offsets) - 1
-    own = (
+    postings, order = vocabulary.postings(part), part.id_order
+    windows, curve = vocabulary.windows(part), _curve(part, model, known)
+    weights = (
         model.query_weights(vocabulary.counts) * model.term_weights(known, 0)[vocabulary.places, 0]
     )
-    queries = Terms(vocabulary.offsets, vocabulary.places, own)
-    postings, order, curve = vocabulary.postings(part), part.id_order, _curve(part, model, known)
-    windows = vocabulary.windows(part)
+    terms, scales = _terms(vocabulary, weights, curve, postings, windows, k)
+    count = len(scales)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
-    longest, width = int(np.diff(vocabulary.offsets).max(initial=1)), 1 << windows.bits
+    width = 1 << windows.bits
+    room = k + 2 * width
 
     def search_some(some: tuple[int, int]) -> None:
-        state = new_state(some[1] - some[0], longest, k, width)
-        room = new_room(longest, k, width)
         compiled(
-            *some, postings, queries, curve, windows, order, state, room, documents, scores
+            *some, windows.bits, curve.top, vocabulary.offsets, terms, scales, postings.documents,
+            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(width, EMPTY),
+            np.empty(width + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
+            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+            np.empty(room, np.int32), np.empty(room), documents, scores,
         )  # fmt: skip
 
     run_stretches(search_some, count, 2)
     return documents, scores
 
 
-def _curve(part: Part, model: Model, known: TermStatistics) -> Curve:
-    """Return what the counts of a document add to its score."""
-    from heldout.retrieve.kernels.search import Curve
+def _terms(
+    vocabulary: Vocabulary,
+    weights: Floats,
+    curve: _Curve,
+    postings: Postings,
+    windows: Windows,
+    k: int,
+) -> tuple[NDArray[Any], Floats]:
+    """Return the terms of all queries for the loop, and the scales of the queries.
 
+    Where skipping pays, terms are in descending order of what they can add, else in that of the
+    query.
+    """
+    from heldout.retrieve.kernels.search import LEVELS, SLACK, TERM
+    from heldout.retrieve.kernels.windows import largest_counts
+
+    places, numbers = vocabulary.places, np.diff(vocabulary.offsets)
+    counts = largest_counts(windows.most)[places]
+    norms = curve.fixed + curve.slope * windows.shortest[places]
+    bounds = weights * (curve.top * counts / (counts + norms)) * (1 + SLACK)
+    begin, end = postings.begin[places], postings.end[places]
+    queries = np.repeat(np.arange(len(numbers)), numbers)
+    totals = np.bincount(queries, end - begin, len(numbers))
+    skip = (totals > k * numbers * _RESCORE)[queries]
+    order = np.lexsort((np.where(skip, -bounds, 0.0), queries))
+    found = np.empty(len(places), TERM)
+    found["start"], found["stop"] = begin[order], end[order]
+    found["row"], found["weight"] = windows.rows[places][order], weights[order]
+    found["rest"] = np.where(skip, bounds, np.inf)[order]
+    found["place"][order] = np.arange(len(places))
+    ceilings = np.bincount(queries, bounds, len(numbers))
+    return found, np.divide(LEVELS - 1, ceilings, out=np.zeros(len(numbers)), where=ceilings > 0)
+
+
+class _Curve(NamedTuple):
+    """What a count adds to a score: `top` · x / (x + norm).
+
+    ``norms[codes[d]]`` is the norm of document ``d``, `fixed` + `slope` · its length: documents of
+    the same length share a code, so that the memory that is read at random is small.
+    """
+
+    top: float
+    codes: NDArray[np.uint16]
+    norms: Floats
+    fixed: float
+    slope: float
+
+
+def _curve(part: Part, model: Model, known: TermStatistics) -> _Curve:
+    """Return what the counts of a document add to its score."""
     coded = part.index.length_codes()
     assert coded is not None  # noqa: S101 - the caller has asked
     codes, lengths = coded
@@ -172,7 +231,7 @@ def _curve(part: Part, model: Model, known: TermStatistics) -> Curve:
     # |d| over the average length, by exactly the operations of `document_ratios`.
     ratios = lengths * known.documents / np.maximum(known.length, 1)
     slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
-    return Curve(top, codes, fixed + by_length * ratios, fixed, slope)
+    return _Curve(top, codes, fixed + by_length * ratios, fixed, slope)
 
 
 def run_of_lists(

@@ -7,7 +7,6 @@ lines. Here every irregularity is an error that names its line. Large regular te
 
 from __future__ import annotations
 
-import csv
 from io import StringIO
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -110,6 +109,8 @@ def delimited_rows(
     first
         The number of the first line.
     """
+    import csv  # TREC files do not need it
+
     # Python's reader refuses cells above 128 kB, a limit of the process; texts can be longer.
     from heldout.data.io.blocks import LONGEST
 
@@ -205,6 +206,8 @@ def find_separator(head: list[str]) -> str:
 
 
 def _fitness(head: list[str], mark: str) -> tuple[bool, int]:
+    import csv
+
     counts = [len(cells) for cells in islice(csv.reader(head, delimiter=mark), LINES_TO_TELL)]
     first = counts[0] if counts else 0
     return first > 1 and len(set(counts)) == 1, first

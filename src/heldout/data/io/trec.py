@@ -45,8 +45,8 @@ _HEAD = 1 << 16
 # and after the point match in one way only: otherwise long numbers would take quadratic time.
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _GRADE = re.compile(rb"[+-]?\d+(\.0*)?")
-_BLANK = re.compile(r"[\x00-\x20]")
-_HEX = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?")
+_BLANK = r"[\x00-\x20]"
+_HEX = rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?"
 
 
 class Rows(NamedTuple):
@@ -267,7 +267,7 @@ def _complaint(raw: bytes, what: str) -> str:
 def _number(raw: bytes) -> float:
     if _NUMBER.fullmatch(raw):
         return float(raw)
-    if _HEX.fullmatch(raw):
+    if re.fullmatch(_HEX, raw):
         try:
             return float.fromhex(raw.decode())
         except OverflowError:
@@ -322,8 +322,9 @@ def lines_with(source: Source, query: str, doc: str) -> list[int]:
 
 
 def _refuse_unwritable(ids: Iterable[str], what: str) -> None:
+    blank = re.compile(_BLANK)
     for one in ids:
-        if not one or _BLANK.search(one) or (what == "query" and one.startswith("#")):
+        if not one or blank.search(one) or (what == "query" and one.startswith("#")):
             raise InputError(
                 f"{what} id {one!r} is not allowed in a TREC file, where white space separates "
                 "fields and # begins a comment: write .csv, .json or .parquet instead"
@@ -335,7 +336,7 @@ def run_lines(run: Run) -> Iterator[str]:
     docs, scores = run.docs.tolist(), run.scores.tolist()
     _refuse_unwritable(run.queries, "query")
     _refuse_unwritable(docs, "document")
-    tag = _BLANK.sub("_", run.name) or "run"
+    tag = re.sub(_BLANK, "_", run.name) or "run"
     for number, query in enumerate(run.queries):
         begin, end = int(run.offsets[number]), int(run.offsets[number + 1])
         for row in range(begin, end):

@@ -15,7 +15,6 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.machine import judged_twice
 from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, summarise
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import (
@@ -323,8 +322,11 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     parsed = _parse(measures, depth, rel, judged_only=judged_only)
     subtopics = needs_subtopics(parsed)
     judgements = as_qrels(qrels, subtopics=subtopics)
-    twice = judged_twice(judgements, machine, assume_random=assume_random)
-    if twice is not None:
+    twice = None
+    if machine is not None or assume_random:
+        from heldout.measure.ranking.machine import judged_twice  # rarely needed
+
+        twice = judged_twice(judgements, machine, assume_random=assume_random)
         judgements = twice.human
 
     items = as_runs(runs)

@@ -129,12 +129,10 @@ class MachineEvaluation:
         return [row for row, query in queries if (query in self.human) is human]
 
 
-def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice | None:
-    """Return human and machine judgements; None if there are no machine judgements."""
+def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice:
+    """Return human and machine judgements."""
     if machine is None:
-        if assume_random:
-            raise InputError("assume_random goes with machine judgements: pass machine")
-        return None
+        raise InputError("assume_random goes with machine judgements: pass machine")
     return JudgedTwice(human, machine, assume_random=assume_random)
 
 

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.compiled import kernel, part
-from heldout.retrieve.kernels.scoring import score_query
+from heldout.retrieve.kernels.likelihood import score_products
+from heldout.retrieve.kernels.scoring import score_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from heldout.retrieve.kernels.likelihood import Likelihood
     from heldout.retrieve.kernels.scoring import (
         Documents,
         Floats,
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
         Rule,
     )
 
-__all__ = ["Judged", "better", "rank", "rise", "sink", "sort_heap"]
+__all__ = ["Judged", "better", "rank", "rise", "sink", "sort_heap", "sort_ranked"]
 
 
 class Judged(NamedTuple):
@@ -95,6 +97,28 @@ def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) ->
         scores[last] = scores[0]
         docs[last] = docs[0]
         sink(scores, docs, last, score, d, order)
+
+
+@part
+def sort_ranked(docs: NDArray[np.int32], scores: Floats, order: Any, size: int, off: int) -> None:
+    """Sort documents that are at most `off` places from their own into ranked order.
+
+    Shell sort: quick to compile, and fast enough.
+    """
+    gap = 1
+    while 3 * gap < off:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, size):
+            score, d, j = scores[i], docs[i], i
+            place = order[d]
+            while j >= gap and better(score, place, scores[j - gap], order[docs[j - gap]]):
+                scores[j] = scores[j - gap]
+                docs[j] = docs[j - gap]
+                j -= gap
+            scores[j] = score
+            docs[j] = d
+        gap //= 3
 
 
 @part
@@ -254,6 +278,7 @@ def rank(
     queries: Queries,
     documents: Documents,
     rule: Rule,
+    likelihood: Likelihood | None,
     top_scores: Floats,
     top_docs: NDArray[np.int32],
     sizes: Ints,
@@ -266,11 +291,10 @@ def rank(
     `top_scores`, `top_docs` (queries × lists × lanes × k, k may be 0) receive the best documents,
     `sizes` their number, `before` (judged × lanes) how many of these documents are ranked above
     each judged one, `retrieved` (queries × lists) the number of documents that contain a query
-    term.
+    term. `likelihood` is None for sums over terms: that part is not compiled then.
     """
     lanes, real = rule.values.shape[2], top_scores.shape[2]
     lists, order = documents.lists, documents.order
-    likelihood = rule.kind == 2
     longest, most, widest = 0, 0, 0
     for q in range(first, last):
         longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
@@ -286,18 +310,28 @@ def rank(
         places[d] = -1
     numbers = np.empty(widest, np.int32)
     rows = np.empty((widest, lanes))
-    logs = np.empty((widest if likelihood else 0, lanes))
-    matched = np.empty((widest if likelihood else 0, 2))
-    known = np.empty((len(rule.totals), 2))
+    if likelihood is not None:
+        logs = np.empty((widest, lanes))
+        matched = np.empty((widest, 2))
+        known = np.empty((len(likelihood.totals), 2))
     least = np.empty((top_scores.shape[1], lanes))
     begins = np.empty(top_scores.shape[1] + 1, np.int64)
     marks = np.empty((most, real), np.int64)
     beaten = np.empty((most, real), np.int64)
     for q in range(first, last):
-        found = score_query(
-            q, block, postings, queries, documents, rule, known,
-            cursor, places, numbers, rows, logs, matched,
-        )  # fmt: skip
+        if likelihood is None:
+            found = score_sums(
+                q, block, postings, queries, documents, rule, cursor, places, numbers, rows
+            )
+        else:
+            found = score_products(
+                q, block, postings, queries, documents, rule, likelihood, known, cursor, places,
+                numbers, rows, logs, matched,
+            )  # fmt: skip
+        if len(documents.priors) > 0:
+            for y in range(found):
+                for c in range(lanes):
+                    rows[y, c] += documents.priors[numbers[y], c]
         if top_scores.shape[3] > 0:
             _keep_best(q, found, numbers, rows, lists, order, least, top_scores, top_docs, sizes)
         begin, end = judged.offsets[q], judged.offsets[q + 1]

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import kernel, part
-from heldout.retrieve.kernels.lists import better
-from heldout.retrieve.kernels.search import sort_ranked
+from heldout.retrieve.kernels.lists import better, sort_ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -305,7 +304,9 @@ def rank_replicates(
                 y, numbers[y], begin, end, counts, queries, most, short, long, fewest, data
             )
             turn[y] = y
-        sort_ranked(turn, bounds, numbers, found)  # the order of equal bounds does not matter
+        sort_ranked(
+            turn, bounds, numbers, found, found
+        )  # the order of equal bounds does not matter
         for r in range(replicates):
             least[r] = -np.inf
         for step in range(found):

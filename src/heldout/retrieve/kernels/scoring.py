@@ -14,14 +14,12 @@ caller, and the user waits for the compiler.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from heldout.compiled import inlined, part
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
@@ -35,7 +33,8 @@ __all__ = [
     "Postings",
     "Queries",
     "Rule",
-    "score_query",
+    "row_of",
+    "score_sums",
 ]
 
 FRACTION = 0
@@ -44,9 +43,6 @@ FRACTION_SHIFTED = 1
 """Weight · ((C·x + G + H·r) / (F·x + I + J·r) + P): other sums over terms."""
 LIKELIHOOD = 2
 """Logarithm of a product of smoothed probabilities."""
-
-FOLD_LOGS = 16
-"""Factors multiplied before a logarithm is taken: few enough not to overflow."""
 
 
 class Postings(NamedTuple):
@@ -76,8 +72,6 @@ class Documents(NamedTuple):
     statistics: NDArray[np.int32]
     lists: NDArray[np.int32]
     ratio: Floats
-    lengths: NDArray[np.int32]
-    distinct: NDArray[np.int32]
     order: NDArray[np.int32]
     priors: Floats
 
@@ -86,19 +80,14 @@ class Rule(NamedTuple):
     """A scoring rule with its parameters.
 
     `weights` (terms × statistics) are the idf of a sum, or the collection's counts of a
-    likelihood; `values` (statistics × coefficients × lanes) are computed by the model; `totals` are
-    the lengths of the training documents; `added` is 1 where the document itself joins the
-    statistics; `table` maps a count to x (only for `FRACTION_SHIFTED`); `relative` is 1 where a
-    likelihood is given relative to a document without any query term.
+    likelihood; `values` (statistics × coefficients × lanes) are computed by the model; `table` maps
+    a count to x (only for `FRACTION_SHIFTED`).
     """
 
     kind: int
     weights: Floats
     values: Floats
-    totals: Floats
-    added: int
     table: Floats
-    relative: int
 
 
 @inlined
@@ -120,97 +109,7 @@ def _add_shifted(
 
 
 @inlined
-def _factor(
-    x: float, length: float, distinct: float, own: float, scale: float,
-    values: Floats, s: int, c: int,
-) -> float:  # fmt: skip
-    """Return P(w|d) divided by its value for a document without the word.
-
-    With λ, κ = 1 − λ, μ and δ: λ·max(x−δ, 0)/(|d|+μ) over (κ + (μ+δ·u)/(|d|+μ)) · P(w|C), plus 1;
-    where the collection gets no weight, P(w|d) over P(w|C).
-    """
-    size = length + values[s, 2, c]
-    left = values[s, 1, c] * size + values[s, 2, c] + values[s, 3, c] * distinct
-    seen = values[s, 0, c] * max(x - values[s, 3, c], 0.0) * scale
-    return float(seen / (left if left > 0 else size) + (own if left > 0 else 0.0))
-
-
-@inlined
-def _multiply(
-    rows: Floats, y: int, count: float, x: float, length: float, distinct: float,
-    known: float, total: float, added: int, values: Floats, s: int,
-) -> None:  # fmt: skip
-    base = known if known > 0 else 1.0
-    own = (known + added * x) / base
-    scale = (total + added * length) / base
-    if count == 1:
-        for c in range(rows.shape[1]):
-            rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c)
-    else:
-        for c in range(rows.shape[1]):
-            rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c) ** count
-
-
-@part
-def _fold_logs(rows: Floats, logs: Floats, begin: int, end: int) -> None:
-    """Take logarithms of the products so far, before they overflow."""
-    for y in range(begin, end):
-        for c in range(rows.shape[1]):
-            logs[y, c] += math.log(rows[y, c])
-            rows[y, c] = 1.0
-
-
-@part
-def _finish_likelihood(
-    found: int,
-    documents: Documents,
-    rule: Rule,
-    known: Floats,
-    numbers: NDArray[np.int32],
-    rows: Floats,
-    logs: Floats,
-    matched: Floats,
-) -> None:
-    """Turn products into log-probabilities, in place."""
-    values = rule.values
-    for y in range(found):
-        d = numbers[y]
-        s = documents.statistics[d]
-        length, distinct = float(documents.lengths[d]), float(documents.distinct[d])
-        constant = 0.0 if rule.relative else known[s, 1]
-        terms = known[s, 0] + matched[y, 1]
-        missing = matched[y, 0] < known[s, 0]
-        total = 0.0 if rule.relative else math.log(rule.totals[s] + rule.added * length)
-        discounted = math.log(distinct / length)
-        for c in range(rows.shape[1]):
-            # The logarithm of the collection's share: 1 − λ, μ/(|d|+μ) or δ·u/|d|.
-            share = values[s, 4, c]
-            if values[s, 2, c] > 0:
-                share -= math.log(length + values[s, 2, c])
-            elif values[s, 3, c] > 0:
-                share += discounted
-            if share > -np.inf:
-                constant_here = terms * (share - total)
-            else:
-                constant_here = -np.inf if missing else -terms * total
-            rows[y, c] = math.log(rows[y, c]) + logs[y, c] + constant + constant_here
-
-
-@part
-def _known_terms(q: int, queries: Queries, rule: Rule, known: Floats) -> None:
-    """Compute the known query length and the constant log factor for each set of statistics."""
-    for s in range(len(known)):
-        known[s, 0] = 0.0
-        known[s, 1] = 0.0
-        for row in range(queries.offsets[q], queries.offsets[q + 1]):
-            count = rule.weights[queries.terms[row], s]
-            if count > 0:
-                known[s, 0] += queries.weights[row]
-                known[s, 1] += queries.weights[row] * math.log(count)
-
-
-@inlined
-def _row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.int32]) -> int:
+def row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.int32]) -> int:
     """Return the row of a document; a new one (number `found`) if it has none yet."""
     y = places[d]
     if y < 0:
@@ -221,83 +120,45 @@ def _row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.i
 
 
 @part
-def score_query(
+def score_sums(
     q: int,
     block: int,
     postings: Postings,
     queries: Queries,
     documents: Documents,
     rule: Rule,
-    known: Floats,
     cursor: Ints,
     places: NDArray[np.int32],
     numbers: NDArray[np.int32],
     rows: Floats,
-    logs: Floats,
-    matched: Floats,
 ) -> int:
     """Score every document that contains a term of query `q`; return their number.
 
     ``numbers[y]`` is the document of row ``y``, ``places[d]`` the row of document ``d`` (−1: none).
     """
-    docs, counts = postings.documents, postings.counts
-    statistics, ratio = documents.statistics, documents.ratio
-    lengths, distinct = documents.lengths, documents.distinct
-    weights, values, totals, table = rule.weights, rule.values, rule.totals, rule.table
-    kind, added = rule.kind, rule.added
-    start = 1.0 if kind == 2 else 0.0
-    begin, end = queries.offsets[q], queries.offsets[q + 1]
-    if kind == 2:
-        _known_terms(q, queries, rule, known)
+    docs, counts, statistics = postings.documents, postings.counts, documents.statistics
+    values, table = rule.values, rule.table
+    begin, end, found = queries.offsets[q], queries.offsets[q + 1], 0
     for row in range(begin, end):
         cursor[row - begin] = postings.begin[queries.terms[row]]
-    found = 0
-    for low in range(0, len(lengths), block):
-        high = low + block
-        before = found
-        pending = 0.0
+    for low in range(0, len(statistics), block):
         for row in range(begin, end):
             term = queries.terms[row]
-            count = queries.weights[row]
-            i = cursor[row - begin]
-            stop = postings.end[term]
-            pending += count
-            if kind == 2 and pending > FOLD_LOGS:
-                _fold_logs(rows, logs, before, found)
-                pending = count
-            while i < stop and docs[i] < high:
+            i, stop = cursor[row - begin], postings.end[term]
+            while i < stop and docs[i] < low + block:
                 d = docs[i]
                 s = statistics[d]
                 if s >= 0:
-                    y = _row_of(d, found, places, numbers)
+                    y = row_of(d, found, places, numbers)
                     if y == found:
                         found += 1
                         for c in range(rows.shape[1]):
-                            rows[y, c] = start
-                        if kind == 2:
-                            matched[y, 0] = 0.0
-                            matched[y, 1] = 0.0
-                            for c in range(rows.shape[1]):
-                                logs[y, c] = 0.0
-                    x = float(counts[i])
-                    weight = weights[term, s]
-                    if kind == 0:
-                        _add_fraction(rows, y, count * weight, x, ratio[d], values, s)
-                    elif kind == 1:
-                        x = table[counts[i]]
-                        _add_shifted(rows, y, count * weight, x, ratio[d], values, s)
+                            rows[y, c] = 0.0
+                    weight, r = queries.weights[row] * rule.weights[term, s], documents.ratio[d]
+                    if rule.kind == 0:
+                        _add_fraction(rows, y, weight, float(counts[i]), r, values, s)
                     else:
-                        matched[y, 0 if weight > 0 else 1] += count
-                        _multiply(
-                            rows, y, count, x, float(lengths[d]), float(distinct[d]),
-                            weight, totals[s], added, values, s,
-                        )  # fmt: skip
+                        _add_shifted(rows, y, weight, table[counts[i]], r, values, s)
                 i += 1
             cursor[row - begin] = i
-    if kind == 2:
-        _finish_likelihood(found, documents, rule, known, numbers, rows, logs, matched)
-    if len(documents.priors) > 0:
-        for y in range(found):
-            for c in range(rows.shape[1]):
-                rows[y, c] += documents.priors[numbers[y], c]
     return found

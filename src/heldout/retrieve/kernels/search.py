@@ -1,480 +1,326 @@
 """Plain search: ranked lists of all documents for one parameter setting of a fraction.
 
-Windows of documents are scored one after another (see `heldout.retrieve.kernels.windows`). Where
-all lists of a window are read, terms are added in the order of the query, and sums are exact. Where
-some are only looked up, terms are added in another order; the documents that remain at the end
-are then scored again in the order of the query. So all scores have the bits of a plain loop.
+Documents are scored in windows, so that their sums stay in the cache. The terms of a query come in
+descending order of what they can add to a score at most. Lists are read one after another until the
+others together cannot reach the k-th best score so far; these are only looked up for documents that
+still can (MaxScore; Turtle and Flood 1995). Terms are then added in another order than that of the
+query, so the documents that remain at the end are scored again. Where skipping does not pay,
+terms come in the order of the query, and all lists are read. So all scores have the bits of a plain
+loop.
 
-A few queries take turns, a stripe of windows each, so that the lengths of the documents of a stripe
-are fetched into the cache once for all of them.
+Functions get plain arrays, and none of them calls another but the kernel: every level of calls is
+optimised once more, and users wait for the compiler.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.lists import better
-from heldout.retrieve.kernels.windows import (
-    EMPTY,
-    SLACK,
-    find_in_list,
-    find_in_window,
-    lists_in_window,
-    look_up_cheaper,
-    new_lists,
-    skippable,
-    whole_list,
-)
+from heldout.retrieve.kernels.lists import sort_ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Ints, Postings, Queries
-    from heldout.retrieve.kernels.windows import Lists, Windows
+    from heldout.retrieve.kernels.scoring import Floats, Ints
 
     Numbers = NDArray[np.int32]
+    Places = NDArray[np.uint32]
+    Terms = NDArray[Any]
+    Integer = Any  # of Python or NumPy: the same when compiled
 
-__all__ = ["Curve", "new_room", "new_state", "search", "sort_ranked"]
+__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "search"]
 
-_BATCH = 32
-"""Queries that take turns."""
-_STRIPE = 17
-"""Documents of a stripe, as a power of two: their lengths fit into the cache."""
-_LEVELS = 4096
-_BUCKETS = 1024
-_DENSE = 4
-"""A window with a posting for this many documents is read as a whole."""
-_RESCORE = 60
-"""Scoring a document again costs, for each term, as much as reading this many postings."""
-
-
-class Curve(NamedTuple):
-    """What a count adds to a score: `top` · x / (x + norm).
-
-    ``norms[codes[d]]`` is the norm of document ``d``, `fixed` + `slope` · its length: documents of
-    the same length share a code, so that the memory that is read at random is small.
-    """
-
-    top: float
-    codes: NDArray[np.uint16]
-    norms: Floats
-    fixed: float
-    slope: float
-
-
-TURN = np.dtype(
+TERM = np.dtype(
     [
-        ("size", np.int64),
-        ("level", np.int64),
-        ("reaching", np.int64),
-        ("scale", np.float64),
-        ("least", np.float64),
-        ("prune", np.bool_),
+        ("start", np.int64),
+        ("stop", np.int64),
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("row", np.int64),
+        ("place", np.int64),
+        ("weight", np.float64),
+        ("rest", np.float64),
     ]
 )
-"""A query that takes turns.
+"""A term of a query.
 
-The number of documents kept (`size`); `reaching` documents, at least k, reach `level`, and a score
-of `least`; `scale` turns a score into a level; `prune`: whether it pays to look lists up.
+Its postings (`start` to `stop`), those in the present window (`begin` to `end`), its row in the
+table of windows (−1: none), its weight, and what this term and all later ones can add at most
+(`rest`; infinite where nothing is to be skipped). `place` has another meaning: in row ``i``, it is
+the row of the term that comes ``i``-th in the order of the query.
 """
+EMPTY = -1e300
+"""The sum of a document without any term; adding a score does not change it."""
+SLACK = 1e-9
+"""Bounds and thresholds are widened by this share: far more than rounding can matter."""
+LEVELS = 2048
+BUCKETS = 1024
+_DENSE = 4
+"""A window with a posting for this many documents is read as a whole."""
+_PROBE = 32
+"""Looking a document up costs as much as reading this many postings."""
 
 
-class State(NamedTuple):
-    """The queries that take turns: their best documents so far, in no order, and where they are.
+@part
+def _read(
+    begin: int, end: int, base: int, weight: float, top: float, floor: float, documents: Numbers,
+    counts: Any, codes: Any, norms: Floats, sums: Floats, touched: Places, found: int,
+) -> Integer:  # fmt: skip
+    """Add a list to the sums above `floor`, which is 0 or `EMPTY`; note the others that it begins.
 
-    `exact` says whether a score has its final bits. `levels` count all documents by score, from 0
-    to the highest possible one, so that the k-th best score is always known closely. `ends` are the
-    ends of the lists of each query in the last window.
+    Returns the number of documents noted.
     """
-
-    turns: NDArray[Any]
-    scores: Floats
-    documents: Numbers
-    exact: NDArray[np.bool_]
-    levels: Numbers
-    ends: Ints
-
-
-class Room(NamedTuple):
-    """Arrays for one window, and for sorting."""
-
-    lists: Lists
-    sums: Floats
-    touched: NDArray[np.uint32]
-    starts: Ints
-    documents: Numbers
-    scores: Floats
-
-
-def new_state(queries: int, longest: int, k: int, width: int) -> State:
-    """Return arrays for `queries` that take turns, at most; `longest` is their number of terms."""
-    turns, room = max(1, min(_BATCH, queries)), 4 * k + 2 * width + 1
-    return State(
-        np.zeros(turns, TURN),
-        np.empty((turns, room)),
-        np.empty((turns, room), np.int32),
-        np.empty((turns, room), np.bool_),
-        np.empty((turns, _LEVELS), np.int32),
-        np.empty((turns, longest), np.int64),
-    )
-
-
-def new_room(longest: int, k: int, width: int) -> Room:
-    """Return arrays for windows of `width` documents."""
-    return Room(
-        new_lists(longest),
-        np.full(width, EMPTY),
-        np.empty(width + 1, np.uint32),
-        np.empty(_BUCKETS + 1, np.int64),
-        np.empty(4 * k + 2 * width + 1, np.int32),
-        np.empty(4 * k + 2 * width + 1),
-    )
-
-
-@part
-def sort_ranked(docs: Numbers, scores: Floats, order: Numbers, size: int) -> None:
-    """Sort documents into ranked order (Shell sort: quick to compile and fast enough)."""
-    gap = 1
-    while gap < size // 2:
-        gap = int(gap * 2.25) + 1
-    while gap > 0:
-        for i in range(gap, size):
-            score, d = scores[i], docs[i]
-            place = order[d]
-            j = i
-            while j >= gap and better(score, place, scores[j - gap], order[docs[j - gap]]):
-                scores[j] = scores[j - gap]
-                docs[j] = docs[j - gap]
-                j -= gap
-            scores[j] = score
-            docs[j] = d
-        gap = int(gap / 2.25)
-
-
-@part
-def _spread_out(docs: Numbers, values: Floats, size: int, room: Room) -> None:
-    """Sort documents roughly, by their position between the lowest and the highest score.
-
-    The sort that follows only has to swap neighbours.
-    """
-    starts, low, high = room.starts, np.inf, -np.inf
-    for j in range(size):
-        low = min(low, values[j])
-        high = max(high, values[j])
-    scale = (_BUCKETS - 1) / (high - low) if high > low else 0.0
-    for b in range(_BUCKETS + 1):
-        starts[b] = 0
-    for j in range(size):
-        starts[int((high - values[j]) * scale) + 1] += 1
-    for b in range(_BUCKETS):
-        starts[b + 1] += starts[b]
-    for j in range(size):
-        b = int((high - values[j]) * scale)
-        room.documents[starts[b]] = docs[j]
-        room.scores[starts[b]] = values[j]
-        starts[b] += 1
-
-
-@part
-def _bound(curve: Curve, weight: float, count: float, length: float) -> float:
-    """Return the most that a list with this largest count and smallest length can add."""
-    norm = curve.fixed + curve.slope * length
-    return weight * (curve.top * count / (count + norm)) * (1 + SLACK)
-
-
-@part
-def _score_again(
-    q: int, d: int, postings: Postings, queries: Queries, curve: Curve, windows: Windows
-) -> float:
-    """Score one document in the order of the query."""
-    score = 0.0
-    for row in range(queries.offsets[q], queries.offsets[q + 1]):
-        i = find_in_list(queries.terms[row], d, postings, windows)
-        if i >= 0:
-            x = float(postings.counts[i])
-            score += queries.weights[row] * (curve.top * x / (x + curve.norms[curve.codes[d]]))
-    return score
-
-
-@part
-def _rescore(
-    q: int, b: int, state: State, postings: Postings, queries: Queries, curve: Curve,
-    windows: Windows,
-) -> None:  # fmt: skip
-    """Give all documents kept their final scores."""
-    for j in range(state.turns[b].size):
-        if not state.exact[b, j]:
-            d = state.documents[b, j]
-            state.scores[b, j] = _score_again(q, d, postings, queries, curve, windows)
-            state.exact[b, j] = True
-
-
-@part
-def _drop(b: int, state: State) -> None:
-    """Drop the documents that cannot be among the best."""
-    scores, documents, exact, kept = state.scores[b], state.documents[b], state.exact[b], 0
-    least = state.turns[b].least
-    for j in range(state.turns[b].size):
-        score = scores[j]
-        scores[kept] = score
-        documents[kept] = documents[j]
-        exact[kept] = exact[j]
-        kept += score >= least
-    state.turns[b].size = kept
-
-
-@part
-def _raise_least(b: int, k: int, before: int, exact: bool, state: State) -> None:
-    """Count the documents kept since there were `before`; find a score that k documents reach."""
-    scores, levels, scale = state.scores[b], state.levels[b], state.turns[b].scale
-    level, reaching = state.turns[b].level, state.turns[b].reaching
-    for j in range(before, state.turns[b].size):
-        state.exact[b, j] = exact
-        own = max(min(int(scores[j] * scale), _LEVELS - 1), 0)
-        levels[own] += 1
-        reaching += own >= level
-    while reaching - levels[level] >= k:
-        reaching -= levels[level]
-        level += 1
-    state.turns[b].level, state.turns[b].reaching = level, reaching
-    if level > 0:
-        state.turns[b].least = level / scale * (1 - SLACK)
-
-
-@part
-def _read_all(
-    q: int, base: int, postings: Postings, queries: Queries, curve: Curve, lists: Lists,
-    sums: Floats,
-) -> None:  # fmt: skip
-    """Add all lists of a window, in the order of the query."""
-    low = np.uint32(base)  # unsigned: no test for negative indexes
-    for row in range(queries.offsets[q], queries.offsets[q + 1]):
-        j, weight = row - queries.offsets[q], queries.weights[row]
-        for i in range(lists[j].begin, lists[j].end):
-            d = np.uint32(postings.documents[i])
-            x = float(postings.counts[i])
-            sums[d - low] = max(sums[d - low], 0.0) + weight * (
-                curve.top * x / (x + curve.norms[curve.codes[d]])
-            )
-
-
-@part
-def _read_list(
-    j: int, base: int, weight: float, postings: Postings, curve: Curve, lists: Lists, sums: Floats,
-    touched: NDArray[np.uint32], found: int,
-) -> int:  # fmt: skip
-    """Add one list, and note the documents that had no sum before; return their number."""
-    low = np.uint32(base)
-    for i in range(lists[j].begin, lists[j].end):
-        d = np.uint32(postings.documents[i])
-        x = float(postings.counts[i])
+    # Unsigned numbers: a test for negative indexes would double the time.
+    low, size = np.uint32(base), np.uint64(found)
+    for i in range(np.uint64(begin), np.uint64(end)):
+        d = np.uint32(documents[i])
+        x = float(counts[i])
         known = sums[d - low]
-        touched[found] = d - low
-        found += known < 0  # without a branch, which could not be predicted
-        sums[d - low] = max(known, 0.0) + weight * (
-            curve.top * x / (x + curve.norms[curve.codes[d]])
-        )
-    return found
+        touched[size] = d - low
+        size += np.uint64(known < floor)  # without a branch, which could not be predicted
+        sums[d - low] = (max(floor, known)) + weight * (top * x / (x + norms[codes[d]]))
+    return np.int64(size)
 
 
 @part
-def _look_up(
-    j: int, base: int, weight: float, postings: Postings, curve: Curve, lists: Lists, sums: Floats,
-    touched: NDArray[np.uint32], found: int,
-) -> None:  # fmt: skip
-    """Add one list to the sums of the documents that are left, and to no others."""
-    low = np.uint32(base)
-    if look_up_cheaper(j, found, lists):
-        for t in range(found):
-            y = int(touched[t])
-            i = find_in_window(postings.documents, lists[j].begin, lists[j].end, base + y)
-            if i >= 0:
-                x = float(postings.counts[i])
-                norm = curve.norms[curve.codes[base + y]]
-                sums[y] += weight * (curve.top * x / (x + norm))
-        return
-    for i in range(lists[j].begin, lists[j].end):
-        d = np.uint32(postings.documents[i])
-        x = float(postings.counts[i])
-        # All others stay `EMPTY`.
-        sums[d - low] += weight * (curve.top * x / (x + curve.norms[curve.codes[d]]))
-
-
-@part
-def _still_able(found: int, touched: NDArray[np.uint32], sums: Floats, least: float) -> int:
-    """Drop documents with a sum below `least`; return the number of the others."""
-    kept = 0
-    for t in range(found):
-        y = touched[t]
-        known = sums[y]
-        touched[kept] = y
-        kept += known >= least
-        sums[y] = known if known >= least else EMPTY
-    return kept
-
-
-@part
-def _open(
-    q: int, b: int, k: int, postings: Postings, queries: Queries, curve: Curve, windows: Windows,
-    state: State,
-) -> None:  # fmt: skip
-    """Begin a query."""
-    first, last = queries.offsets[q], queries.offsets[q + 1]
-    total, ceiling = 0, 0.0
-    for row in range(first, last):
-        term = queries.terms[row]
-        state.ends[b, row - first] = postings.begin[term]
-        total += postings.end[term] - postings.begin[term]
-        count, length = whole_list(term, windows)
-        ceiling += _bound(curve, queries.weights[row], count, length)
-    state.levels[b, :] = 0
-    state.turns[b].size, state.turns[b].level, state.turns[b].reaching = 0, 0, 0
-    state.turns[b].scale = (_LEVELS - 1) / ceiling if ceiling > 0 else 0.0
-    state.turns[b].least = -1.0
-    state.turns[b].prune = total > k * (last - first) * _RESCORE
-
-
-@part
-def _take_dense(b: int, base: int, sums: Floats, state: State) -> None:
-    """Keep the documents of a window that can be among the best; its sums are `EMPTY` then."""
-    scores, documents, size = state.scores[b], state.documents[b], state.turns[b].size
-    least = max(state.turns[b].least, 0.0)
+def _gather(sums: Floats, least: float, touched: Places) -> Integer:
+    """Note all documents with a sum of at least `least`; return their number."""
+    found = np.uint64(0)
     for y in range(0, len(sums), 16):
         hits = 0
         for z in range(y, y + 16):
             hits += sums[z] >= least
         if hits:
             for z in range(y, y + 16):
-                scores[size] = sums[z]
-                documents[size] = base + z
-                size += sums[z] >= least
-    state.turns[b].size = size
-    for y in range(len(sums)):
-        sums[y] = EMPTY
+                touched[found] = z
+                found += np.uint64(sums[z] >= least)
+    return np.int64(found)
 
 
 @part
-def _take(
-    b: int, base: int, found: int, touched: NDArray[np.uint32], sums: Floats, state: State
-) -> None:
-    """The same, for the documents in `touched`."""
-    scores, documents, size = state.scores[b], state.documents[b], state.turns[b].size
-    least = state.turns[b].least
+def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Integer:
+    """Drop documents with a sum below `least`; return the number of the others."""
+    kept = np.uint64(0)
     for t in range(found):
         y = touched[t]
-        score = sums[y]
-        sums[y] = EMPTY
-        scores[size] = score
-        documents[size] = base + int(y)
-        size += score >= least
-    state.turns[b].size = size
+        known = sums[y]
+        touched[kept] = y
+        kept += np.uint64(known >= least)
+        sums[y] = known + (known < least) * EMPTY  # without a branch
+    return np.int64(kept)
 
 
 @part
-def _read_some(
-    q: int, b: int, base: int, skipped: int, postings: Postings, queries: Queries, curve: Curve,
-    lists: Lists, sums: Floats, touched: NDArray[np.uint32], state: State,
-) -> int:  # fmt: skip
-    """Sum the documents of the lists that must be read; look the others up for those still able.
+def _look_up(
+    begin: int, end: int, low: int, span: int, d: Integer, bits: int, row: int, weight: float,
+    top: float, documents: Numbers, counts: Any, codes: Any, norms: Floats, starts: Any,
+) -> float:  # fmt: skip
+    """Return what a list adds to the score of document `d`: 0 if it is not there.
 
-    Returns the number of documents left in `touched`. Lists are read in the order of the query if
-    none is skipped, else by their bounds.
+    The list is one of the documents from `low`, `span` of them. They are spread evenly, more or
+    less, so that the first guess is close.
     """
-    first, found = queries.offsets[q], 0
-    number = queries.offsets[q + 1] - first
-    for i in range(skipped, number):
-        j = lists[number - 1 + skipped - i].order if skipped else i
-        found = _read_list(
-            j, base, queries.weights[first + j], postings, curve, lists, sums, touched, found
-        )
-    for i in range(skipped - 1, -1, -1):
-        found = _still_able(found, touched, sums, state.turns[b].least - lists[i + 1].below)
-        j = lists[i].order
-        _look_up(j, base, queries.weights[first + j], postings, curve, lists, sums, touched, found)
-    return found
+    if row >= 0:
+        window = np.uint64(d >> bits)
+        end = begin + starts[np.uint64(row), window + np.uint64(1)]
+        begin += starts[np.uint64(row), window]
+        low, span = d >> bits << bits, 1 << bits
+    if begin == end:
+        return 0.0
+    ahead = np.uint64((d - low) * (end - begin)) // np.uint64(span)
+    i, first, last = np.uint64(begin) + ahead, np.uint64(begin), np.uint64(end - 1)
+    while i < last and documents[i] < d:
+        i += np.uint64(1)
+    while i > first and documents[i] > d:
+        i -= np.uint64(1)
+    if documents[i] != d:
+        return 0.0
+    x = float(counts[i])
+    return float(weight * (top * x / (x + norms[codes[np.uint64(d)]])))
 
 
 @part
-def _search_window(
-    q: int, b: int, k: int, window: int, postings: Postings, queries: Queries, curve: Curve,
-    windows: Windows, order: Numbers, room: Room, state: State,
-) -> None:  # fmt: skip
-    """Keep the documents of a window that can be among the best of a query."""
-    lists, sums, touched = room.lists, room.sums, room.touched
-    total = lists_in_window(q, window, postings, queries, windows, state.ends[b], lists)
-    if total == 0:
-        return
-    first, skipped, width = queries.offsets[q], 0, len(sums)
-    if state.turns[b].prune and state.turns[b].least > 0:
-        number = queries.offsets[q + 1] - first
-        for j in range(number):
-            lists[j].bound = 0.0
-            if lists[j].end > lists[j].begin:
-                weight = queries.weights[first + j]
-                lists[j].bound = _bound(curve, weight, lists[j].count, lists[j].length)
-        skipped = skippable(number, total, state.turns[b].least, lists)
-        if skipped < 0:
-            return
-    if state.turns[b].size + width >= state.scores.shape[1]:
-        _drop(b, state)
-        if state.turns[b].size + width >= state.scores.shape[1]:  # many documents tie
-            _rescore(q, b, state, postings, queries, curve, windows)
-            sort_ranked(state.documents[b], state.scores[b], order, state.turns[b].size)
-            state.turns[b].size = min(k, state.turns[b].size)
-    base, before = window << windows.bits, state.turns[b].size
-    if skipped == 0 and total * _DENSE > width:
-        _read_all(q, base, postings, queries, curve, lists, sums)
-        _take_dense(b, base, sums, state)
-    else:
-        found = _read_some(
-            q, b, base, skipped, postings, queries, curve, lists, sums, touched, state
-        )
-        _take(b, base, found, touched, sums, state)
-    if state.turns[b].size > before:
-        _raise_least(b, k, before, skipped == 0, state)
+def _raise(
+    level: int, k: int, found: int, scale: float, sums: Floats, touched: Places, levels: Numbers
+) -> int:
+    """Count more documents by the level of their sums; return the highest level that k reach.
+
+    ``levels[LEVELS]`` is the number of documents that reach `level`. Lower ones are not counted.
+    """
+    reaching = levels[LEVELS]
+    for t in range(found):
+        own = np.int64(sums[touched[t]] * scale)
+        if own >= level:
+            levels[np.uint64(own if own < LEVELS else LEVELS - 1)] += 1
+            reaching += 1
+    while reaching - levels[level] >= k:
+        reaching -= levels[level]
+        level += 1
+    levels[LEVELS] = reaching
+    return level
+
+
+@part
+def _spread_out(
+    size: int, docs: Numbers, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
+) -> Integer:
+    """Sort documents roughly, by their position between the lowest and the highest score.
+
+    Returns how far from its place a document can be.
+    """
+    low, high, widest = np.inf, -np.inf, 0
+    for j in range(size):
+        score = scores[j]
+        low = min(low, score)
+        high = max(high, score)
+    last = (min(BUCKETS, size)) - 1
+    scale = last / (high - low) if high > low else 0.0
+    starts[: last + 2] = 0
+    for j in range(size):
+        starts[np.int64((high - scores[j]) * scale) + 1] += 1
+    for b in range(last + 1):
+        widest = max(widest, starts[b + 1])
+        starts[b + 1] += starts[b]
+    for j in range(size):
+        own = np.int64((high - scores[j]) * scale)
+        out_docs[starts[own]] = docs[j]
+        out_scores[starts[own]] = scores[j]
+        starts[own] += 1
+    return widest
 
 
 @bare_kernel
 def search(
     first: int,
     last: int,
-    postings: Postings,
-    queries: Queries,
-    curve: Curve,
-    windows: Windows,
+    bits: int,
+    top: float,
+    offsets: Ints,
+    terms: Terms,
+    scales: Floats,
+    documents: Numbers,
+    counts: Any,
+    codes: NDArray[np.uint16],
+    norms: Floats,
+    starts: Numbers,
     order: Numbers,
-    state: State,
-    room: Room,
+    sums: Floats,
+    touched: Places,
+    levels: Numbers,
+    buckets: Numbers,
+    kept_docs: Numbers,
+    kept_scores: Floats,
+    spare_docs: Numbers,
+    spare_scores: Floats,
     top_docs: Numbers,
     top_scores: Floats,
 ) -> None:
     """Find the top documents of the queries `first` to `last`; weights must not be negative.
 
-    `state` and `room` are of `new_state` and `new_room`, and are used by no other thread.
+    `terms` are of the dtype `TERM`; `rest` is what the term alone can add. ``norms[codes[d]]`` is
+    the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn scores
+    into levels. The arrays from `sums` to `spare_scores` are used by no other thread.
     """
-    n, k, turns = len(curve.codes), top_docs.shape[1], len(state.turns)
-    every = (n + len(room.sums) - 1) >> windows.bits
-    stripe = max(1, (1 << _STRIPE) >> windows.bits)
-    for low in range(first, last, turns):
-        high = min(low + turns, last)
-        for q in range(low, high):
-            _open(q, q - low, k, postings, queries, curve, windows, state)
-        for begin in range(0, every, stripe):
-            for q in range(low, high):
-                for window in range(begin, min(begin + stripe, every)):
-                    _search_window(
-                        q, q - low, k, window, postings, queries, curve, windows, order, room, state
-                    )
-        for q in range(low, high):
-            b = q - low
-            _drop(b, state)
-            _rescore(q, b, state, postings, queries, curve, windows)
-            size = state.turns[b].size
-            _spread_out(state.documents[b], state.scores[b], size, room)
-            sort_ranked(room.documents, room.scores, order, size)
-            for j in range(min(k, size)):
-                top_docs[q, j] = room.documents[j]
-                top_scores[q, j] = room.scores[j]
+    width, k, every = len(sums), top_docs.shape[1], (len(codes) + len(sums) - 1) >> bits
+    for q in range(first, last):
+        begin, end, scale, rest = offsets[q], offsets[q + 1], scales[q], 0.0
+        for r in range(end - 1, begin - 1, -1):
+            one = terms[r]
+            rest += one.rest
+            one.rest = rest
+            one.end = one.start
+        least, level, size, exact = -1.0, 0, 0, rest == np.inf
+        levels[:] = 0
+        for window in range(every):
+            base, total = window << bits, 0
+            for r in range(begin, end):
+                one = terms[r]
+                stop = one.end
+                one.begin = stop
+                if one.row >= 0:
+                    stop = one.start + starts[one.row, window + 1]
+                else:
+                    while stop < one.stop and documents[stop] < base + width:
+                        stop += 1
+                one.end = stop
+                total += stop - one.begin
+            # Read lists as long as they can bring new documents, or are short.
+            r, found, floor = begin, 0, 0.0
+            while r < end:
+                one = terms[r]
+                if one.rest < least:
+                    floor = EMPTY
+                    found = _still_able(found, touched, sums, least - one.rest)
+                    if _PROBE * found < one.end - one.begin:
+                        break
+                found = _read(
+                    one.begin, one.end, base, one.weight, top, floor, documents, counts, codes,
+                    norms, sums, touched, found,
+                )  # fmt: skip
+                r += 1
+                if window == 0 and r < end and found >= k and 2 * terms[r].rest < rest:
+                    # What documents have so far is a first threshold.
+                    level = _raise(level, k, found, scale, sums, touched, levels)
+                    levels[level:] = 0
+                    if level > 0:
+                        least = level / scale * (1 - SLACK)
+            dense = exact and total * _DENSE > width
+            if dense:
+                found = _gather(sums, least, touched)
+            # Look the other lists up.
+            able = 0
+            for t in range(found):
+                y = touched[t]
+                score, d, j = sums[y], base + np.int64(y), r
+                while j < end and score + terms[j].rest >= least:
+                    one = terms[j]
+                    score += _look_up(
+                        one.start if one.row >= 0 else one.begin, one.end, base, width, d, bits,
+                        one.row, one.weight, top, documents, counts, codes, norms, starts,
+                    )  # fmt: skip
+                    j += 1
+                touched[able] = y
+                whole = j == end and score >= least
+                able += whole
+                sums[y] = score if whole else EMPTY
+            level = _raise(level, k, able, scale, sums, touched, levels)
+            if level > 0:
+                least = level / scale * (1 - SLACK)
+            for t in range(able):
+                y = touched[t]
+                kept_scores[size] = sums[y]
+                kept_docs[size] = base + np.int64(y)
+                size += sums[y] >= least
+                sums[y] = EMPTY
+            if dense:
+                sums[:] = EMPTY
+            if window < every - 1 and size + width <= len(kept_docs):
+                continue
+            # The end, or no room: give final scores to all that can be among the best.
+            kept = 0
+            for j in range(size):
+                score, d = kept_scores[j], np.int64(kept_docs[j])
+                if score >= least:
+                    if not exact:
+                        score = 0.0
+                        for r in range(begin, end):
+                            one = terms[terms[r].place]
+                            score += _look_up(
+                                one.start, one.stop, 0, len(codes), d, bits, one.row, one.weight,
+                                top, documents, counts, codes, norms, starts,
+                            )  # fmt: skip
+                    kept_docs[kept] = d
+                    kept_scores[kept] = score
+                    kept += 1
+            off = _spread_out(kept, kept_docs, kept_scores, buckets, spare_docs, spare_scores)
+            sort_ranked(spare_docs, spare_scores, order, kept, off)
+            size = min(k, kept)
+            for j in range(size):
+                kept_docs[j] = spare_docs[j]
+                kept_scores[j] = spare_scores[j]
+        for j in range(size):
+            top_docs[q, j] = kept_docs[j]
+            top_scores[q, j] = kept_scores[j]

@@ -23,13 +23,11 @@ if TYPE_CHECKING:
     Lists = NDArray[Any]
 
 __all__ = [
-    "EMPTY",
     "LIST",
     "SATURATED",
-    "SLACK",
     "Windows",
-    "find_in_list",
     "find_in_window",
+    "largest_counts",
     "lists_in_window",
     "look_up_cheaper",
     "new_lists",
@@ -37,10 +35,6 @@ __all__ = [
     "whole_list",
 ]
 
-EMPTY = -1e300
-"""The sum of a document without any term; adding a score does not change it."""
-SLACK = 1e-9
-"""Bounds and thresholds are widened by this share: far more than rounding can matter."""
 SATURATED = 65535
 """A stored count that stands for itself and all larger ones."""
 _HUGE = 2.0**31
@@ -91,6 +85,11 @@ of the bounds before it. Records, because every array that functions pass on tak
 def new_lists(number: int) -> Lists:
     """Return room for the lists of a query with at most `number` terms."""
     return np.zeros(number + 1, LIST)
+
+
+def largest_counts(counts: NDArray[np.uint16]) -> NDArray[np.float64]:
+    """Return stored counts as numbers; those that are `SATURATED` may be larger."""
+    return np.where(counts < SATURATED, counts, _HUGE)
 
 
 @part
@@ -186,14 +185,3 @@ def find_in_window(documents: NDArray[np.int32], begin: int, end: int, d: int) -
         if documents[i] == d:
             posting = i
     return posting
-
-
-@part
-def find_in_list(term: int, d: int, postings: Postings, windows: Windows) -> int:
-    """Return the posting of document `d` in the list of a term; −1: there is none."""
-    row, window = windows.rows[term], d >> windows.bits
-    begin, end = postings.begin[term], postings.end[term]
-    if row >= 0:
-        end = begin + windows.starts[row, window + 1]
-        begin += windows.starts[row, window]
-    return find_in_window(postings.documents, begin, end, d)
