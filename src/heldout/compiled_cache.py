@@ -29,8 +29,8 @@ from numba.core.serialize import dumps
 from heldout import __version__
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable, Iterator
-    from subprocess import Popen
 
 __all__ = ["KernelCache", "code_digest", "environment"]
 
@@ -62,9 +62,9 @@ class _Files:
         self._folder = folder
         self._function = function
         self._name = f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
-        self._compiling: Popen[bytes] | None = None
+        self._compiling: subprocess.Popen[bytes] | None = None
 
-    def wait_for(self, process: Popen[bytes]) -> None:
+    def wait_for(self, process: subprocess.Popen[bytes]) -> None:
         """Wait for a process that compiles this loop before it is compiled here."""
         self._compiling = process
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Sized
 from itertools import pairwise
 from typing import TYPE_CHECKING, TypeVar
 
@@ -36,6 +37,8 @@ def stream_threads(
         Results per thread that may wait to be taken, so that memory is bounded.
     """
     wanted = threads() if workers is None else workers
+    if isinstance(items, Sized):
+        wanted = min(wanted, len(items))
     if wanted <= 1:
         yield from map(task, items)
         return
@@ -59,9 +62,7 @@ def run_threads(
     task: Callable[[_T], _R], items: Iterable[_T], workers: int | None = None
 ) -> list[_R]:
     """Run `task` on each item in `threads` threads; results are in the order of the items."""
-    work = list(items)
-    wanted = threads() if workers is None else workers
-    return list(stream_threads(task, work, min(wanted, len(work))))
+    return list(stream_threads(task, list(items), workers))
 
 
 def run_stretches(task: Callable[[tuple[int, int]], object], count: int, pieces: int = 8) -> None:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.prediction_powered import DIFFERING, from_commonest
 from heldout.infer.results import drop_noise
 from heldout.notes import Note
 
@@ -98,6 +97,8 @@ def _excess(values: Floats) -> Floats:
 
 def _few_differ(scores: Scores) -> list[Note]:
     """Warn about pairs that differ on few human queries: their variance is hardly known."""
+    from heldout.infer.prediction_powered import DIFFERING, from_commonest  # rarely needed
+
     few = []
     for second in range(1, len(scores.systems)):
         gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])

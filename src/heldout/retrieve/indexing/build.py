@@ -162,8 +162,8 @@ def build_file(
             sizes["documents"] = ("<i4", n_postings)
             sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
             writer = IndexWriter(file, sizes)
-            for name, array in arrays.items():
-                writer.write(name, array)
+            for name in list(arrays):
+                writer.write(name, arrays.pop(name))  # its memory is used for postings from now on
             for stretch in inverter.stretches(plan.memory):
                 writer.write("documents", stretch.documents)
                 writer.write("counts", stretch.counts)
