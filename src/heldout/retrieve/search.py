@@ -13,6 +13,7 @@ from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
 from heldout.errors import InputError
+from heldout.retrieve.indexing.strings import pick
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
 from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.rank import rank_part
@@ -242,7 +243,7 @@ def run_of_lists(
     counts = kept.sum(axis=1)
     asked = np.flatnonzero(counts)
     numbers, places = np.unique(documents[kept], return_inverse=True)
-    column = id_column(ids[number] for number in numbers.tolist())
+    column = id_column(pick(ids, numbers))
     offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
     values = np.maximum(scores[kept], LOWEST_SCORE)
     names = tuple(query_ids[q] for q in asked.tolist())

@@ -24,6 +24,7 @@ __all__ = [
     "leading_words",
     "offsets_of",
     "pack",
+    "pick",
 ]
 
 _PIECE: Final = 1 << 16
@@ -125,6 +126,13 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
         jump += np.arange(offsets[begin], offsets[end])
         data[offsets[begin] : offsets[end]] = strings.data[jump]
     return PackedStrings(data, offsets)
+
+
+def pick(strings: Sequence[str], rows: NDArray[np.integer]) -> Sequence[str]:
+    """Return the strings in the given rows; packed ones are then decoded many at a time."""
+    if isinstance(strings, PackedStrings):
+        return gather(strings, rows)
+    return [strings[row] for row in rows.tolist()]
 
 
 def leading_words(strings: PackedStrings) -> Words:
