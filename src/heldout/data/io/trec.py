@@ -41,6 +41,8 @@ QRELS_LINE: Final = {
 _MANY = 1 << 30
 _SHORTEST_LINE = 6
 _HEAD = 1 << 16
+# Pieces from which on threads pay: in smaller files they mostly wait for the interpreter lock.
+_SEVERAL = 4
 # What C's strtod accepts: decimal or hexadecimal, no thousands separators, no words. Digits before
 # and after the point match in one way only: otherwise long numbers would take quadratic time.
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
@@ -194,7 +196,8 @@ def _read(
     firsts: list[int] = []
     names: list[str] = []
     bad: list[BadLine] = []
-    for part in stream_threads(read_part, source.pieces()):
+    pieces = source.pieces()
+    for part in stream_threads(read_part, pieces, 1 if len(pieces) < _SEVERAL else None):
         begin = column.size
         column.add(part)
         bad.extend(part.bad)
