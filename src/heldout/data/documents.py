@@ -85,20 +85,19 @@ class TextBatch:
 
 
 class Documents(ABC):
-    """All documents of a collection, in a fixed order.
-
-    Attributes
-    ----------
-    ids
-        All ids in collection order.
-    notes
-        What is unusual in them.
-    """
+    """All documents of a collection, in a fixed order."""
 
     __slots__ = ("_digest", "_hashes")
 
-    ids: DocumentIds
-    notes: tuple[Note, ...]
+    @property
+    @abstractmethod
+    def ids(self) -> DocumentIds:
+        """All ids in collection order."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[Note, ...]:
+        """What is unusual in them."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -233,6 +232,8 @@ class MemoryDocuments(Documents):
     """Documents held in memory, made by `documents_of`."""
 
     __slots__ = ("_offsets", "_text", "ids", "notes")
+    ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __init__(self, ids: DocumentIds, text: Bytes, offsets: Ints) -> None:
         self.ids = ids

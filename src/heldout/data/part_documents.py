@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.data.document_ids import DocumentIds
     from heldout.data.words import Ints
+    from heldout.notes import Note
 
     Weights = NDArray[np.int32]
 
@@ -33,6 +35,8 @@ class PartDocuments(Documents):
     """
 
     __slots__ = ("_weights", "_whole", "ids", "notes", "numbers")
+    ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __init__(self, whole: Documents, weights: Weights) -> None:
         self._whole = whole

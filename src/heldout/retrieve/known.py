@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.documents import TextBatch
     from heldout.data.io.blocks import Reading
     from heldout.data.words import Ints, Words
+    from heldout.notes import Note
     from heldout.retrieve.shards import AnyIndex
 
     Open = Callable[[], Documents]
@@ -104,6 +105,8 @@ class IndexedDocuments(Documents):
     """
 
     __slots__ = ("_index", "_opened", "_read", "ids", "notes")
+    ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __init__(self, index: Index, read: Open) -> None:
         self._index = index

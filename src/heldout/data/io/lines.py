@@ -22,8 +22,10 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from heldout.data.document_ids import DocumentIds
     from heldout.data.io.blocks import Block, Reading
     from heldout.data.words import Ints
+    from heldout.notes import Note
 
 __all__ = ["LineDocuments"]
 
@@ -44,6 +46,8 @@ class LineDocuments(Documents):
     """
 
     __slots__ = ("_lengths", "_path", "_reading", "_stamps", "_starts", "ids", "notes")
+    ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __init__(self, path: str, reading: Reading) -> None:
         self._path = path

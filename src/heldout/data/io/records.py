@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from heldout.data.document_ids import DocumentIds
     from heldout.data.words import Ints
+    from heldout.notes import Note
 
 __all__ = ["Record", "RecordDocuments", "joined_text"]
 
@@ -47,6 +49,14 @@ class Record(NamedTuple):
     line: int
 
 
+class _Contents(NamedTuple):
+    """What is known once all files have been read."""
+
+    ids: DocumentIds
+    offsets: Ints
+    digest: str
+
+
 class RecordDocuments(Documents):
     """Documents in one file or several, read record by record, when they are needed.
 
@@ -58,35 +68,38 @@ class RecordDocuments(Documents):
         Encoding and fields.
     """
 
-    __slots__ = (
-        "_files",
-        "_first",
-        "_is_known",
-        "_is_noted",
-        "_offsets",
-        "_reading",
-        "_stamps",
-        "ids",
-        "notes",
-    )
+    __slots__ = ("_contents", "_files", "_first", "_notes", "_reading", "_stamps")
 
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
         self._files = tuple(files)
         self._reading = reading
         self._stamps = self.stamps()
-        self._is_known = self._is_noted = False
+        self._contents: _Contents | None = None
+        self._notes: tuple[Note, ...] | None = None
 
-    if not TYPE_CHECKING:
+    @property
+    def ids(self) -> DocumentIds:
+        """All ids in collection order."""
+        return self._known().ids
 
-        def __getattr__(self, name: str) -> Any:
-            """Read the files if something is needed that only reading them tells."""
-            if name not in {"ids", "notes", "_offsets", "_digest"} or self._is_known:
-                raise AttributeError(name)
-            self._read()
-            return getattr(self, name)
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is unusual in them."""
+        if self._notes is None:
+            self._known()
+        return self._notes or ()
 
-    def _read(self) -> None:
-        """Find ids, offsets and digest."""
+    def digest(self) -> str:
+        """Return the SHA-256 of ids, lengths and texts."""
+        return self._known().digest
+
+    def _known(self) -> _Contents:
+        """Return the contents; the files are read when they are first needed."""
+        if self._contents is None:
+            self._contents = self._read()
+        return self._contents
+
+    def _read(self) -> _Contents:
         ids, digest, offsets = IdCollector(), TextDigest(), []
         for batch, starts in self._checked(BATCH):
             ids.add(batch.ids)
@@ -100,10 +113,7 @@ class RecordDocuments(Documents):
                 f"the document id {compact[twice[1]]!r} appears twice (first at "
                 f"{self.place(twice[0])}): keep one of them",
             )
-        self.ids = compact
-        self._offsets: Ints = np.concatenate(offsets)
-        self._digest = digest.hexdigest()
-        self._is_known = True
+        return _Contents(compact, np.concatenate(offsets), digest.hexdigest())
 
     def _checked(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
         """Yield batches and the offsets of their records; afterwards the notes are known."""
@@ -122,16 +132,15 @@ class RecordDocuments(Documents):
             raise InputError(
                 f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
-        if not self._is_noted:
-            self.notes = (
+        if self._notes is None:
+            self._notes = (
                 *survey.notes(self.place, self._stamps.files),
                 *replaced_note(replaced, self._reading.encoding, self._stamps.files),
             )
-            self._is_noted = True
 
     def size_hint(self) -> int:
         """Return the number of documents; 0 if the files have not been read yet."""
-        return len(self.ids) if self._is_known else 0
+        return 0 if self._contents is None else len(self._contents.ids)
 
     def origin(self) -> Origin:
         """Where they were read from."""
@@ -155,7 +164,7 @@ class RecordDocuments(Documents):
         if not 0 <= number < len(self):
             raise IndexError(f"document {number} of {len(self)}")
         self._stamps.check()
-        offset = int(self._offsets[number])
+        offset = int(self._known().offsets[number])
         path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
         if offset == _NEVER or is_compressed(path):
             return self._nth(number)[1].text.decode()

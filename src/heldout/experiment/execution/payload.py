@@ -40,12 +40,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.data.document_ids import DocumentIds
     from heldout.data.documents import TextBatch
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.settings import RankingSettings, Settings
     from heldout.measure.ranking.names import Family, RankingMeasure
+    from heldout.notes import Note
     from heldout.retrieve.shards import AnyIndex
 
     Replacement = tuple[object, Callable[..., Any], tuple[Any, ...]]
@@ -257,6 +259,8 @@ class _DocumentsWithoutText(Documents):
     """Documents whose ids are in the index and whose text was not sent."""
 
     __slots__ = ("ids", "notes")
+    ids: DocumentIds
+    notes: tuple[Note, ...]
 
     def __init__(self, index: AnyIndex) -> None:
         self.ids = document_ids(index.document_ids)
