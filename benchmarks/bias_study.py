@@ -7,7 +7,7 @@ In every draw a share of the documents is seen; the score on the others is the t
 - tuned: BM25 over a grid of 20 values of k1 (geometric, 0.2 to 5) by 20 of b (0 to 1), chosen on
   each train side;
 - over-fitted on purpose: the best of 200 priors of documents that are nothing but noise (normal,
-  standard deviation 2), chosen on each train side. The noise is drawn anew every ten draws.
+  standard deviation 2), chosen on each train side. The noise is drawn again every ten draws.
 
 Nothing is tuned to the collections, and the seed is fixed. Run it as
 

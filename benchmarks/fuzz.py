@@ -1,4 +1,4 @@
-"""Fuzz every reader of files: whatever stands in a file, it is read, or refused in words.
+"""Fuzz every reader of files: any content is read, or refused with a message.
 
 Small valid files are made wrong (`fuzz_mutate.py`) and read (`fuzz_readers.py`) in a process of
 their own with a limit of memory and, for each case, of time. A case ends well if it is read, or

@@ -95,7 +95,7 @@ class Reader:
     Parameters
     ----------
     files
-        What stands in the folder that it gets.
+        The files in the folder that it gets.
     read
         Reads the folder.
     variants

@@ -117,7 +117,7 @@ def report(
     for number, (share, at) in enumerate(sources):
         found[share].append(bool(groups[first + number] == groups[at]))
     recall = ", ".join(f"{share:.0%}: {np.mean(own):.3f}" for share, own in found.items())
-    print(f"{name}: {seconds:.1f} s; found of pairs with so many words changed: {recall}")
+    print(f"{name}: {seconds:.1f} s; share of pairs found, by number of changed words: {recall}")
 
 
 def false_pairs(texts: list[str]) -> str:

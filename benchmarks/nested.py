@@ -3,7 +3,7 @@
 Which subpackage does a docstring belong to? k-NN on TF-IDF vectors with K chosen by 5 inner folds,
 and logistic regression, on 10 stratified folds of texts of the embedded collection. The bare loops
 get the same folds: `GridSearchCV` on every train side, then the predictions of the held-out side.
-The experiment writes its journal and its results to the disk, and also chooses the K to ship.
+The experiment writes its journal and its results to the disk, and also selects K on all data.
 
 Each contestant runs in a process of its own; what is counted is the time from the data in memory to
 the last score, and the memory peak of the process. The scores must be equal. An experiment fits on
@@ -46,7 +46,7 @@ Scores = dict[str, list[float]]
 
 
 def texts_of(limit: int, classes: int) -> tuple[list[str], list[str]]:
-    """Texts and subpackages: the first `limit` texts of the first that have so many."""
+    """Texts and subpackages: the first `limit` texts of each of the first that have that many."""
     documents = heldout.read_collection("pydocs").documents
     homes: dict[str, list[int]] = {}
     for at, name in enumerate(documents.ids):

@@ -102,7 +102,7 @@ def main() -> None:
     add = parser.add_argument
     add("--documents", type=int, default=1_000_000)
     add("--queries", type=int, default=max(QUERY_COUNTS), choices=QUERY_COUNTS)
-    add("--repeats", type=int, default=8, help="of the document folds: so many tasks")
+    add("--repeats", type=int, default=8, help="repeats of the document folds, one task each")
     add("--most", type=int, default=2, metavar="N", help="workers at most (default 2)")
     add("--rounds", type=int, default=2, help="how often each is run; the least counts")
     add("--joblib", action="store_true", help="try --jobs, too")

@@ -48,7 +48,7 @@ def qrels_preview(qrels: Qrels) -> Table:
 
 
 def _places(queries: Sequence[str], offsets: list[int]) -> Iterator[tuple[str, int, int]]:
-    """Query, rank from 1 on, and row."""
+    """Query, rank from 1, and row."""
     for number, query in enumerate(queries):
         start, end = offsets[number : number + 2]
         yield from ((query, at - start + 1, at) for at in range(start, end))

@@ -280,7 +280,7 @@ def html_table(table: Table, hints: Mapping[str, str] | None = None) -> str:
     table
         What is shown.
     hints
-        For columns, by what stands in the head: what hovering over their cells shows.
+        Tooltips of columns, by their heading.
     """
     known = hints or {}
     marks = [

@@ -68,7 +68,7 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
     -------
     polars.DataFrame
         kind (``system``, ``group`` or ``critical``), name, rank (a system's, or the first of a
-        group), end (the last of a group), place (of a system or group, from 1 on).
+        group), end (the last of a group), place (of a system or group, from 1).
     """
     if len(systems) < 3:
         raise InputError(f"{len(systems)} systems: mean ranks need at least three")

@@ -128,7 +128,7 @@ def bias_means_data(means: Iterable[tuple[int, int, str, float, float]]) -> pl.D
     Returns
     -------
     polars.DataFrame
-        set (from 1 on), estimator, mean (over the draws), draws.
+        set (from 1), estimator, mean (over the draws), draws.
     """
     names = ["draw", "set", "estimator", "estimate", "truth"]
     rows = pl.DataFrame(list(means), schema=names, orient="row")
@@ -208,7 +208,7 @@ def bias_queries_data(
     Returns
     -------
     polars.DataFrame
-        set (from 1 on), number (of the query), query, text, estimate, truth, difference, pro10.
+        set (from 1), number (of the query), query, text, estimate, truth, difference, pro10.
     """
     known = list(dict.fromkeys(row[2] for row in queries))
     if estimator not in known:
