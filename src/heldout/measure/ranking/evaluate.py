@@ -47,7 +47,7 @@ Missing = Literal["zero", "skip"]
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunScores:
     """The values of one run.
 
