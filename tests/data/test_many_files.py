@@ -18,7 +18,7 @@ from heldout.data import many_files
 
 forks, fork = [], os.fork
 os.fork = lambda: forks.append(1) or fork()
-many_files._MUCH = 0
+many_files._WORTH = 1
 code = 0
 try:
     main(sys.argv[1:])
@@ -87,7 +87,7 @@ def test_ignored_lines_are_reported_without_other_processes(files):
 def test_results_are_in_order_and_made_elsewhere_on_one_thread():
     code = """
 from heldout.data.parallel import threads
-for made in stream_forked(lambda item: (item, os.getpid() != here, threads()), range(5)):
+for made in stream_forked(lambda item: (item, os.getpid() != here, threads()), range(5), 2):
     print(*made)
 """
     assert streamed(code) == [f"{item} True 1" for item in range(5)]
@@ -99,7 +99,7 @@ def task(item):
     if item == 3 and os.getpid() != here:
         os._exit(9)
     return item, os.getpid() == here
-print(*stream_forked(task, range(8)))
+print(*stream_forked(task, range(8), 2))
 """
     where = [(item, item in {3, 5, 7}) for item in range(8)]
     assert streamed(code) == [" ".join(map(str, where))]
@@ -107,7 +107,7 @@ print(*stream_forked(task, range(8)))
 
 def test_no_process_is_left_when_the_results_are_not_wanted():
     code = """
-results = stream_forked(lambda item: bytes(1 << 18), range(1000))
+results = stream_forked(lambda item: bytes(1 << 18), range(1000), 2)
 next(results)
 results.close()
 try:

@@ -16,7 +16,7 @@ __all__ = ["stream_files", "stream_forked"]
 _R = TypeVar("_R")
 
 _LARGE: Final = 16 << 20  # larger files are read one after the other, each by all threads
-_MUCH: Final = 32 << 20  # bytes of all files that are worth other processes
+_WORTH: Final = 16 << 20  # bytes of files that are worth a process
 
 
 def stream_files(
@@ -35,8 +35,9 @@ def stream_files(
     sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
     if max(sizes, default=0) > _LARGE:
         return map(task, items)
-    if forked and len(sizes) == len(items) and sum(sizes) > _MUCH and threads() > 1 and _alone():
-        return stream_forked(task, items)
+    workers = min(threads(), len(items), sum(sizes) // _WORTH)
+    if forked and workers > 1 and len(sizes) == len(items) and _alone():
+        return stream_forked(task, items, workers)
     return stream_threads(task, items)
 
 
@@ -51,13 +52,12 @@ def _alone() -> bool:
         return False
 
 
-def stream_forked(task: Callable[[Any], _R], items: Sequence[Any]) -> Iterator[_R]:
-    """Run `task` on each item in forked processes, as many as `threads`; results are in order.
+def stream_forked(task: Callable[[Any], _R], items: Sequence[Any], workers: int) -> Iterator[_R]:
+    """Run `task` on each item in forked processes; yield the results in the order of the items.
 
     Threads that make many short calls of NumPy mostly wait for the interpreter lock. What fails in
     another process is done again here, so that the error is the same.
     """
-    workers = min(threads(), len(items))
     children = [_fork(task, items[first::workers]) for first in range(workers)]
     try:
         for number, item in enumerate(items):
