@@ -120,6 +120,13 @@ def test_one_command_imports_no_other(folder):
     assert not found & {"csv", "locale", "heldout.measure.ranking.machine"}
 
 
+def test_two_small_runs_need_no_threads(folder):
+    (folder / "b.run").write_text("q1 Q0 b 1 2.0 u\n")
+    found = imported(command("eval", "qrels", "a.run", "b.run", "--quiet"), folder)
+    assert "heldout.data.many_files" in found
+    assert not found & {"concurrent.futures", "logging", "hashlib"}
+
+
 def test_a_comparison_of_runs_imports_no_other_task(folder):
     (folder / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
     for name, order in (("a", "ab"), ("b", "ba")):

@@ -16,6 +16,7 @@ __all__ = ["stream_files", "stream_forked"]
 _R = TypeVar("_R")
 
 _LARGE: Final = 16 << 20  # larger files are read one after the other, each by all threads
+_SMALL: Final = 1 << 20  # bytes of files that are read before a thread would start
 _WORTH: Final = 16 << 20  # bytes of files that are worth a process
 
 
@@ -33,10 +34,11 @@ def stream_files(
     """
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
-    if max(sizes, default=0) > _LARGE:
+    whole = sum(sizes) if len(sizes) == len(items) else None  # unknown for objects and pipes
+    if max(sizes, default=0) > _LARGE or (whole is not None and whole < _SMALL):
         return map(task, items)
-    workers = min(threads(), len(items), sum(sizes) // _WORTH)
-    if forked and workers > 1 and len(sizes) == len(items) and _alone():
+    workers = min(threads(), len(items), (whole or 0) // _WORTH)
+    if forked and workers > 1 and _alone():
         return stream_forked(task, items, workers)
     return stream_threads(task, items)
 

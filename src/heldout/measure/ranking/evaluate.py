@@ -69,7 +69,7 @@ class RunScores:
         Some document ids of the run and of the judgements if they have no document in common;
         else empty.
     ranking
-        A digest of the ranking, to find copies; empty if there is only one run.
+        A digest of the ranking, to find copies; None if there is only one run.
     query_column
         Name of the query id column in the frame that the run came from.
     """
@@ -81,7 +81,7 @@ class RunScores:
     unjudged: int = 0
     ties: str = "docid-desc"
     unshared: tuple[str, str] = ("", "")
-    ranking: str = ""
+    ranking: int | None = None
     query_column: str = "query_id"
 
 
