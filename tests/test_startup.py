@@ -120,6 +120,13 @@ def test_one_command_imports_no_other(folder):
     assert not found & {"csv", "locale", "heldout.measure.ranking.machine"}
 
 
+def test_two_small_runs_need_no_threads(folder):
+    (folder / "b.run").write_text("q1 Q0 b 1 2.0 u\n")
+    found = imported(command("eval", "qrels", "a.run", "b.run", "--quiet"), folder)
+    assert "heldout.data.many_files" in found
+    assert not found & {"concurrent.futures", "logging", "hashlib"}
+
+
 def test_a_comparison_of_runs_imports_no_other_task(folder):
     (folder / "qrels").write_text("q1 0 a 1\nq2 0 a 1\n")
     for name, order in (("a", "ab"), ("b", "ba")):
@@ -136,5 +143,17 @@ def test_runs_are_evaluated_without_threads_for_matrices(folder, monkeypatch):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)  # Dask sets it in this process
     code = command("eval", "qrels", "a.run", "--quiet") + (
         "import os, numpy\nassert 'OPENBLAS_NUM_THREADS' not in os.environ\n"
+    )
+    assert "numpy" in imported(code, folder)
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    code = code.replace("not in os.environ", "in os.environ")
+    assert "numpy" in imported(code, folder)
+
+
+def test_numpy_is_imported_without_cleaning_its_docstrings(folder):
+    code = command("eval", "qrels", "a.run", "--quiet") + (
+        "import inspect, numpy, textwrap\n"
+        "assert numpy.ndarray.__doc__.startswith('\\n')\n"
+        "assert textwrap.dedent(' a') == inspect.cleandoc(' a') == 'a'\n"
     )
     assert "numpy" in imported(code, folder)

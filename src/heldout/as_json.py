@@ -11,7 +11,7 @@ from heldout.notes import Note
 
 __all__ = ["json_text", "plain"]
 
-_CONTROL: Final = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL: Final = "[\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 """Characters that control a terminal or reverse text; `json.dumps` escapes the first 32."""
 
 
@@ -79,4 +79,4 @@ def json_text(content: Any, *, indent: int | None = 2) -> str:
     text = json.dumps(plain(content), ensure_ascii=False, indent=indent, allow_nan=False) + "\n"
     if text.isascii():
         return text
-    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return re.sub(_CONTROL, lambda found: f"\\u{ord(found[0]):04x}", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, is_file, refuse_same_file, split_paths
@@ -28,7 +29,7 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
-from heldout.cli.quick_start import import_numpy_without_threads
+from heldout.cli.quick_start import import_numpy_quickly
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ def _check_classification(options: argparse.Namespace) -> None:
 
 def _eval_runs(options: argparse.Namespace) -> int:
     if not any(":" in name for name in options.measure or []):  # else code of the user's
-        import_numpy_without_threads()
+        import_numpy_quickly()
     from heldout.data.run_files import read_qrels
 
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
@@ -366,14 +367,14 @@ def _evaluate(
     }
     usual = DEFAULT_MEASURES if options.machine is None else DEFAULT_MEASURES[:3]
     wanted = given_measures(options.measure, "ranking") or usual
-    if len(options.runs) < 2 or not sys.stderr.isatty():
+    if len(options.runs) < 2:
         return evaluate_runs(judgements, options.runs, wanted, **settings)
-    from rich.console import Console  # only for the progress bar
-    from rich.progress import Progress
+    from heldout.cli.progress import progress_bar
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("runs", total=len(options.runs))
-        settings["progress"] = lambda _: bar.advance(task)
+    with progress_bar("runs", quiet=options.quiet) as show:
+        numbers = count(1)
+        if show is not None:
+            settings["progress"] = lambda _: show(next(numbers), len(options.runs))
         return evaluate_runs(judgements, options.runs, wanted, **settings)
 
 

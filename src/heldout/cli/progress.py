@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["progress_bar"]
+
+_PAUSE: Final = 0.1
+"""Seconds between two drawings of a bar."""
 
 
 @contextmanager
@@ -31,6 +35,15 @@ def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, i
     from rich.console import Console  # only for the bar
     from rich.progress import Progress
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, of: bar.update(task, completed=done, total=of or None)
+    # Not refreshed by a thread: a process with one thread only can be forked (see `many_files`).
+    with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
+        task, drawn = bar.add_task(what, total=None), monotonic()
+
+        def show(done: int, of: int) -> None:
+            nonlocal drawn
+            due = monotonic() - drawn >= _PAUSE
+            bar.update(task, completed=done, total=of or None, refresh=due)
+            drawn = monotonic() if due else drawn
+
+        bar.refresh()
+        yield show

@@ -38,7 +38,7 @@ SHORT: Final = 64
 """The length in bytes of the longest id that is held as words."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ShortIds:
     """Ids of up to `SHORT` bytes.
 
@@ -101,7 +101,7 @@ class ShortIds:
         return rows[np.lexsort((*((~key for key in keys) if descending else keys), groups))]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class LongIds:
     """Ids of any length, as a NumPy string array with the hash of each."""
 

@@ -64,7 +64,7 @@ def _freeze(*arrays: NDArray[Any]) -> None:
         array.flags.writeable = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Run:
     """One system's ranked lists.
 
@@ -290,7 +290,7 @@ class Run:
         write_run(self, path)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Qrels:
     """Relevance judgements.
 

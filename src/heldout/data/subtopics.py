@@ -25,7 +25,7 @@ SUBTOPIC_NAMES = ("subtopic", "subtopic_id", "iteration", "intent", "aspect")
 """Usual names of a column of subtopics."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Subtopics:
     """The grades of documents by subtopic, sorted by row of the qrels and by subtopic.
 

@@ -62,7 +62,7 @@ class UnitScores(ABC):
         return float(self.weighted(np.ones((1, self.count)))[0])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnitValues(UnitScores):
     """A mean over units.
 
@@ -90,7 +90,7 @@ class UnitValues(UnitScores):
         return UnitSums(table, mean_of_sums)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnitSums(UnitScores):
     """A function of sums over units.
 
@@ -115,7 +115,7 @@ class UnitSums(UnitScores):
         return self.score(weights @ self.table)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class UnitOrder(UnitScores):
     """A score that must be computed from all units for every weighting.
 

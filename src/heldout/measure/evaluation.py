@@ -170,14 +170,14 @@ class Evaluation(ABC):
         return self._system(0 if system is None else system), self._measure(measure or 0)
 
     def _system(self, system: System) -> int:
-        called = self._columns[0]
+        called, names = self._columns[0], self.names
         if isinstance(system, int):
-            if not -len(self.names) <= system < len(self.names):
-                raise InputError(f"no {called} number {system}; there are {len(self.names)}")
+            if not -len(names) <= system < len(names):
+                raise InputError(f"no {called} number {system}; there are {len(names)}")
             return system
-        if system not in self.names:
-            raise InputError(f"no {called} {system!r}; there are {', '.join(self.names)}")
-        return self.names.index(system)
+        if system not in names:
+            raise InputError(f"no {called} {system!r}; there are {', '.join(names)}")
+        return names.index(system)
 
     def _measure(self, measure: Measured) -> int:
         if isinstance(measure, int):

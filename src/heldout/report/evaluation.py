@@ -85,7 +85,8 @@ def evaluation_table(
         Whether the best run of the first measure comes first.
     """
     integral = [measure.definition.integral for measure in evaluation.measures]
-    best = _best(evaluation) if len(evaluation.names) > 1 else set()
+    names = evaluation.names
+    best = _best(evaluation) if summary and len(names) > 1 else set()
     texts = 2 if per_query else 1
     rows: list[list[str]] = []
     bold, sections = set(), set()
@@ -99,7 +100,7 @@ def evaluation_table(
             _format(value, digits, undefined, integral=whole)
             for value, whole in zip(values, integral, strict=True)
         ]
-        rows.append([evaluation.names[number], *([query or ALL] if per_query else []), *shown])
+        rows.append([names[number], *([query or ALL] if per_query else []), *shown])
     head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
     notes = ["; ".join(policy_lines(evaluation))]
     return Table(head, rows, texts=texts, notes=notes, bold=bold, sections=sections)

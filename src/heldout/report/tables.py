@@ -112,7 +112,7 @@ def plain_text(text: str) -> str:
     """Text without control characters, which could steer a terminal or turn a line around."""
     if text.isprintable():
         return text
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    return re.sub(_CONTROL, "\N{REPLACEMENT CHARACTER}", text)
 
 
 def note_lines(notes: Iterable[Note]) -> list[str]:
@@ -134,7 +134,7 @@ def safe_cell(text: str) -> str:
     return f"'{plain}" if _FORMULA.match(text) else plain
 
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+_CONTROL: Final = "[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]"
 _FORMULA = re.compile(r"[\s\x00]*(?:[=@]|[+-](?![\d.,]*(?:[eE][+-]?\d+)?[%*]*$))|[\t\r]")
 """What begins so is run by spreadsheets; a number with a sign before it is none."""
 

@@ -56,7 +56,7 @@ class Piece(NamedTuple):
     offset: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Source:
     """One input: a plain file, read when needed, or decompressed content.
 

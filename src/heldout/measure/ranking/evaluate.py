@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from heldout.data.columns import Library, frame_of
-from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.many_files import stream_files
+from heldout.data.parallel import run_threads
 from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
@@ -26,7 +26,7 @@ from heldout.measure.ranking.run_checks import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.machine import MachineEvaluation
     from heldout.notes import Note
 
-    _Scored = tuple["RunScores", "RunScores | None"]
-
 __all__ = ["DEFAULT_MEASURES", "Missing", "RankingEvaluation", "RunScores", "evaluate_runs"]
 
 Missing = Literal["zero", "skip"]
@@ -48,10 +46,8 @@ Missing = Literal["zero", "skip"]
 
 DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR", "R@1000", "Judged@10")
 
-_LARGE = 16 << 20  # larger files are read one after the other, each by all threads
 
-
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RunScores:
     """The values of one run.
 
@@ -73,7 +69,7 @@ class RunScores:
         Some document ids of the run and of the judgements if they have no document in common;
         else empty.
     ranking
-        A digest of the ranking, to find copies; empty if there is only one run.
+        A digest of the ranking, to find copies; None if there is only one run.
     query_column
         Name of the query id column in the frame that the run came from.
     """
@@ -85,7 +81,7 @@ class RunScores:
     unjudged: int = 0
     ties: str = "docid-desc"
     unshared: tuple[str, str] = ("", "")
-    ranking: str = ""
+    ranking: int | None = None
     query_column: str = "query_id"
 
 
@@ -124,7 +120,7 @@ class RankingEvaluation(Evaluation):
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the runs."""
-        return tuple(run.name for run in self.runs)
+        return tuple([run.name for run in self.runs])
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -342,8 +338,9 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         return scores, None if twice is None else twice.score(score_by, run, parsed)
 
     scores, by_machine = [], []
-    for done, second in _each(score, items):
-        scores.append(done)
+    silent = twice is None and not skip_bad_lines
+    for done, second in stream_files(score, items, forked=silent):
+        scores.append(replace(done, queries=judgements.queries))  # not a copy for each run
         by_machine += [] if second is None else [second]
         if progress:
             progress(done.name)
@@ -397,15 +394,6 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
         raise InputError(f"depth={depth!r}: expected a positive integer")
     if not isinstance(rel, int) or rel < 0:
         raise InputError(f"rel={rel!r}: expected a non-negative integer")
-
-
-def _each(score: Callable[[Any], _Scored], items: list[Any]) -> Iterator[_Scored]:
-    """Score small runs in parallel; large files one by one, each read by all threads."""
-    paths = [item for item in items if isinstance(item, str | os.PathLike)]
-    sizes = [os.path.getsize(path) for path in paths if os.path.isfile(path)]  # noqa: PTH113, PTH202
-    if max(sizes, default=0) > _LARGE:
-        return map(score, items)
-    return stream_threads(score, items)
 
 
 def score_run(

@@ -93,7 +93,7 @@ class MachineEvaluation:
     @property
     def ranking_notes(self) -> tuple[Note, ...]:
         """What was noticed about the runs under the judgements of the machine."""
-        own = run_warnings([replace(run, ranking="") for run in self.runs], missing="zero")
+        own = run_warnings([replace(run, ranking=None) for run in self.runs], missing="zero")
         every = (*self._own_judge(), *self._apart())
         return (*every, *(note.of("machine judgements") for note in own))
 
