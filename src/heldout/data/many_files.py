@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import pickle
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from heldout.data.parallel import stream_threads, threads
 
@@ -60,48 +59,36 @@ def stream_forked(task: Callable[[Any], _R], items: Sequence[Any], workers: int)
     Threads that make many short calls of NumPy mostly wait for the interpreter lock. What fails in
     another process is done again here, so that the error is the same.
     """
-    children = [_fork(task, items[first::workers]) for first in range(workers)]
+    from concurrent.futures import ProcessPoolExecutor  # slow to import
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import get_context
+
+    # A forked process gets the task with its memory: it need not be pickled.
+    pool = ProcessPoolExecutor(workers, get_context("fork"), _keep, (task,))
     try:
-        for number, item in enumerate(items):
-            result = _receive(children[number % workers][1])
+        futures = [pool.submit(_attempt, item) for item in items]
+        for item, future in zip(items, futures, strict=True):
+            try:
+                result = future.result()
+            except BrokenProcessPool:  # the system has ended a process
+                result = None
             yield task(item) if result is None else result[0]
     finally:
-        for _, results in children:
-            results.close()  # a child that writes more than is wanted ends there
-        for child, _ in children:
-            os.waitpid(child, 0)
+        pool.shutdown(cancel_futures=True)
 
 
-def _fork(task: Callable[[Any], object], items: Sequence[Any]) -> tuple[int, BinaryIO]:
-    """Start a process that works on some items; return its number and the stream of its results."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child:
-        os.close(writing)
-        return child, os.fdopen(reading, "rb")
+_kept: list[Callable[[Any], Any]] = []
+"""The task of this process, if it is one of those that `stream_forked` makes."""
+
+
+def _keep(task: Callable[[Any], Any]) -> None:
+    os.environ["HELDOUT_THREADS"] = "1"
+    _kept.append(task)
+
+
+def _attempt(item: Any) -> tuple[Any] | None:
+    """Return the result in a tuple; None if the task fails, which the other process will see."""
     try:
-        os.close(reading)
-        os.environ["HELDOUT_THREADS"] = "1"
-        with os.fdopen(writing, "wb") as results:
-            for item in items:
-                _send(task, item, results)
-    finally:
-        os._exit(0)  # nothing of what the other process has opened or registered is touched
-
-
-def _send(task: Callable[[Any], object], item: Any, results: BinaryIO) -> None:
-    try:
-        result = (task(item),)
-    except Exception:  # noqa: BLE001 - the other process will meet it again
-        result = None
-    pickle.dump(result, results)
-    results.flush()
-
-
-def _receive(results: BinaryIO) -> tuple[Any] | None:
-    """Return the next result; None if it failed, or if the system has ended the process."""
-    try:
-        received: tuple[Any] | None = pickle.load(results)  # noqa: S301 - from our own process
-    except (EOFError, pickle.UnpicklingError):
+        return (_kept[-1](item),)
+    except Exception:  # noqa: BLE001
         return None
-    return received
