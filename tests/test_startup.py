@@ -148,12 +148,3 @@ def test_runs_are_evaluated_without_threads_for_matrices(folder, monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     code = code.replace("not in os.environ", "in os.environ")
     assert "numpy" in imported(code, folder)
-
-
-def test_numpy_is_imported_without_cleaning_its_docstrings(folder):
-    code = command("eval", "qrels", "a.run", "--quiet") + (
-        "import inspect, numpy, textwrap\n"
-        "assert numpy.ndarray.__doc__.startswith('\\n')\n"
-        "assert textwrap.dedent(' a') == inspect.cleandoc(' a') == 'a'\n"
-    )
-    assert "numpy" in imported(code, folder)

@@ -29,7 +29,7 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
-from heldout.cli.quick_start import import_numpy_quickly
+from heldout.cli.quick_start import import_numpy_without_threads
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -237,7 +237,7 @@ def _check_classification(options: argparse.Namespace) -> None:
 
 def _eval_runs(options: argparse.Namespace) -> int:
     if not any(":" in name for name in options.measure or []):  # else code of the user's
-        import_numpy_quickly()
+        import_numpy_without_threads()
     from heldout.data.run_files import read_qrels
 
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")

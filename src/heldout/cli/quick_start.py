@@ -8,7 +8,7 @@ import os
 import sys
 from typing import Final
 
-__all__ = ["collect_garbage_rarely", "import_numpy_quickly"]
+__all__ = ["collect_garbage_rarely", "import_numpy_without_threads"]
 
 _THREADS: Final = "OPENBLAS_NUM_THREADS"
 
@@ -23,26 +23,15 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(max(50_000, gc.get_threshold()[0]), *gc.get_threshold()[1:])
 
 
-def import_numpy_quickly() -> None:
-    """Import NumPy without what small evaluations do not need.
+def import_numpy_without_threads() -> None:
+    """Import NumPy without threads for products of matrices, for commands that compute none.
 
-    Starting threads for products of matrices is a quarter of the time to import it. Removing the
-    indentation of its docstrings, which nobody reads here, is a seventh.
+    Starting these threads is a quarter of the time to import NumPy.
     """
-    if "numpy" in sys.modules:
+    if "numpy" in sys.modules or _THREADS in os.environ:
         return
-    import inspect  # both are imported by NumPy
-    import textwrap
-
-    given = os.environ.get(_THREADS)
-    os.environ[_THREADS] = given or "1"
-    cleaners = [(inspect, "cleandoc", inspect.cleandoc), (textwrap, "dedent", textwrap.dedent)]
-    for module, name, _ in cleaners:
-        setattr(module, name, str)
+    os.environ[_THREADS] = "1"
     try:
         import numpy  # noqa: F401, ICN001
     finally:
-        for module, name, function in cleaners:
-            setattr(module, name, function)
-        if given is None:
-            del os.environ[_THREADS]
+        del os.environ[_THREADS]
