@@ -118,7 +118,9 @@ def test_the_file_is_the_same_for_any_threads_and_memory(tmp_path, monkeypatch, 
     Index.build(texts, analyzer, threads=2).save(tmp_path / "saved.index")
     files.append((tmp_path / "saved.index").read_bytes())
     assert len(set(files)) == 1
-    assert [spool.spilled for spool in spools] == [False, False, True, True, False]
+    # Each build has a spool of raw terms and one of final terms.
+    assert [spool.spilled for spool in spools[::2]] == [False, False, True, True, False]
+    assert [spool.spilled for spool in spools[1::2]] == [False, False, True, True, False]
     check(Index.open(path), texts, analyzer)
 
 
