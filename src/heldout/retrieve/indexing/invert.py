@@ -24,7 +24,7 @@ from heldout.retrieve.indexing.kernels.placing import (
 )
 from heldout.retrieve.indexing.kernels.types import Counted, Placed, Sorted
 from heldout.retrieve.indexing.strings import offsets_of
-from heldout.retrieve.indexing.tokenize import Postings, Workspace, halves, whole
+from heldout.retrieve.indexing.tokenize import Postings, Workspace, halves, unseen, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -129,47 +129,35 @@ class Inverter:
             Bytes for the second pass; None: all at once.
         """
         groups = _groups(raw.sizes(), threads)
+        parts, chunk = _parts(vocabulary.most, len(groups), memory)
         n_terms = len(vocabulary.terms)
-        limit, chunk = int(vocabulary.most.sum()), _CHUNK
-        if memory is not None:
-            chunk = min(chunk, memory // 4 // _PER_SORTED // max(1, len(groups)))
-            limit = max(1, (memory - len(groups) * chunk * _PER_SORTED) // _PER_PLACED)
-        spans = list(_spans(vocabulary.most, limit))
-        per_part = -(-len(spans) // _MOST_PARTS)
-        parts = [
-            Part(spans[at : at + per_part], tuple([] for _ in groups))
-            for at in range(0, len(spans), max(1, per_part))
-        ]
         firsts = [part.spans[0][0] for part in parts]
         part_of = (np.searchsorted(firsts, np.arange(n_terms), "right") - 1).astype(np.uint8)
         sizes = np.zeros((2, n_documents), np.int32)
-        frequencies = tuple(np.zeros(n_terms, np.int64) for _ in groups)
 
-        def settle_group(group: int) -> int:
-            latest = np.full((n_terms, 2), -1, np.int32)
-            space = Workspace()
+        def settle_group(group: int) -> tuple[int, Ints]:
+            seen, space = unseen(n_terms), Workspace()
             greatest = 0
             for numbers in _chunks(groups[group], raw.sizes(), min(_PIECE, chunk)):
                 joined, first = _joined([raw.take(number) for number in numbers], vocabulary, space)
-                size = len(joined.terms)
+                begins = np.zeros(len(parts) + 1, np.int64)
                 found = Counted(
-                    space.array("settled terms", size, np.int32),
-                    space.array("settled counts", size, np.int32),
+                    space.array("settled terms", len(joined.terms), np.int32),
+                    space.array("settled counts", len(joined.terms), np.int32),
                     np.zeros((len(parts), len(joined.offsets)), np.int32),
                 )
-                begins = np.zeros(len(parts) + 1, np.int64)
-                most = settle_postings(
-                    joined, first, part_of, latest, frequencies[group], sizes, begins, found
-                )
+                most = settle_postings(joined, first, part_of, seen, sizes, begins, found)
                 greatest = max(greatest, most)
                 for part, one in zip(parts, _divided(found, begins.tolist()), strict=True):
                     part.pieces[group].append(settled.add(Postings(first, 0, one)))
-            return greatest
+            return greatest, seen[:, 2].astype(np.int64)
 
-        greatest = max(run_threads(settle_group, range(len(groups)), len(groups)), default=0)
+        found = run_threads(settle_group, range(len(groups)), len(groups))
         raw.close()
+        greatest = max((most for most, _ in found), default=0)
         if greatest > _WIDE:
             raise InputError(f"a term occurs {greatest:,} times in one document: split it")
+        frequencies = tuple(own for _, own in found)
         offsets = offsets_of(sum(frequencies, np.zeros(n_terms, np.int64)))
         wide = greatest > _NARROW
         return cls(settled, parts, frequencies, offsets, sizes[0], sizes[1], wide, chunk)
@@ -235,6 +223,21 @@ class Inverter:
             cursors.append(start.copy())
             start += frequencies[low:high]
         return cursors
+
+
+def _parts(most: Ints, n_groups: int, memory: int | None) -> tuple[list[Part], int]:
+    """Divide terms, with their postings, by `memory`; also return how many a thread may sort."""
+    limit, chunk = int(most.sum()), _CHUNK
+    if memory is not None:
+        chunk = min(chunk, memory // 4 // _PER_SORTED // max(1, n_groups))
+        limit = max(1, (memory - n_groups * chunk * _PER_SORTED) // _PER_PLACED)
+    spans = list(_spans(most, limit))
+    per_part = max(1, -(-len(spans) // _MOST_PARTS))
+    parts = [
+        Part(spans[at : at + per_part], tuple([] for _ in range(n_groups)))
+        for at in range(0, len(spans), per_part)
+    ]
+    return parts, chunk
 
 
 def _spans(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:

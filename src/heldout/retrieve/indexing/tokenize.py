@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Bytes, Ints
     from heldout.retrieve.analyze import Analyzer
 
-__all__ = ["Postings", "Tokenizer", "Workspace", "halves", "whole"]
+__all__ = ["Postings", "Tokenizer", "Workspace", "halves", "unseen", "whole"]
 
 _SIGMA: Final = "Σ".encode()
 _MOST_BYTES: Final = 1 << 30
@@ -68,12 +68,12 @@ def _empty_table() -> Table:
         slots=np.zeros((1 << 14, 2), np.uint64),
         known=np.empty(1 << 16, np.uint8),
         offsets=np.zeros((1 << 13) + 1, np.int64),
-        latest=_unseen(1 << 13),
+        latest=unseen(1 << 13),
     )
 
 
-def _unseen(n_terms: int) -> NDArray[np.int32]:
-    """Return `Table.latest` of terms that no document has."""
+def unseen(n_terms: int) -> NDArray[np.int32]:
+    """Return, for terms that no document has, the last document, a position, and their number."""
     return np.tile(np.array([-1, -1, 0], np.int32), (n_terms, 1))
 
 
@@ -83,7 +83,7 @@ def _grown(table: Table, n_terms: int) -> Table:
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
     rehash(table.slots, slots)
-    latest = _unseen(len(slots) // 2)
+    latest = unseen(len(slots) // 2)
     latest[: len(table.latest)] = table.latest
     return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
 

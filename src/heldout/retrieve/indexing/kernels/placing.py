@@ -41,8 +41,7 @@ def settle_postings(
     counted: Counted,
     first: int,
     part_of: Bytes,
-    latest: Places,
-    frequencies: Offsets,
+    seen: Places,
     sizes: Places,
     begins: Offsets,
     settled: Counted,
@@ -57,10 +56,9 @@ def settle_postings(
         The number of the first document.
     part_of
         The part of each final term.
-    latest
-        For each final term, the last document with it, and the position of that posting.
-    frequencies
-        For each final term, its document frequency (incremented).
+    seen
+        For each final term, the last document with it, the position of that posting, and the number
+        of documents with it. They are side by side, because each access waits for memory.
     sizes
         For each document, its length and the number of its distinct terms (filled in).
     begins
@@ -93,18 +91,18 @@ def settle_postings(
                 continue
             count = np.int64(counted.counts[posting])
             length += count
-            if latest[term, 0] == document:
-                place = np.int64(latest[term, 1])
+            if seen[term, 0] == document:
+                place = np.int64(seen[term, 1])
                 count += counts[place]
             else:
                 number = part_of[term]
                 place = places[number]
                 places[number] = place + 1
                 offsets[number, row + 1] += 1
-                latest[term, 0] = document
-                latest[term, 1] = place
+                seen[term, 0] = document
+                seen[term, 1] = place
+                seen[term, 2] += 1
                 terms[place] = term
-                frequencies[term] += 1
                 n_distinct += 1
             counts[place] = count
             greatest = max(greatest, count)
