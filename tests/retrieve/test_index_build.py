@@ -14,7 +14,7 @@ from heldout.data.documents import TextBatch, documents_of
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
-from heldout.retrieve.indexing import build, invert
+from heldout.retrieve.indexing import build, invert, strings
 from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import bytewise_order, gather, pack
 
@@ -313,6 +313,15 @@ def test_bytewise_order_is_that_of_bytes(strings):
     fresh = [n == 0 or ordered[n] != ordered[n - 1] for n in range(len(ordered))]
     assert new.tolist() == fresh
     assert [gather(pack(strings), order).raw(n) for n in range(len(order))] == ordered
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_strings_are_sorted_in_pieces_of_any_size(monkeypatch, size):
+    monkeypatch.setattr(strings, "_PIECE", size)
+    given = [b"b", b"a", b"c", b"b", b"c", b"c", b"d"]
+    order, new = bytewise_order(pack(given))
+    assert order.tolist() == [1, 0, 3, 2, 4, 5, 6]
+    assert new.tolist() == [True, True, False, True, False, False, True]
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=12), min_size=1), st.lists(st.text("ab")))

@@ -106,7 +106,7 @@ class Plan:
 
     def inverted(self) -> int:
         """Return the bytes for inverting postings; all ids and terms are written by then."""
-        return self.memory * 3 // 8
+        return self.memory // 3
 
 
 class DuplicateIdError(InputError):
