@@ -59,6 +59,31 @@ def test_hashes_are_equal_for_texts_that_differ_in_case_and_blanks_alone(texts):
         assert [one == row for one in hashes.tolist()] == [one == key for one in keys]
 
 
+@pytest.mark.parametrize("at", range(24))
+def test_hashes_ignore_case_and_blanks_at_all_places_of_eight_bytes(at):
+    between = [
+        " ",
+        "  ",
+        "\t ",
+        "\x1c",
+        "",
+        "A",
+        "a",
+        "Z",
+        "z",
+        "@",
+        "`",
+        "[",
+        "{",
+        "\x1b",
+        "Ä",
+        "ä",
+    ]
+    texts = [f"{'x' * at}{middle}{'y' * 20}" for middle in between]
+    keys = [" ".join(text.casefold().split()) for text in texts]
+    assert equal_rows(documents_of(texts).text_hashes()).tolist() == _numbered(keys)
+
+
 def test_hashes_do_not_depend_on_batches():
     texts = [f"Text {n % 7} of many Ä" if n % 2 else f"text {n % 5}" for n in range(50)]
     documents = documents_of(texts)

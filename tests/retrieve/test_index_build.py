@@ -14,7 +14,7 @@ from heldout.data.documents import TextBatch, documents_of
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
-from heldout.retrieve.indexing import build, invert
+from heldout.retrieve.indexing import build, invert, strings
 from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import bytewise_order, gather, pack
 
@@ -118,7 +118,9 @@ def test_the_file_is_the_same_for_any_threads_and_memory(tmp_path, monkeypatch, 
     Index.build(texts, analyzer, threads=2).save(tmp_path / "saved.index")
     files.append((tmp_path / "saved.index").read_bytes())
     assert len(set(files)) == 1
-    assert [spool.spilled for spool in spools] == [False, False, True, True, False]
+    # Each build has a spool of raw terms and one of final terms.
+    assert [spool.spilled for spool in spools[::2]] == [False, False, True, True, False]
+    assert [spool.spilled for spool in spools[1::2]] == [False, False, True, True, False]
     check(Index.open(path), texts, analyzer)
 
 
@@ -311,6 +313,15 @@ def test_bytewise_order_is_that_of_bytes(strings):
     fresh = [n == 0 or ordered[n] != ordered[n - 1] for n in range(len(ordered))]
     assert new.tolist() == fresh
     assert [gather(pack(strings), order).raw(n) for n in range(len(order))] == ordered
+
+
+@pytest.mark.parametrize("size", range(1, 9))
+def test_strings_are_sorted_in_pieces_of_any_size(monkeypatch, size):
+    monkeypatch.setattr(strings, "_PIECE", size)
+    given = [b"b", b"a", b"c", b"b", b"c", b"c", b"d"]
+    order, new = bytewise_order(pack(given))
+    assert order.tolist() == [1, 0, 3, 2, 4, 5, 6]
+    assert new.tolist() == [True, True, False, True, False, False, True]
 
 
 @given(st.lists(st.text("ab", min_size=1, max_size=12), min_size=1), st.lists(st.text("ab")))

@@ -138,8 +138,8 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         "--max-memory",
         type=size,
         metavar="SIZE",
-        help="memory for building, beside the vocabulary (default: 1GB); more goes to a temporary "
-        "file",
+        help="memory of the process (default: 1GB), unless ids and vocabulary need more; postings "
+        "go to temporary files",
     )
     parser.set_defaults(run=_index)
 

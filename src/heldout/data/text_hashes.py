@@ -7,11 +7,12 @@ are taken as equal texts.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from heldout.compiled import kernel, part
+from heldout.data.words import words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,6 +21,16 @@ if TYPE_CHECKING:
     from heldout.data.words import Bytes, Flags, Ints, Words
 
 __all__ = ["hash_kernel", "text_hashes"]
+
+_LEAST: Final = 16
+"""Bytes of a text for which the words at all positions are not taken for an ordinary array."""
+
+# Added to eight ASCII characters, these set the high bits of those not below a given one.
+_FROM_32, _FROM_33, _FROM_A, _AFTER_Z = (
+    np.uint64((0x80 - byte) * 0x0101010101010101) for byte in (32, 33, 65, 91)
+)
+_HIGH: Final = np.uint64(0x8080808080808080)
+_HIGHEST: Final = np.uint64(1 << 63)
 
 
 def text_hashes(batch: TextBatch) -> NDArray[np.uint64]:
@@ -36,7 +47,7 @@ def text_hashes(batch: TextBatch) -> NDArray[np.uint64]:
     found = np.zeros((len(batch), 2), np.uint64)
     foreign = np.zeros(len(batch), np.bool_)
     text = np.ascontiguousarray(batch.text)
-    hash_kernel(text, np.asarray(batch.offsets, np.int64), True, found, foreign)
+    _hash(text, np.asarray(batch.offsets, np.int64), True, found, foreign)
     rest = np.flatnonzero(foreign)
     if len(rest):
         folded = [_folded(batch.raw(place)) for place in rest.tolist()]
@@ -44,9 +55,16 @@ def text_hashes(batch: TextBatch) -> NDArray[np.uint64]:
         np.cumsum([len(one) for one in folded], out=offsets[1:])
         own = np.zeros((len(folded), 2), np.uint64)
         joined = np.frombuffer(b"".join(folded), np.uint8)
-        hash_kernel(joined, offsets, False, own, np.zeros(len(folded), np.bool_))
+        _hash(joined, offsets, False, own, np.zeros(len(folded), np.bool_))
         found[rest] = own
     return found
+
+
+def _hash(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags) -> None:
+    longer = text if len(text) >= _LEAST else np.concatenate((text, np.zeros(_LEAST, np.uint8)))
+    longer = longer.view()
+    longer.flags.writeable = False  # the loop is then compiled for one type only
+    hash_kernel(longer, words(longer), offsets, ascii_only, out, foreign)
 
 
 def _folded(raw: bytes) -> bytes:
@@ -61,12 +79,33 @@ def _mixed(state: np.uint64, word: np.uint64, factor: np.uint64) -> np.uint64:
     return state * np.uint64(0x9E3779B97F4A7C15)
 
 
+@part
+def _is_plain(word: np.uint64, after: int) -> bool:
+    """Return whether eight bytes are hashed as they are, but for case; `after` is the next byte.
+
+    They are ASCII, and white space is single blanks that something else follows.
+    """
+    blanks = ~(word + _FROM_33) & _HIGH
+    wrong = word & _HIGH | ~(word + _FROM_32) & _HIGH | blanks & (blanks << np.uint64(8))
+    return bool(wrong == 0) and bool(after > 32 or blanks < _HIGHEST)
+
+
+@part
+def _lower(word: np.uint64) -> np.uint64:
+    """Return eight ASCII characters in lower case."""
+    return word | ((word + _FROM_A) & ~(word + _AFTER_Z) & _HIGH) >> np.uint64(2)
+
+
 @kernel
-def hash_kernel(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags) -> None:
+def hash_kernel(
+    text: Bytes, eights: Words, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags
+) -> None:
     """Hash each document in lower case, with single spaces for white space.
 
     Parameters
     ----------
+    eights
+        For each position of the text but the last seven, the eight bytes from there.
     ascii_only
         Skip documents with other characters, and mark them in `foreign`.
     out
@@ -77,8 +116,23 @@ def hash_kernel(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreig
         first, second = np.uint64(0x243F6A8885A308D3), np.uint64(0x13198A2E03707344)
         word, filled, size = np.uint64(0), np.uint64(0), np.uint64(0)
         blank = False
-        for place in range(offsets[document], offsets[document + 1]):
+        place, end = offsets[document], offsets[document + 1]
+        while place < end:
+            # Eight bytes at a time, wherever that is the same.
+            while (
+                filled == 0
+                and not blank
+                and size > 0
+                and place + 8 < end
+                and _is_plain(eights[place], text[place + 8])
+            ):
+                lower = _lower(eights[place])
+                first = _mixed(first, lower, first_factor)
+                second = _mixed(second, lower, second_factor)
+                size += np.uint64(8)
+                place += 8
             byte = np.uint64(text[place])
+            place += 1
             if byte >= 128 and ascii_only:
                 foreign[document] = True
                 break

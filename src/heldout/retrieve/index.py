@@ -225,8 +225,8 @@ class Index:
         path
             Where to write the index, which is then opened from there; None keeps it in memory.
         memory
-            Memory in bytes for building an index at `path`, in addition to the vocabulary and a few
-            bytes per document; the rest is spilled to a temporary file next to `path`.
+            Bytes that the process should take while it builds an index at `path`; it takes more if
+            ids and vocabulary do. Postings are spilled to temporary files next to `path`.
         threads
             Number of threads; by default the number of cores.
         progress

@@ -188,7 +188,7 @@ class ShardedIndex:
         Parameters
         ----------
         documents, analyzer, memory, threads, progress
-            As for `Index.build`; the vocabulary that is added to `memory` is that of one part.
+            As for `Index.build`; ids and vocabulary are those of one part.
         path
             The folder to make.
         shards

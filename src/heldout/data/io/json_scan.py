@@ -75,9 +75,9 @@ def find_plain(raw: Bytes) -> PlainLines:
     >>> found.is_plain().tolist(), found.ids(block), found.lengths().tolist()
     ([True, False], ['d1', ''], [6, 0])
     """
-    most = int(np.count_nonzero(raw == _NEWLINE)) + 1
-    lines, fields = np.empty((2, most), np.int64), np.empty((most, 6), np.int64)
-    count = _scan(raw, lines, fields)
+    stops = np.append(np.flatnonzero(raw == _NEWLINE), len(raw))
+    lines, fields = np.empty((2, len(stops)), np.int64), np.empty((len(stops), 6), np.int64)
+    count = _scan(raw, stops, lines, fields)
     return PlainLines(lines[0, :count], lines[1, :count], fields[:count])
 
 
@@ -152,16 +152,14 @@ def _scan_line(raw: Bytes, i: int, end: int, fields: Ints) -> bool:
 
 
 @kernel
-def _scan(raw: Bytes, lines: Ints, fields: Ints) -> int:
+def _scan(raw: Bytes, stops: Ints, lines: Ints, fields: Ints) -> int:
     """Find all lines that are not blank; return their number."""
     count, start = 0, 0
-    while start < len(raw):
-        stop = start
-        blank = True
-        while stop < len(raw) and raw[stop] != _NEWLINE:
-            blank = blank and (raw[stop] == _BLANK or 9 <= raw[stop] <= _RETURN)
-            stop += 1
-        if not blank:
+    for stop in stops:
+        i = start
+        while i < stop and (raw[i] == _BLANK or 9 <= raw[i] <= _RETURN):
+            i += 1
+        if i < stop:
             end = stop - 1 if raw[stop - 1] == _RETURN else stop
             lines[0, count], lines[1, count] = start, stop
             if not _scan_line(raw, start, end, fields[count]):

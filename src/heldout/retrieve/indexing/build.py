@@ -21,7 +21,7 @@ from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Inverter, Stretch
 from heldout.retrieve.indexing.kernels.counting import count_terms
 from heldout.retrieve.indexing.kernels.cutting import cut_words
-from heldout.retrieve.indexing.kernels.placing import place_postings
+from heldout.retrieve.indexing.kernels.placing import place_postings, settle_postings
 from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import (
     PackedStrings,
@@ -62,8 +62,8 @@ class Plan:
     analyzer
         How text becomes terms.
     memory
-        Bytes for postings and working space, in addition to the vocabulary and the data kept per
-        document.
+        Bytes that the process should take; more if the program, the vocabulary and the data kept
+        per document need more.
     threads
         Number of threads.
     progress
@@ -97,6 +97,17 @@ class Plan:
         share = self.memory // (4 * self.threads * _PER_TEXT * (high - low + 1))
         return max(_LEAST, min(_BATCH, share))
 
+    def spooled(self) -> int:
+        """Return the bytes of postings that wait in memory.
+
+        A file takes hardly longer, and small arrays between large ones leave holes in memory.
+        """
+        return self.memory // 32
+
+    def inverted(self) -> int:
+        """Return the bytes for inverting postings; all ids and terms are written by then."""
+        return self.memory // 3
+
 
 class DuplicateIdError(InputError):
     """Two documents have the same id."""
@@ -121,10 +132,10 @@ class Parts(NamedTuple):
 def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[Any]], str]:
     """Build all sections in memory; return them and `Documents.digest`."""
     batches = documents.batches(plan.batch_size())
-    with Spool(None, plan.memory) as spool:
-        inverter, arrays, digest = _first_pass(batches, documents.size_hint(), plan, spool)
+    with Spool(None, 0) as raw, Spool(None, 0) as settled:
+        inverter, arrays, digest = _first_pass(batches, documents.size_hint(), plan, raw, settled)
         nothing = Stretch(0, 0, np.empty(0, np.int32), np.empty(0, np.uint16))
-        postings = next(inverter.stretches(None), nothing)
+        postings = next(inverter.stretches(), nothing)
         arrays["documents"], arrays["counts"] = postings.documents, postings.counts
         arrays |= _bounds(inverter, postings, plan.threads).arrays()
     return arrays, digest
@@ -147,11 +158,13 @@ def build_file(
     describe
         Returns the description in the header, given `Documents.digest`.
     """
+    folder = path.absolute().parent
     with (
         write_atomically(path) as aside,
-        Spool(path.absolute().parent, plan.memory // 2) as spool,
+        Spool(folder, plan.spooled()) as raw,
+        Spool(folder, plan.spooled()) as settled,
     ):
-        inverter, arrays, digest = _first_pass(batches, size, plan, spool)
+        inverter, arrays, digest = _first_pass(batches, size, plan, raw, settled)
         with aside.open("wb") as file:
             n_postings = int(inverter.offsets[-1])
             sizes = {
@@ -161,10 +174,10 @@ def build_file(
             sizes |= bound_sizes(np.diff(inverter.offsets), len(inverter.lengths))
             sizes["documents"] = ("<i4", n_postings)
             sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
-            writer = IndexWriter(file, sizes)
+            writer = IndexWriter(file, sizes, plan.threads)
             for name in list(arrays):
                 writer.write(name, arrays.pop(name))  # its memory is used for postings from now on
-            for stretch in inverter.stretches(plan.memory):
+            for stretch in inverter.stretches():
                 writer.write("documents", stretch.documents)
                 writer.write("counts", stretch.counts)
                 for name, array in _bounds(inverter, stretch, plan.threads).arrays().items():
@@ -172,14 +185,17 @@ def build_file(
             writer.finish(plan.analyzer.signature(), describe(digest))
 
 
-def _first_pass(batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool) -> Parts:
+def _first_pass(
+    batches: Iterator[TextBatch], size: int, plan: Plan, raw: Spool, settled: Spool
+) -> Parts:
     """Read all documents once."""
-    announce("the index builder", cut_words, count_terms, place_postings)
+    announce("the index builder", cut_words, count_terms, settle_postings, place_postings)
     digest = TextDigest()
-    ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, spool)
+    ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, raw)
     id_order = _id_ranks(ids)
-    inverter = Inverter.count(spool, vocabulary, len(ids), plan.threads)
     terms = vocabulary.terms
+    memory = plan.inverted() if settled.may_spill else None
+    inverter = Inverter.settle(raw, settled, vocabulary, len(ids), plan.threads, memory)
     arrays: dict[str, NDArray[Any]] = {
         "offsets": inverter.offsets,
         "lengths": inverter.lengths,
@@ -220,8 +236,9 @@ def _tokenize(
         if plan.progress is not None:
             plan.progress(n_done, size)
     raw = [one.raw_terms() for one in tokenizers]
+    frequencies = [one.frequencies() for one in tokenizers]
     del tokenizers  # only the terms of their tables are needed while these are sorted
-    vocabulary = final_vocabulary(raw, plan.analyzer)
+    vocabulary = final_vocabulary(raw, frequencies, plan.analyzer)
     del raw
     ids = PackedStrings(names.drained(), offsets_of(lengths.drained()))
     return ids, hashes.drained(), vocabulary

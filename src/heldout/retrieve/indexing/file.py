@@ -17,11 +17,12 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 from heldout.retrieve.indexing.manifest import is_sharded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -104,10 +105,15 @@ class IndexWriter:
         Open for writing, empty.
     sizes
         Type and number of elements of each section.
+    threads
+        With more than one, data are hashed while they are written.
     """
 
-    def __init__(self, file: IO[bytes], sizes: Mapping[str, tuple[str, int]]) -> None:
+    def __init__(
+        self, file: IO[bytes], sizes: Mapping[str, tuple[str, int]], threads: int = 1
+    ) -> None:
         self._file = file
+        self._threads = threads
         self._sizes = sizes
         self._begins: dict[str, int] = {}
         self._hashes = {name: hashlib.sha256() for name in sizes}
@@ -122,8 +128,11 @@ class IndexWriter:
         """Append elements to a section."""
         data = np.ascontiguousarray(array, self._sizes[name][0]).data.cast("B")
         self._file.seek(self._begins[name] + self._written[name])
-        self._file.write(data)
-        self._hashes[name].update(data)
+        takers: list[Callable[[memoryview], object]] = [
+            self._file.write,
+            self._hashes[name].update,
+        ]
+        run_threads(lambda take: take(data), takers, self._threads)  # both take about as long
         self._written[name] += len(data)
 
     def finish(self, signature: str, description: Mapping[str, Any]) -> None:

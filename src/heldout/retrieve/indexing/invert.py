@@ -1,30 +1,30 @@
 """Convert postings by document to postings by term, in two passes over all batches.
 
-The first pass counts, so that the position of every posting is known; the second writes the
-postings, a range of terms at a time where memory is short. Threads take consecutive groups of
-batches. The result does not depend on which thread did what.
+The first pass maps raw terms to final ones, makes one posting of those of a document that have the
+same term, counts, and divides them by ranges of terms that fit into memory. The second writes one
+range after another, whose positions are known by then. Threads take consecutive groups of batches.
+The result does not depend on which thread did what.
 """
 
 from __future__ import annotations
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.parallel import run_threads, stream_threads
+from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 from heldout.retrieve.indexing.kernels.placing import (
-    count_postings,
     count_regions,
-    divide_postings,
     place_postings,
+    settle_postings,
     sort_postings,
 )
 from heldout.retrieve.indexing.kernels.types import Counted, Placed, Sorted
-from heldout.retrieve.indexing.tokenize import Postings
+from heldout.retrieve.indexing.strings import offsets_of
+from heldout.retrieve.indexing.tokenize import Postings, Workspace, halves, unseen, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,15 +39,19 @@ __all__ = ["Inverter", "Stretch"]
 
 _NARROW: Final = (1 << 16) - 1
 _WIDE: Final = (1 << 31) - 1
+_PIECE: Final = 1 << 20
+"""Postings that a thread settles at a time."""
 _CHUNK: Final = 1 << 22
 """Postings that a thread sorts at a time."""
-_PER_SORTED: Final = 12
+_PER_SORTED: Final = 18
 """Bytes per posting while it is sorted."""
+_PER_PLACED: Final = 6
+"""Bytes per placed posting; 8 in the rare case that counts need more than 16 bits."""
 _REGION: Final = 18
 """A region has at least two to this power positions: with counts, they fit into a cache."""
 _MOST_REGIONS: Final = 1 << 12
 _MOST_PARTS: Final = 64
-"""Ranges of terms that a spool is divided into: each batch has a few bytes per part."""
+"""Ranges of terms that postings are divided into: each document has a few bytes per part."""
 
 
 class Stretch(NamedTuple):
@@ -59,181 +63,156 @@ class Stretch(NamedTuple):
     counts: NDArray[np.uint16] | NDArray[np.int32]
 
 
+class Part(NamedTuple):
+    """The postings of some consecutive terms.
+
+    Parameters
+    ----------
+    spans
+        The ranges of terms that are placed at a time.
+    pieces
+        For each group of batches, the numbers of its postings in the spool.
+    """
+
+    spans: list[tuple[int, int]]
+    pieces: tuple[list[int], ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Inverter:
     """The result of the first pass.
 
     Parameters
     ----------
+    spool
+        Postings of final terms.
+    frequencies
+        For each group of batches, how many of its documents have each term.
     offsets
         The postings of term ``t`` will be ``offsets[t]`` to ``offsets[t + 1]``.
     lengths, distinct
         For each document, the sum of its counts and the number of its distinct terms.
     wide
         Whether some count needs more than 16 bits.
+    chunk
+        Postings that a thread sorts at a time.
     """
 
     spool: Spool
-    vocabulary: Vocabulary
-    groups: tuple[range, ...]
+    parts: list[Part]
     frequencies: tuple[Ints, ...]
     offsets: Ints
     lengths: NDArray[np.int32]
     distinct: NDArray[np.int32]
     wide: bool
+    chunk: int
 
     @classmethod
-    def count(
-        cls, spool: Spool, vocabulary: Vocabulary, n_documents: int, threads: int
+    def settle(
+        cls,
+        raw: Spool,
+        settled: Spool,
+        vocabulary: Vocabulary,
+        n_documents: int,
+        threads: int,
+        memory: int | None,
     ) -> Inverter:
-        """Make the first pass."""
-        groups = _groups(spool.sizes(), threads)
-        sizes = np.zeros((2, n_documents), np.int32)
-        n_terms = len(vocabulary.terms)
-        frequencies = tuple(np.zeros(n_terms, np.int64) for _ in groups)
-
-        def count_group(group: int) -> int:
-            latest = np.full((n_terms, 2), -1, np.int32)
-            greatest = 0
-            for number in groups[group]:
-                one = spool.load(number)
-                found = count_postings(
-                    one.counted,
-                    one.first,
-                    vocabulary.final[one.table],
-                    latest,
-                    frequencies[group],
-                    sizes,
-                )
-                greatest = max(greatest, found)
-            return greatest
-
-        greatest = max(run_threads(count_group, range(len(groups)), len(groups)), default=0)
-        if greatest > _WIDE:
-            raise InputError(f"a term occurs {greatest:,} times in one document: split it")
-        offsets = np.zeros(n_terms + 1, np.int64)
-        np.cumsum(sum(frequencies, np.zeros(n_terms, np.int64)), out=offsets[1:])
-        return cls(
-            spool,
-            vocabulary,
-            groups,
-            frequencies,
-            offsets,
-            sizes[0],
-            sizes[1],
-            greatest > _NARROW,
-        )
-
-    def stretches(self, memory: int | None) -> Iterator[Stretch]:
-        """Return the postings of all terms, in pieces that fit into half of `memory`.
-
-        The other half is for sorting; None: all at once. If there are several pieces, the spool is
-        divided first, so that each piece reads little more than its own postings.
-        """
-        limit, chunk = int(self.offsets[-1]), _CHUNK
-        if memory is not None:
-            limit = max(1, memory // 2 // (8 if self.wide else 6))
-            chunk = min(chunk, memory // 4 // _PER_SORTED // max(1, len(self.groups)))
-        spans = list(self._spans(limit))
-        if len(spans) <= 1:
-            for span in spans:
-                yield self._place(self.spool, span, chunk)
-            return
-        per_part = -(-len(spans) // _MOST_PARTS)
-        parts = [spans[at : at + per_part] for at in range(0, len(spans), per_part)]
-        with ExitStack() as stack:
-            spools = [stack.enter_context(self.spool.beside()) for _ in parts]
-            self._divide([part[0][0] for part in parts], spools)
-            for part, spool in zip(parts, spools, strict=True):
-                for span in part:
-                    yield self._place(spool, span, chunk)
-                spool.close()
-
-    def _spans(self, limit: int) -> Iterator[tuple[int, int]]:
-        """Yield ranges of terms with at most `limit` postings (or of one term)."""
-        low, n_terms = 0, len(self.offsets) - 1
-        while low < n_terms:
-            high = int(np.searchsorted(self.offsets, self.offsets[low] + limit, "right")) - 1
-            high = min(max(high, low + 1), n_terms)
-            yield low, high
-            low = high
-
-    def _divide(self, firsts: list[int], spools: list[Spool]) -> None:
-        """Move the postings of each batch to spools by ranges of terms.
+        """Make the first pass.
 
         Parameters
         ----------
-        firsts
-            The first term of each range.
+        raw
+            The postings of all batches, which are taken out.
+        settled
+            Empty: for the result.
+        memory
+            Bytes for the second pass; None: all at once.
         """
-        # The number of the range of each raw term; the one after the last is for what is left out.
-        part_of = [
-            np.where(final < 0, len(firsts), np.searchsorted(firsts, final, "right") - 1)
-            .astype(np.uint8)
-            for final in self.vocabulary.final
-        ]  # fmt: skip
+        groups = _groups(raw.sizes(), threads)
+        parts, chunk = _parts(vocabulary.most, len(groups), memory)
+        n_terms = len(vocabulary.terms)
+        firsts = [part.spans[0][0] for part in parts]
+        part_of = (np.searchsorted(firsts, np.arange(n_terms), "right") - 1).astype(np.uint8)
+        sizes = np.zeros((2, n_documents), np.int32)
 
-        def divide(number: int) -> list[Postings]:
-            one = self.spool.take(number)
-            size, width = one.counted.counts.shape
-            divided = Counted(
-                np.empty(size, np.int32),
-                np.empty((size, width), np.uint16),
-                np.zeros((len(firsts) + 1, len(one.counted.offsets)), np.int64),
-            )
-            divide_postings(one.counted, part_of[one.table], divided)
-            ends = np.cumsum(divided.offsets[:, -1]).tolist()
-            return [
-                Postings(
-                    one.first,
-                    one.table,
-                    Counted(divided.terms[begin:end], divided.counts[begin:end], offsets),
+        def settle_group(group: int) -> tuple[int, Ints]:
+            seen, space = unseen(n_terms), Workspace()
+            greatest = 0
+            for numbers in _chunks(groups[group], raw.sizes(), min(_PIECE, chunk)):
+                joined, first = _joined([raw.take(number) for number in numbers], vocabulary, space)
+                begins = np.zeros(len(parts) + 1, np.int64)
+                found = Counted(
+                    space.array("settled terms", len(joined.terms), np.int32),
+                    space.array("settled counts", len(joined.terms), np.int32),
+                    np.zeros((len(parts), len(joined.offsets)), np.int32),
                 )
-                for begin, end, offsets in zip([0, *ends], ends[:-1], divided.offsets, strict=False)
-            ]
+                most = settle_postings(joined, first, part_of, seen, sizes, begins, found)
+                greatest = max(greatest, most)
+                for part, one in zip(parts, _divided(found, begins.tolist()), strict=True):
+                    part.pieces[group].append(settled.add(Postings(first, 0, one)))
+            return greatest, seen[:, 2].astype(np.int64)
 
-        for several in stream_threads(divide, range(len(self.spool)), len(self.groups), ahead=1):
-            for spool, one in zip(spools, several, strict=True):
-                spool.add(one)
-        self.spool.close()
+        found = run_threads(settle_group, range(len(groups)), len(groups))
+        raw.close()
+        greatest = max((most for most, _ in found), default=0)
+        if greatest > _WIDE:
+            raise InputError(f"a term occurs {greatest:,} times in one document: split it")
+        frequencies = tuple(own for _, own in found)
+        offsets = offsets_of(sum(frequencies, np.zeros(n_terms, np.int64)))
+        wide = greatest > _NARROW
+        return cls(settled, parts, frequencies, offsets, sizes[0], sizes[1], wide, chunk)
 
-    def _place(self, spool: Spool, span: tuple[int, int], chunk: int) -> Stretch:
-        """Make the second pass for a range of terms."""
+    def stretches(self) -> Iterator[Stretch]:
+        """Make the second pass: return the postings of all terms, one range after another.
+
+        Each is valid until the next: they share their memory.
+        """
+        spans = [span for part in self.parts for span in part.spans]
+        most = max((int(self.offsets[high] - self.offsets[low]) for low, high in spans), default=0)
+        documents = np.empty(most, np.int32)
+        counts = np.empty((most, 2 if self.wide else 1), np.uint16)
+        for part in self.parts:
+            for span in part.spans:
+                yield self._place(part, span, documents, counts)
+
+    def _place(
+        self,
+        part: Part,
+        span: tuple[int, int],
+        documents: NDArray[np.int32],
+        counts: NDArray[np.uint16],
+    ) -> Stretch:
+        """Place the postings of a range of terms."""
         low, high = span
         size = int(self.offsets[high] - self.offsets[low])
-        documents = np.empty(size, np.int32)
-        counts = np.empty((size, 2 if self.wide else 1), np.uint16)
         cursors = self._cursors(low, high)
-        sizes = spool.sizes()
+        sizes = self.spool.sizes()
 
         def place_group(group: int) -> None:
-            latest = np.full(high - low, -1, np.int32)
-            placed = Placed(latest, cursors[group], documents, counts)
-            parts = list(_chunks(self.groups[group], sizes, chunk))
-            most = max(int(sizes[part].sum()) for part in parts)
-            # Sized by input: two raw terms with the same stem take two rows until they are placed.
-            room = _room(most, size)
-            for part in parts:
-                self._place_batches(spool, part, span, room, placed)
+            placed = Placed(cursors[group], documents, counts)
+            pieces = part.pieces[group]
+            chunks = list(_chunks(range(len(pieces)), sizes[pieces], self.chunk))
+            room = _room(
+                max(int(sizes[pieces[one.start : one.stop]].sum()) for one in chunks), size
+            )
+            for one in chunks:
+                self._place_pieces(pieces[one.start : one.stop], span, room, placed)
 
-        run_threads(place_group, range(len(self.groups)), len(self.groups))
-        joined = counts.astype("<u2", copy=False).view("<i4") if self.wide else counts
-        return Stretch(low, high, documents, joined.reshape(-1))
+        run_threads(place_group, range(len(cursors)), len(cursors))
+        return Stretch(low, high, documents[:size], whole(counts[:size]))
 
-    def _place_batches(
-        self, spool: Spool, numbers: range, span: tuple[int, int], room: Sorted, placed: Placed
+    def _place_pieces(
+        self, numbers: list[int], span: tuple[int, int], room: Sorted, placed: Placed
     ) -> None:
-        """Sort the postings of a few batches by region, then place them."""
-        batches = [spool.load(number) for number in numbers]
+        """Sort some postings by region, then place them."""
+        pieces = [self.spool.load(number) for number in numbers]
         room.ends[:] = 0
-        for one in batches:
-            final = self.vocabulary.final[one.table]
-            count_regions(one.counted, final, span, placed.cursors, room)
+        for one in pieces:
+            count_regions(one.counted, span, placed.cursors, room)
         size = int(room.ends.sum())
         room.ends[:] = np.cumsum(room.ends) - room.ends
-        for one in batches:
-            final = self.vocabulary.final[one.table]
-            sort_postings(one.counted, one.first, final, span, placed.cursors, room)
+        for one in pieces:
+            sort_postings(one.counted, one.first, span, placed.cursors, room)
         place_postings(room, size, placed)
 
     def _cursors(self, low: int, high: int) -> list[Ints]:
@@ -244,6 +223,57 @@ class Inverter:
             cursors.append(start.copy())
             start += frequencies[low:high]
         return cursors
+
+
+def _parts(most: Ints, n_groups: int, memory: int | None) -> tuple[list[Part], int]:
+    """Divide terms, with their postings, by `memory`; also return how many a thread may sort."""
+    limit, chunk = int(most.sum()), _CHUNK
+    if memory is not None:
+        chunk = min(chunk, memory // 4 // _PER_SORTED // max(1, n_groups))
+        limit = max(1, (memory - n_groups * chunk * _PER_SORTED) // _PER_PLACED)
+    spans = list(_spans(most, limit))
+    per_part = max(1, -(-len(spans) // _MOST_PARTS))
+    parts = [
+        Part(spans[at : at + per_part], tuple([] for _ in range(n_groups)))
+        for at in range(0, len(spans), per_part)
+    ]
+    return parts, chunk
+
+
+def _spans(sizes: Ints, limit: int) -> Iterator[tuple[int, int]]:
+    """Yield ranges of terms with at most `limit` postings (or of one term)."""
+    ends = offsets_of(sizes)
+    low = 0
+    while low < len(sizes):
+        high = int(np.searchsorted(ends, ends[low] + limit, "right")) - 1
+        high = min(max(high, low + 1), len(sizes))
+        yield low, high
+        low = high
+
+
+def _joined(
+    batches: list[Postings], vocabulary: Vocabulary, space: Workspace
+) -> tuple[Counted, int]:
+    """Return the postings of consecutive batches with final terms, and the first document."""
+    ends = np.cumsum([len(one.counted.terms) for one in batches]).tolist()
+    terms = space.array("terms", ends[-1], np.int32)
+    counts = space.array("counts", ends[-1], np.int32)
+    offsets = [np.zeros(1, np.int32)]
+    for one, begin, end in zip(batches, [0, *ends], ends, strict=False):
+        # Other modes than "raise" write directly; every raw term is in the table.
+        vocabulary.final[one.table].take(one.counted.terms, out=terms[begin:end], mode="clip")
+        counts[begin:end] = whole(one.counted.counts)
+        offsets.append(one.counted.offsets[1:] + np.int32(begin))
+    return Counted(terms, counts, np.concatenate(offsets)), batches[0].first
+
+
+def _divided(found: Counted, begins: list[int]) -> Iterator[Counted]:
+    """Yield the settled postings of each part; copies, because the space is used again."""
+    terms, counts, offsets = found
+    np.cumsum(offsets, axis=1, out=offsets)
+    for begin, own in zip(begins[:-1], offsets, strict=True):
+        end = begin + int(own[-1])
+        yield Counted(terms[begin:end].copy(), halves(counts[begin:end]), own)
 
 
 def _chunks(batches: range, sizes: Ints, most: int) -> Iterator[range]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import threading
 from contextlib import AbstractContextManager
@@ -21,7 +22,7 @@ __all__ = ["Spool"]
 
 
 class Spool(AbstractContextManager["Spool"]):
-    """Stores postings in the order in which they are added.
+    """Stores postings; several threads may use it.
 
     Parameters
     ----------
@@ -52,35 +53,38 @@ class Spool(AbstractContextManager["Spool"]):
         return len(self._held)
 
     @property
+    def may_spill(self) -> bool:
+        """Whether there is a folder to write to."""
+        return self._folder is not None
+
+    @property
     def spilled(self) -> bool:
         """Whether any postings were written to disk."""
         return self._file is not None
 
     def sizes(self) -> NDArray[np.int64]:
-        """Return the number of postings of each batch."""
+        """Return how many postings each number stands for."""
         return np.array(self._sizes, np.int64)
 
-    def add(self, postings: Postings) -> None:
-        """Store the postings of the next batch."""
-        self._sizes.append(len(postings.counted.terms))
-        self._left -= sum(array.nbytes for array in postings.counted)
-        if self._folder is None or self._left >= 0:
-            self._held.append(postings)
-        else:
-            self._held.append(self._write(postings, self._folder))
+    def add(self, postings: Postings) -> int:
+        """Store postings; return their number, which counts from 0."""
+        with self._lock:
+            self._sizes.append(len(postings.counted.terms))
+            self._left -= sum(array.nbytes for array in postings.counted)
+            if self._folder is None or self._left >= 0:
+                self._held.append(postings)
+            else:
+                self._held.append(self._write(postings, self._folder))
+            return len(self._held) - 1
 
     def take(self, number: int) -> Postings:
-        """Return the postings of a batch and forget them."""
+        """Return postings and forget them."""
         found = self.load(number)
         self._held[number] = None
         return found
 
-    def beside(self) -> Spool:
-        """Return an empty spool that writes all postings to disk, to the same folder."""
-        return Spool(self._folder, 0)
-
     def load(self, number: int) -> Postings:
-        """Return the postings of a batch."""
+        """Return postings, given their number."""
         held = self._held[number]
         if isinstance(held, Postings):
             return held
@@ -91,14 +95,14 @@ class Spool(AbstractContextManager["Spool"]):
             self._file.seek(held.offset)
             terms = self._read((held.n_postings,), np.int32)
             counts = self._read((held.n_postings, held.width), np.uint16)
-            offsets = self._read((held.n_documents + 1,), np.int64)
+            offsets = self._read((held.n_documents + 1,), np.int32)
         return Postings(held.first, held.table, Counted(terms, counts, offsets))
 
     def _write(self, postings: Postings, folder: Path) -> _Place:
         if self._file is None:
             # The file is unlinked at once, so that it never outlives the process.
             self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed on exit
-        place = _Place(self._file.tell(), postings)
+        place = _Place(self._file.seek(0, os.SEEK_END), postings)
         for array in postings.counted:
             self._file.write(array.data)
         return place

@@ -158,9 +158,10 @@ def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
     """
     key = leading_words(strings)
     order = np.argsort(key, kind="stable")
-    key = key[order]
     new = np.ones(len(order), np.bool_)
-    new[1:] = key[1:] != key[:-1]
+    for begin in range(1, len(order), _PIECE):  # all sorted keys at once would need more memory
+        some = key[order[begin - 1 : begin + _PIECE]]
+        new[begin : begin + _PIECE] = some[1:] != some[:-1]
     del key  # many ids differ in their first eight bytes: no more memory is needed for them
     skip = 8
     tied = _tied(new)

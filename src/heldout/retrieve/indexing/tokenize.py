@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Bytes, Ints
     from heldout.retrieve.analyze import Analyzer
 
-__all__ = ["Postings", "Tokenizer"]
+__all__ = ["Postings", "Tokenizer", "Workspace", "halves", "unseen", "whole"]
 
 _SIGMA: Final = "Σ".encode()
 _MOST_BYTES: Final = 1 << 30
@@ -68,8 +68,13 @@ def _empty_table() -> Table:
         slots=np.zeros((1 << 14, 2), np.uint64),
         known=np.empty(1 << 16, np.uint8),
         offsets=np.zeros((1 << 13) + 1, np.int64),
-        latest=np.full((1 << 13, 2), -1, np.int32),
+        latest=unseen(1 << 13),
     )
+
+
+def unseen(n_terms: int) -> NDArray[np.int32]:
+    """Return, for terms that no document has, the last document, a position, and their number."""
+    return np.tile(np.array([-1, -1, 0], np.int32), (n_terms, 1))
 
 
 def _grown(table: Table, n_terms: int) -> Table:
@@ -78,7 +83,7 @@ def _grown(table: Table, n_terms: int) -> Table:
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
     rehash(table.slots, slots)
-    latest = np.full((len(slots) // 2, 2), -1, np.int32)
+    latest = unseen(len(slots) // 2)
     latest[: len(table.latest)] = table.latest
     return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
 
@@ -105,6 +110,10 @@ class Tokenizer:
         """Return the raw terms of all batches so far."""
         offsets = self._table.offsets[: self._n_terms + 1]
         return PackedStrings(self._table.known[: offsets[-1]], offsets)
+
+    def frequencies(self) -> NDArray[np.int32]:
+        """Return the number of postings of each raw term."""
+        return self._table.latest[: self._n_terms, 2].copy()
 
     def postings(self, batch: TextBatch) -> Postings:
         """Return the postings of a batch."""
@@ -160,7 +169,7 @@ class Tokenizer:
         counted = Counted(
             self._space.array("terms", size, np.int32),
             self._space.array("counts", size, np.int32),
-            np.zeros(len(tokens.offsets), np.int64),
+            np.zeros(len(tokens.offsets), np.int32),
         )
         progress = np.array([0, 0, 0, self._n_terms], np.int64)
         while not count_terms(tokens, first, progress, self._table, counted):
@@ -179,6 +188,13 @@ def halves(counts: NDArray[np.int32]) -> NDArray[np.uint16]:
     if int(counts.max(initial=0)) <= _NARROW:
         return counts.astype(np.uint16).reshape(-1, 1)
     return counts.astype("<i4").view("<u2").reshape(-1, 2).astype(np.uint16, copy=False)
+
+
+def whole(counts: NDArray[np.uint16]) -> NDArray[np.uint16] | NDArray[np.int32]:
+    """Return counts as one number each, given `halves`."""
+    if counts.shape[1] == 1:
+        return counts.reshape(-1)
+    return counts.astype("<u2", copy=False).view("<i4").reshape(-1)
 
 
 def _refuse_giants(batch: TextBatch) -> None:

@@ -31,14 +31,19 @@ class Vocabulary:
         In bytewise order.
     final
         For each tokenizer and each of its raw terms, the number of the final term; -1: left out.
+    most
+        For each final term, the number of postings of its raw terms: it has not more.
     """
 
     terms: PackedStrings
     final: tuple[NDArray[np.int32], ...]
+    most: NDArray[np.int64]
 
 
-def final_vocabulary(raw: Sequence[PackedStrings], analyzer: Analyzer) -> Vocabulary:
-    """Map the raw terms of several tokenizers to final terms."""
+def final_vocabulary(
+    raw: Sequence[PackedStrings], frequencies: Sequence[NDArray[np.int32]], analyzer: Analyzer
+) -> Vocabulary:
+    """Map the raw terms of several tokenizers, with their numbers of postings, to final terms."""
     terms, numbers = _numbered(join(raw))
     if not analyzer.keeps_raw_terms():
         terms, finals = _numbered(_final_forms(terms, analyzer))
@@ -48,7 +53,9 @@ def final_vocabulary(raw: Sequence[PackedStrings], analyzer: Analyzer) -> Vocabu
             finals -= 1
         numbers = finals[numbers]
     ends = np.cumsum([len(one) for one in raw])
-    return Vocabulary(terms, tuple(np.split(numbers, ends[:-1])))
+    # The first number is of what is left out.
+    most = np.bincount(numbers + 1, np.concatenate(frequencies), len(terms) + 1)[1:]
+    return Vocabulary(terms, tuple(np.split(numbers, ends[:-1])), most.astype(np.int64))
 
 
 def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]:

@@ -141,6 +141,7 @@ def count_terms(
                 else:
                     table.latest[number, 0] = document
                     table.latest[number, 1] = n_postings
+                    table.latest[number, 2] += 1
                     counted.terms[n_postings] = number
                     counted.counts[n_postings] = 1
                     n_postings += 1

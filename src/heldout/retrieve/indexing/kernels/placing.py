@@ -24,13 +24,7 @@ if TYPE_CHECKING:
         Sorted,
     )
 
-__all__ = [
-    "count_postings",
-    "count_regions",
-    "divide_postings",
-    "place_postings",
-    "sort_postings",
-]
+__all__ = ["count_regions", "place_postings", "settle_postings", "sort_postings"]
 
 
 @part
@@ -43,52 +37,74 @@ def _count(halves: NDArray[np.uint16], posting: int) -> int:
 
 
 @kernel
-def count_postings(
+def settle_postings(
     counted: Counted,
     first: int,
-    final: Places,
-    latest: Places,
-    frequencies: Offsets,
+    part_of: Bytes,
+    seen: Places,
     sizes: Places,
+    begins: Offsets,
+    settled: Counted,
 ) -> int:
-    """Count what a batch adds once raw terms are mapped to final ones.
+    """Make one posting of those of a document and term, and divide them by parts; count both.
 
     Parameters
     ----------
+    counted
+        Postings of final terms; -1 if the term is left out.
     first
-        The number of the first document of the batch.
-    final
-        For each raw term, the number of its final term; -1 if it is left out.
-    latest
-        For each final term, the last document with it, and its count there.
-    frequencies
-        For each final term, its document frequency (incremented).
+        The number of the first document.
+    part_of
+        The part of each final term.
+    seen
+        For each final term, the last document with it, the position of that posting, and the number
+        of documents with it. They are side by side, because each access waits for memory.
     sizes
         For each document, its length and the number of its distinct terms (filled in).
+    begins
+        For each part and one more, where its postings begin in `settled` (filled in; zeros at
+        first).
+    settled
+        Filled in; its `offsets` have a row per part, in which the number of postings follows that
+        of the document before (zeros at first).
 
     Returns
     -------
     int
         The largest count of a term in a document.
     """
+    terms, counts, offsets = settled
+    for posting in range(len(counted.terms)):
+        if counted.terms[posting] >= 0:
+            begins[part_of[counted.terms[posting]] + 1] += 1
+    for number in range(1, len(begins)):
+        begins[number] += begins[number - 1]
+    places = begins.copy()
     greatest = np.int64(0)
     for row in range(len(counted.offsets) - 1):
         document = np.int32(first + row)
         length = np.int64(0)
         n_distinct = np.int64(0)
         for posting in range(counted.offsets[row], counted.offsets[row + 1]):
-            term = final[counted.terms[posting]]
+            term = counted.terms[posting]
             if term < 0:
                 continue
-            count = _count(counted.counts, posting)
+            count = np.int64(counted.counts[posting])
             length += count
-            if latest[term, 0] == document:
-                count += latest[term, 1]
+            if seen[term, 0] == document:
+                place = np.int64(seen[term, 1])
+                count += counts[place]
             else:
-                latest[term, 0] = document
-                frequencies[term] += 1
+                number = part_of[term]
+                place = places[number]
+                places[number] = place + 1
+                offsets[number, row + 1] += 1
+                seen[term, 0] = document
+                seen[term, 1] = place
+                seen[term, 2] += 1
+                terms[place] = term
                 n_distinct += 1
-            latest[term, 1] = count
+            counts[place] = count
             greatest = max(greatest, count)
         sizes[0, document] = length
         sizes[1, document] = n_distinct
@@ -96,46 +112,13 @@ def count_postings(
 
 
 @kernel
-def divide_postings(counted: Counted, part_of: Bytes, divided: Counted) -> None:
-    """Divide the postings of a batch by parts of the vocabulary; their order is kept.
-
-    Parameters
-    ----------
-    part_of
-        The part of each raw term.
-    divided
-        Filled in: the postings of all parts, one after another; its `offsets` have one row per
-        part (zeros at first), counted from the first posting of that part.
-    """
-    terms, counts, offsets = divided
-    places = np.zeros(len(offsets) + 1, np.int64)
-    for posting in range(len(counted.terms)):
-        places[part_of[counted.terms[posting]] + 1] += 1
-    places = np.cumsum(places)
-    begins = places.copy()
-    for row in range(len(counted.offsets) - 1):
-        for posting in range(counted.offsets[row], counted.offsets[row + 1]):
-            term = counted.terms[posting]
-            part = part_of[term]
-            place = places[part]
-            places[part] = place + 1
-            terms[place] = term
-            for column in range(counts.shape[1]):
-                counts[place, column] = counted.counts[posting, column]
-        for part in range(len(offsets)):
-            offsets[part, row + 1] = places[part] - begins[part]
-
-
-@kernel
 def count_regions(
-    counted: Counted, final: Places, span: tuple[int, int], cursors: Offsets, regions: Sorted
+    counted: Counted, span: tuple[int, int], cursors: Offsets, regions: Sorted
 ) -> None:
-    """Count the postings of a batch that go to each region of the result.
+    """Count the postings that go to each region of the result.
 
     Parameters
     ----------
-    final
-        As for `count_postings`.
     span
         The first term of the result, and the one after the last.
     cursors
@@ -143,21 +126,16 @@ def count_regions(
     """
     low, high = span
     for posting in range(len(counted.terms)):
-        term = np.int64(final[counted.terms[posting]])
+        term = np.int64(counted.terms[posting])
         if low <= term < high:
             regions.ends[cursors[term - low] >> regions.shift] += 1
 
 
 @kernel
 def sort_postings(
-    counted: Counted,
-    first: int,
-    final: Places,
-    span: tuple[int, int],
-    cursors: Offsets,
-    regions: Sorted,
+    counted: Counted, first: int, span: tuple[int, int], cursors: Offsets, regions: Sorted
 ) -> None:
-    """Group the postings of a batch by the region that they go to.
+    """Group postings by the region that they go to.
 
     ``regions.ends`` gives the position of the next posting of each region.
     """
@@ -165,7 +143,7 @@ def sort_postings(
     for row in range(len(counted.offsets) - 1):
         document = np.int32(first + row)
         for posting in range(counted.offsets[row], counted.offsets[row + 1]):
-            term = np.int64(final[counted.terms[posting]])
+            term = np.int64(counted.terms[posting])
             if low <= term < high:
                 region = cursors[term - low] >> regions.shift
                 place = regions.ends[region]
@@ -178,20 +156,14 @@ def sort_postings(
 @kernel
 def place_postings(regions: Sorted, size: int, placed: Placed) -> None:
     """Write the first `size` postings sorted by region to their final positions."""
-    latest, cursors, documents, counts = placed
+    cursors, documents, counts = placed
     wide = counts.shape[1] == 2
     for posting in range(size):
         term = regions.terms[posting]
-        document = regions.documents[posting]
-        count = np.int64(regions.counts[posting])
+        count = regions.counts[posting]
         place = cursors[term]
-        if latest[term] == document:
-            place -= 1
-            count += _count(counts, place)
-        else:
-            latest[term] = document
-            documents[place] = document
-            cursors[term] = place + 1
+        cursors[term] = place + 1
+        documents[place] = regions.documents[posting]
         counts[place, 0] = count & 0xFFFF
         if wide:
             counts[place, 1] = count >> 16

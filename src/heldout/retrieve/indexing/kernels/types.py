@@ -70,7 +70,8 @@ class Table(NamedTuple):
     known, offsets
         The bytes of the terms, one after another.
     latest
-        For each term, the last document with it, and the position of that posting.
+        For each term, the last document with it, the position of that posting, and the number of
+        all its postings.
     """
 
     slots: Words
@@ -87,14 +88,15 @@ class Counted(NamedTuple):
     terms
         Raw terms, in order of first occurrence in each document.
     counts
-        Counts: one column of 16 bits, or two (the lower half first) where one is too narrow.
+        Counts; between the passes in one column of 16 bits, or in two (the lower half first) where
+        one is too narrow.
     offsets
         The postings of document ``i`` of the batch are ``offsets[i]`` to ``offsets[i + 1]``.
     """
 
     terms: Places
     counts: NDArray[Any]
-    offsets: Offsets
+    offsets: Places
 
 
 class Placed(NamedTuple):
@@ -102,15 +104,12 @@ class Placed(NamedTuple):
 
     Parameters
     ----------
-    latest
-        For each term, the last document with it.
     cursors
         For each term, the position of its next posting.
     documents, counts
         The postings by term.
     """
 
-    latest: Places
     cursors: Offsets
     documents: Places
     counts: NDArray[np.uint16]
