@@ -146,7 +146,7 @@ def _search_fraction(
     part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
 ) -> tuple[Numbers, Floats]:
     """Search with the fast loop for sums of non-negative fractions."""
-    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS
+    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS, WIDTH
     from heldout.retrieve.kernels.search import search as compiled
 
     announce("the search", compiled)
@@ -159,15 +159,14 @@ def _search_fraction(
     count = len(scales)
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
-    width = 1 << windows.bits
-    room = k + 2 * width
+    room = k + 2 * WIDTH
 
     def search_some(some: tuple[int, int]) -> None:
         compiled(
             *some, windows.bits, curve.top, vocabulary.offsets, terms, scales, postings.documents,
-            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(width, EMPTY),
-            np.empty(width + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
-            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(WIDTH, EMPTY),
+            np.empty(WIDTH + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
+            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.uint32), np.empty(room),
             np.empty(room, np.int32), np.empty(room), documents, scores,
         )  # fmt: skip
 
