@@ -43,15 +43,16 @@ TERM = np.dtype(
         ("row", np.int64),
         ("place", np.int64),
         ("weight", np.float64),
+        ("bound", np.float64),
         ("rest", np.float64),
     ]
 )
-"""A term of a query.
+"""A term of a query: given are its postings (`start` to `stop`), its row in the table of windows
+(−1: none), its weight, and the most that it can add to a score (`bound`).
 
-Its postings (`start` to `stop`), those in the present window (`begin` to `end`), its row in the
-table of windows (−1: none), its weight, and what this term and all later ones can add at most
-(`rest`; infinite where nothing is to be skipped). `place` has another meaning: in row ``i``, it is
-the row of the term that comes ``i``-th in the order of the query.
+The others are of the search: postings in the present window (`begin` to `end`), and, in row ``i``,
+the row of the term that is read ``i``-th (`place`) and what it and all later ones can add (`rest`;
+infinite where nothing is to be skipped).
 """
 EMPTY = -1e300
 """The sum of a document without any term; adding a score does not change it."""
@@ -61,6 +62,8 @@ WIDTH = 1 << 13
 """Documents of a window here: at least as many as a window of the index has."""
 LEVELS = 1024
 BUCKETS = 1024
+_RESCORE = 30
+"""Scoring a document again costs, for each term, as much as reading this many postings."""
 _DENSE = 4
 """A window with a posting for this many documents is read as a whole."""
 _PROBE = 16
@@ -200,7 +203,6 @@ def search(
     top: float,
     offsets: Ints,
     terms: Terms,
-    scales: Floats,
     documents: Numbers,
     counts: Any,
     codes: NDArray[np.uint16],
@@ -220,19 +222,30 @@ def search(
 ) -> None:
     """Find the top documents of the queries `first` to `last`; weights must not be negative.
 
-    `terms` are of the dtype `TERM`; `rest` is what the term alone can add. ``norms[codes[d]]`` is
-    the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn scores
-    into levels. The arrays from `sums` to `spare_scores` are used by no other thread.
+    `terms` are of the dtype `TERM`. ``norms[codes[d]]`` is the norm of document ``d``: a count x
+    adds weight · `top` · x / (x + norm). The arrays from `sums` to `spare_scores` are used by no
+    other thread.
     """
     width, k, every = len(sums), top_docs.shape[1], -(-len(codes) // len(sums))
     for q in range(first, last):
-        begin, end, scale, rest = offsets[q], offsets[q + 1], scales[q], 0.0
-        for r in range(end - 1, begin - 1, -1):
-            one = terms[r]
-            rest += one.rest
-            one.rest = rest
+        begin, end, total, rest = offsets[q], offsets[q + 1], 0, 0.0
+        for r in range(begin, end):
+            one, i = terms[r], r
             one.end = one.start
-        least, level, size, exact = -1.0, 0, 0, rest == np.inf
+            total += one.stop - one.start
+            rest += one.bound
+            while i > begin and terms[terms[i - 1].place].bound < one.bound:
+                terms[i].place = terms[i - 1].place
+                i -= 1
+            terms[i].place = r
+        exact = total <= k * (end - begin) * _RESCORE
+        scale, below = (LEVELS - 1) / rest if rest > 0 else 0.0, np.inf if exact else 0.0
+        for r in range(end - 1, begin - 1, -1):
+            if exact:
+                terms[r].place = r
+            below += terms[terms[r].place].bound
+            terms[r].rest = below
+        least, level, size = -1.0, 0, 0
         levels[:] = 0
         for window in range(every):
             base, total = window * width, 0
@@ -241,7 +254,9 @@ def search(
                 one = terms[r]
                 stop = one.end
                 one.begin = stop
-                if one.row >= 0:
+                if base + width >= len(codes):
+                    stop = one.stop
+                elif one.row >= 0:
                     stop = one.start + starts[one.row, stretch]
                 else:
                     while stop < one.stop and documents[stop] < base + width:
@@ -251,10 +266,10 @@ def search(
             # Read lists as long as they can bring new documents, or are short. Look up the others.
             found, floor = 0, 0.0
             for r in range(begin, end):
-                one = terms[r]
-                if one.rest < least:
+                one, below = terms[terms[r].place], terms[r].rest
+                if below < least:
                     floor = EMPTY
-                    found = _still_able(found, touched, sums, least - one.rest)
+                    found = _still_able(found, touched, sums, least - below)
                     if _PROBE * found < one.end - one.begin:
                         _look_up(
                             found, touched, base, one.begin, one.end - one.begin, one.weight, top,
@@ -270,8 +285,8 @@ def search(
                 if window > 0 or r + 1 == end or found < k:
                     continue
                 # What documents have so far is a first threshold, once it is likely to suffice.
-                after = terms[r + 1]
-                if 3 * after.rest < rest and found < 2 * (after.end - after.begin):
+                after = terms[terms[r + 1].place]
+                if 3 * terms[r + 1].rest < rest and found < 2 * (after.end - after.begin):
                     level = _raise(level, k, found, scale, sums, touched, levels)
                     levels[level:] = 0
                     if level > 0:
@@ -300,7 +315,7 @@ def search(
                 kept_scores[kept] = score if exact else 0.0
                 kept += score >= least
             for r in range(end if exact else begin, end):
-                one = terms[terms[r].place]
+                one = terms[r]
                 if one.start < one.stop:
                     _look_up(
                         kept, kept_docs, 0, one.start, one.stop - one.start, one.weight, top,
