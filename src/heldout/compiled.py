@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["announce", "bare_kernel", "compile_elsewhere", "inlined", "kernel", "part"]
+__all__ = [
+    "announce",
+    "bare_kernel",
+    "compile_elsewhere",
+    "inlined",
+    "kernel",
+    "part",
+    "separate_part",
+]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 
@@ -79,6 +87,16 @@ def part(function: _Function) -> _Function:
         tuple(map(plain, types)), {name: plain(kind) for name, kind in names.items()}
     )
     return cast("_Function", compiled)
+
+
+def separate_part(function: _Function) -> _Function:
+    """Compile a function like `part`, but never merge it with the kernel that calls it.
+
+    In a long kernel, registers do not suffice for the loops of all of its parts. On its own, such
+    a loop can be half as fast again, and the kernel is compiled in less time.
+    """
+    vars(function)["separate"] = True  # for `heldout.compiled_parts`
+    return part(function)
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:

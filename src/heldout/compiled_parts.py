@@ -46,6 +46,9 @@ class _PartLowering(NativeLowering):
         super().run_pass(state)  # type: ignore[no-untyped-call]
         lowered, library = state["cr"], state.library
         described = lowered.fndesc
+        if getattr(state.func_id.func, "separate", False):
+            own = library._final_module.get_function(described.llvm_func_name)  # noqa: SLF001
+            own.add_function_attribute("noinline")
         # What Numba makes otherwise, too, but with the address 0: it is never called from Python.
         name = described.qualname.split(".")[-1]
         function = _dynfunc.make_function(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from heldout.retrieve import top
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing import bounds
+from heldout.retrieve.kernels import search as kernel
 from heldout.retrieve.models import FRACTION, LIKELIHOOD, MODELS, Model, grid
 from heldout.retrieve.rank import JudgedDocuments, rank
 from heldout.retrieve.search import search_numbers
@@ -68,13 +69,16 @@ def same(found: Any, wanted: Any) -> bool:
         st.sampled_from([0.0, 0.4, 1.2, 9.0]),
         st.sampled_from([0.0, 0.75, 1.0]),
     ),
+    width=st.sampled_from([16, 64, 8192]),
 )
-@settings(max_examples=60)
-def test_search_is_that_of_all_documents(seed, documents, words, longest, k, model):
+@settings(max_examples=100)
+def test_search_is_that_of_all_documents(seed, documents, words, longest, *, k, model, width):
     index = Index.build(corpus(seed, documents, words, longest + 1))
     texts = queries(seed, 8, words)
     vocabulary = Vocabulary.of(index.encode(texts))
-    found = search_numbers(index, texts, model, k)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "WIDTH", width)
+        found = search_numbers(index, texts, model, k)
     if not len(vocabulary):
         assert (found[0] == -1).all()
         return

@@ -33,6 +33,7 @@ __all__ = [
 Tokens = Literal["word", "character", "mixed"]
 TokenFunction = Callable[[str], Sequence[str]]
 
+_WORDS: Final = re.compile(r"\w+")
 UNSPACED_SIZE: Final = 2
 """N-gram sizes of the mode "mixed" for scripts without spaces: pairs of characters."""
 
@@ -135,15 +136,21 @@ class Analyzer:
 
     def analyze(self, text: str) -> list[str]:
         """Return the terms of a text, in order."""
+        return [term for term in self.final_terms(self.raw_terms(text)) if term]
+
+    def raw_terms(self, text: str) -> list[str]:
+        """Return the terms of a text before `final_terms`, which depends on each of them alone."""
         if self.function is not None:
-            return [token for token in self.function(text) if token]
-        if self.lower:
-            text = text.lower()
-        runs = _runs(text)
-        if self.tokens == "word":
-            return self._word_grams(runs)
-        raw = [gram for run in runs for gram in self._character_grams(run)]
-        return [term for term in self.final_words(raw) if term]
+            return list(self.function(text))
+        runs = _runs(text.lower() if self.lower else text)
+        if self.tokens != "word":
+            return [gram for run in runs for gram in self._character_grams(run)]
+        return runs if self.ngrams == (1, 1) else self._word_grams(runs)
+
+    def final_terms(self, raw: list[str]) -> list[str]:
+        """Return the final form of each raw term, or an empty string if it is left out."""
+        final = self.function is not None or (self.tokens == "word" and self.ngrams != (1, 1))
+        return raw if final else self.final_words(raw)
 
     def final_words(self, words: list[str]) -> list[str]:
         """Return the stem of each raw word, or an empty string if the word is left out."""
@@ -207,9 +214,9 @@ def function_name(function: Any) -> str:
 
 
 def _runs(text: str) -> list[str]:
-    r"""Return the longest runs of word characters (``\w`` for ASCII text)."""
-    if text.isascii():
-        return re.findall(r"\w+", text)
+    r"""Return the longest runs of word characters (``\w`` for text without combining marks)."""
+    if text.isascii() or not any(is_mark(one) for one in text if one > "\x7f"):
+        return _WORDS.findall(text)
     return ["".join(run) for good, run in groupby(text, is_word) if good]
 
 

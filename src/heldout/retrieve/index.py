@@ -41,6 +41,8 @@ __all__ = ["Index"]
 
 MEMORY: Final = 1 << 30
 """Default memory in bytes for building an index, in addition to the vocabulary."""
+_WORDS: Final = 1 << 16
+"""About as many words of queries are remembered."""
 
 
 class HasDocuments(Protocol):
@@ -176,7 +178,11 @@ class Index:
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
         """Analyse queries and look up their terms; terms that are in no document are left out."""
-        return encode_queries(self.analyzer, queries, self.term_numbers)
+        known: dict[str, int] = self._cache.get("words", {})
+        if len(known) > _WORDS:
+            known = {}
+        self._cache["words"] = known
+        return encode_queries(self.analyzer, queries, self.term_numbers, known)
 
     @property
     def parts(self) -> tuple[Part, ...]:

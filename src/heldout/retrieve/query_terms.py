@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
 
 __all__ = ["QueryTerms", "encode_queries"]
+
+_BITS: Final = 32
+"""Numbers of terms have fewer bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,20 +51,26 @@ def encode_queries(
     analyzer: Analyzer,
     queries: Sequence[str],
     numbers_of: Callable[[Sequence[str]], NDArray[np.int32]],
+    known: dict[str, int] | None = None,
 ) -> QueryTerms:
-    """Analyse queries; terms to which `numbers_of` gives a negative number are left out."""
-    counted = [Counter(analyzer.analyze(query)) for query in queries]
-    different = list(dict.fromkeys(term for one in counted for term in one))
-    numbers = dict(zip(different, numbers_of(different).tolist(), strict=True))
-    known = [
-        sorted((numbers[term], count) for term, count in one.items() if numbers[term] >= 0)
-        for one in counted
-    ]
-    offsets = np.zeros(len(known) + 1, np.int64)
-    np.cumsum([len(one) for one in known], out=offsets[1:])
-    pairs = [pair for one in known for pair in one]
-    return QueryTerms(
-        offsets,
-        np.array([number for number, _ in pairs], np.int32),
-        np.array([count for _, count in pairs], np.float64),
-    )
+    """Analyse queries; terms to which `numbers_of` gives a negative number are left out.
+
+    `known` are numbers of raw terms; it receives those of new ones, so that each is stemmed and
+    looked up once.
+    """
+    known = {} if known is None else known
+    raw = [analyzer.raw_terms(query) for query in queries]
+    new = [one for one in dict.fromkeys(chain.from_iterable(raw)) if one not in known]
+    if new:
+        final = analyzer.final_terms(new)
+        terms = list(dict.fromkeys(term for term in final if term))
+        number = dict(zip(terms, numbers_of(terms).tolist(), strict=True))
+        known.update((one, number.get(term, -1)) for one, term in zip(new, final, strict=True))
+    sizes = np.fromiter(map(len, raw), np.int64, len(raw))
+    numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(raw)), np.int64, sizes.sum())
+    # Pairs of a query and a term as one number each: sorted by query, then by term.
+    pairs = (np.repeat(np.arange(len(raw)), sizes) << _BITS | numbers)[numbers >= 0]
+    different, counts = np.unique(pairs, return_counts=True)
+    offsets = np.searchsorted(different, np.arange(len(raw) + 1) << _BITS)
+    terms_of = (different & ((1 << _BITS) - 1)).astype(np.int32)
+    return QueryTerms(offsets.astype(np.int64), terms_of, counts.astype(np.float64))

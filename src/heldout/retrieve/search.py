@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.ids import id_column
 from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.retrieve.indexing.strings import pick
+from heldout.retrieve.indexing.strings import ids_in
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
 from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.rank import rank_part
@@ -43,8 +42,6 @@ __all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers", "search_t
 
 LOWEST_SCORE = -1e30
 """Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
-_RESCORE: Final = 30
-"""Scoring a document again costs, for each term, as much as reading this many postings."""
 
 
 def search(
@@ -105,10 +102,13 @@ def search_terms(
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
     parts = index.parts
     known = whole_statistics(index, vocabulary)
-    if not _is_quick(model, known):
+    weights = _fraction_weights(model, known)
+    if weights is None:
         counted = each(partial(_count_part, vocabulary=vocabulary), parts)
         known = TermStatistics.sum(TermStatistics(*columns) for columns in counted)
-    work = partial(_search_part, vocabulary=vocabulary, model=model, known=known, k=shape[1])
+    work = partial(
+        _search_part, vocabulary=vocabulary, model=model, known=known, weights=weights, k=shape[1]
+    )
     found = each(work, parts)
     if len(parts) == 1:
         _, documents, scores = next(iter(found))
@@ -119,9 +119,15 @@ def search_terms(
     return best.documents, best.scores
 
 
-def _is_quick(model: Model, known: TermStatistics) -> bool:
-    """Return whether scores are sums of non-negative fractions, for which there is a fast loop."""
-    return model.form.kind == FRACTION and float(model.term_weights(known, 0).min()) >= 0
+def _fraction_weights(model: Model, known: TermStatistics) -> Floats | None:
+    """Return the weights of terms; None: scores are not sums of non-negative fractions.
+
+    For such sums there is a fast loop.
+    """
+    if model.form.kind != FRACTION:
+        return None
+    weights = model.term_weights(known, 0)[:, 0]
+    return weights if float(weights.min()) >= 0 else None
 
 
 def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
@@ -132,42 +138,45 @@ def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
 
 
 def _search_part(
-    part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
+    part: Part,
+    vocabulary: Vocabulary,
+    model: Model,
+    known: TermStatistics,
+    weights: Floats | None,
+    k: int,
 ) -> tuple[int, Numbers, Floats]:
     """Return the number of a part, and the numbers (within it) and scores of its top documents."""
-    if not _is_quick(model, known) or part.index.length_codes() is None:
+    if weights is None or part.index.length_codes() is None:
         zero = np.zeros(part.index.n_documents, np.int32)
         found = rank_part(part, vocabulary, model, Side(zero, zero, 1, known, added=False), k)
         return part.number, *found
-    return part.number, *_search_fraction(part, vocabulary, model, known, k)
+    curve = _curve(part, model, known)
+    weights = model.query_weights(vocabulary.counts) * weights[vocabulary.places]
+    return part.number, *_search_fraction(part, vocabulary, weights, curve, k)
 
 
 def _search_fraction(
-    part: Part, vocabulary: Vocabulary, model: Model, known: TermStatistics, k: int
+    part: Part, vocabulary: Vocabulary, weights: Floats, curve: _Curve, k: int
 ) -> tuple[Numbers, Floats]:
     """Search with the fast loop for sums of non-negative fractions."""
-    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS
+    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS, WIDTH
     from heldout.retrieve.kernels.search import search as compiled
 
     announce("the search", compiled)
     postings, order = vocabulary.postings(part), part.id_order
-    windows, curve = vocabulary.windows(part), _curve(part, model, known)
-    weights = (
-        model.query_weights(vocabulary.counts) * model.term_weights(known, 0)[vocabulary.places, 0]
-    )
-    terms, scales = _terms(vocabulary, weights, curve, postings, windows, k)
-    count = len(scales)
+    windows = vocabulary.windows(part)
+    terms = _terms(vocabulary, weights, curve, postings, windows)
+    count = len(vocabulary.offsets) - 1
     documents = np.full((count, k), -1, np.int32)
     scores = np.full((count, k), -np.inf)
-    width = 1 << windows.bits
-    room = k + 2 * width
+    room = k + 2 * WIDTH
 
     def search_some(some: tuple[int, int]) -> None:
         compiled(
-            *some, windows.bits, curve.top, vocabulary.offsets, terms, scales, postings.documents,
-            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(width, EMPTY),
-            np.empty(width + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
-            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.int32), np.empty(room),
+            *some, windows.bits, curve.top, vocabulary.offsets, terms, postings.documents,
+            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(WIDTH, EMPTY),
+            np.empty(WIDTH + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
+            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.uint32), np.empty(room),
             np.empty(room, np.int32), np.empty(room), documents, scores,
         )  # fmt: skip
 
@@ -176,37 +185,20 @@ def _search_fraction(
 
 
 def _terms(
-    vocabulary: Vocabulary,
-    weights: Floats,
-    curve: _Curve,
-    postings: Postings,
-    windows: Windows,
-    k: int,
-) -> tuple[NDArray[Any], Floats]:
-    """Return the terms of all queries for the loop, and the scales of the queries.
-
-    Where skipping pays, terms are in descending order of what they can add, else in that of the
-    query.
-    """
-    from heldout.retrieve.kernels.search import LEVELS, SLACK, TERM
+    vocabulary: Vocabulary, weights: Floats, curve: _Curve, postings: Postings, windows: Windows
+) -> NDArray[Any]:
+    """Return the terms of all queries for the loop."""
+    from heldout.retrieve.kernels.search import SLACK, TERM
     from heldout.retrieve.kernels.windows import largest_counts
 
-    places, numbers = vocabulary.places, np.diff(vocabulary.offsets)
-    counts = largest_counts(windows.most)[places]
-    norms = curve.fixed + curve.slope * windows.shortest[places]
-    bounds = weights * (curve.top * counts / (counts + norms)) * (1 + SLACK)
-    begin, end = postings.begin[places], postings.end[places]
-    queries = np.repeat(np.arange(len(numbers)), numbers)
-    totals = np.bincount(queries, end - begin, len(numbers))
-    skip = (totals > k * numbers * _RESCORE)[queries]
-    order = np.lexsort((np.where(skip, -bounds, 0.0), queries))
+    places, counts = vocabulary.places, largest_counts(windows.most)
+    norms = curve.fixed + curve.slope * windows.shortest
+    most = curve.top * counts / (counts + norms) * (1 + SLACK)
     found = np.empty(len(places), TERM)
-    found["start"], found["stop"] = begin[order], end[order]
-    found["row"], found["weight"] = windows.rows[places][order], weights[order]
-    found["rest"] = np.where(skip, bounds, np.inf)[order]
-    found["place"][order] = np.arange(len(places))
-    ceilings = np.bincount(queries, bounds, len(numbers))
-    return found, np.divide(LEVELS - 1, ceilings, out=np.zeros(len(numbers)), where=ceilings > 0)
+    found["start"], found["stop"] = postings.begin[places], postings.end[places]
+    found["row"], found["weight"] = windows.rows[places], weights
+    found["bound"] = weights * most[places]
+    return found
 
 
 class _Curve(NamedTuple):
@@ -243,7 +235,7 @@ def run_of_lists(
     counts = kept.sum(axis=1)
     asked = np.flatnonzero(counts)
     numbers, places = np.unique(documents[kept], return_inverse=True)
-    column = id_column(pick(ids, numbers))
+    column = ids_in(ids, numbers)
     offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
     values = np.maximum(scores[kept], LOWEST_SCORE)
     names = tuple(query_ids[q] for q in asked.tolist())

@@ -9,7 +9,8 @@ terms come in the order of the query, and all lists are read. So all scores have
 loop.
 
 Functions get plain arrays, and none of them calls another but the kernel: every level of calls is
-optimised once more, and users wait for the compiler.
+optimised once more, and users wait for the compiler. Their loops have no branches that depend on
+the data: a wrong prediction costs as much as ten postings.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.compiled import bare_kernel, part
+from heldout.compiled import bare_kernel, separate_part
 from heldout.retrieve.kernels.lists import sort_ranked
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     Terms = NDArray[Any]
     Integer = Any  # of Python or NumPy: the same when compiled
 
-__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "search"]
+__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "WIDTH", "search"]
 
 TERM = np.dtype(
     [
@@ -42,29 +43,34 @@ TERM = np.dtype(
         ("row", np.int64),
         ("place", np.int64),
         ("weight", np.float64),
+        ("bound", np.float64),
         ("rest", np.float64),
     ]
 )
-"""A term of a query.
+"""A term of a query: given are its postings (`start` to `stop`), its row in the table of windows
+(−1: none), its weight, and the most that it can add to a score (`bound`).
 
-Its postings (`start` to `stop`), those in the present window (`begin` to `end`), its row in the
-table of windows (−1: none), its weight, and what this term and all later ones can add at most
-(`rest`; infinite where nothing is to be skipped). `place` has another meaning: in row ``i``, it is
-the row of the term that comes ``i``-th in the order of the query.
+The others are of the search: postings in the present window (`begin` to `end`), and, in row ``i``,
+the row of the term that is read ``i``-th (`place`) and what it and all later ones can add (`rest`;
+infinite where nothing is to be skipped).
 """
 EMPTY = -1e300
 """The sum of a document without any term; adding a score does not change it."""
 SLACK = 1e-9
 """Bounds and thresholds are widened by this share: far more than rounding can matter."""
-LEVELS = 2048
+WIDTH = 1 << 13
+"""Documents of a window here: at least as many as a window of the index has."""
+LEVELS = 1024
 BUCKETS = 1024
+_RESCORE = 30
+"""Scoring a document again costs, for each term, as much as reading this many postings."""
 _DENSE = 4
 """A window with a posting for this many documents is read as a whole."""
-_PROBE = 32
+_PROBE = 16
 """Looking a document up costs as much as reading this many postings."""
 
 
-@part
+@separate_part
 def _read(
     begin: int, end: int, base: int, weight: float, top: float, floor: float, documents: Numbers,
     counts: Any, codes: Any, norms: Floats, sums: Floats, touched: Places, found: int,
@@ -85,7 +91,7 @@ def _read(
     return np.int64(size)
 
 
-@part
+@separate_part
 def _gather(sums: Floats, least: float, touched: Places) -> Integer:
     """Note all documents with a sum of at least `least`; return their number."""
     found = np.uint64(0)
@@ -100,7 +106,7 @@ def _gather(sums: Floats, least: float, touched: Places) -> Integer:
     return np.int64(found)
 
 
-@part
+@separate_part
 def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Integer:
     """Drop documents with a sum below `least`; return the number of the others."""
     kept = np.uint64(0)
@@ -113,36 +119,33 @@ def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Inte
     return np.int64(kept)
 
 
-@part
+@separate_part
 def _look_up(
-    begin: int, end: int, low: int, span: int, d: Integer, bits: int, row: int, weight: float,
-    top: float, documents: Numbers, counts: Any, codes: Any, norms: Floats, starts: Any,
-) -> float:  # fmt: skip
-    """Return what a list adds to the score of document `d`: 0 if it is not there.
+    found: int, numbers: Places, base: int, begin: int, size: int, weight: float, top: float,
+    documents: Numbers, counts: Any, codes: Any, norms: Floats, places: Numbers, added: Floats,
+) -> None:  # fmt: skip
+    """Find what a list, which must not be empty, adds to the scores of some documents.
 
-    The list is one of the documents from `low`, `span` of them. They are spread evenly, more or
-    less, so that the first guess is close.
+    Binary search for all documents at once: no step waits for the one of another document.
     """
-    if row >= 0:
-        window = np.uint64(d >> bits)
-        end = begin + starts[np.uint64(row), window + np.uint64(1)]
-        begin += starts[np.uint64(row), window]
-        low, span = d >> bits << bits, 1 << bits
-    if begin == end:
-        return 0.0
-    ahead = np.uint64((d - low) * (end - begin)) // np.uint64(span)
-    i, first, last = np.uint64(begin) + ahead, np.uint64(begin), np.uint64(end - 1)
-    while i < last and documents[i] < d:
-        i += np.uint64(1)
-    while i > first and documents[i] > d:
-        i -= np.uint64(1)
-    if documents[i] != d:
-        return 0.0
-    x = float(counts[i])
-    return float(weight * (top * x / (x + norms[codes[np.uint64(d)]])))
+    first, low = np.uint64(begin), np.uint64(base)
+    for t in range(found):
+        places[t] = 0
+    while size > 1:
+        half = np.uint64(size >> 1)
+        for t in range(found):
+            place = np.uint64(places[t])
+            beyond = np.uint64(documents[first + place + half]) > np.uint64(numbers[t]) + low
+            places[t] = place + (np.uint64(0) if beyond else half)
+        size -= size >> 1
+    for t in range(found):
+        i, d = first + np.uint64(places[t]), np.uint64(numbers[t]) + low
+        x = float(counts[i])
+        # A product, because a choice would become a branch.
+        added[t] = weight * (top * x / (x + norms[codes[d]])) * (np.uint64(documents[i]) == d)
 
 
-@part
+@separate_part
 def _raise(
     level: int, k: int, found: int, scale: float, sums: Floats, touched: Places, levels: Numbers
 ) -> int:
@@ -163,9 +166,9 @@ def _raise(
     return level
 
 
-@part
+@separate_part
 def _spread_out(
-    size: int, docs: Numbers, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
+    size: int, docs: Places, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
 ) -> Integer:
     """Sort documents roughly, by their position between the lowest and the highest score.
 
@@ -200,7 +203,6 @@ def search(
     top: float,
     offsets: Ints,
     terms: Terms,
-    scales: Floats,
     documents: Numbers,
     counts: Any,
     codes: NDArray[np.uint16],
@@ -211,7 +213,7 @@ def search(
     touched: Places,
     levels: Numbers,
     buckets: Numbers,
-    kept_docs: Numbers,
+    kept_docs: Places,
     kept_scores: Floats,
     spare_docs: Numbers,
     spare_scores: Floats,
@@ -220,49 +222,71 @@ def search(
 ) -> None:
     """Find the top documents of the queries `first` to `last`; weights must not be negative.
 
-    `terms` are of the dtype `TERM`; `rest` is what the term alone can add. ``norms[codes[d]]`` is
-    the norm of document ``d``: a count x adds weight · `top` · x / (x + norm). `scales` turn scores
-    into levels. The arrays from `sums` to `spare_scores` are used by no other thread.
+    `terms` are of the dtype `TERM`. ``norms[codes[d]]`` is the norm of document ``d``: a count x
+    adds weight · `top` · x / (x + norm). The arrays from `sums` to `spare_scores` are used by no
+    other thread.
     """
-    width, k, every = len(sums), top_docs.shape[1], (len(codes) + len(sums) - 1) >> bits
+    width, k, every = len(sums), top_docs.shape[1], -(-len(codes) // len(sums))
     for q in range(first, last):
-        begin, end, scale, rest = offsets[q], offsets[q + 1], scales[q], 0.0
-        for r in range(end - 1, begin - 1, -1):
-            one = terms[r]
-            rest += one.rest
-            one.rest = rest
+        begin, end, total, rest = offsets[q], offsets[q + 1], 0, 0.0
+        for r in range(begin, end):
+            one, i = terms[r], r
             one.end = one.start
-        least, level, size, exact = -1.0, 0, 0, rest == np.inf
+            total += one.stop - one.start
+            rest += one.bound
+            while i > begin and terms[terms[i - 1].place].bound < one.bound:
+                terms[i].place = terms[i - 1].place
+                i -= 1
+            terms[i].place = r
+        exact = total <= k * (end - begin) * _RESCORE
+        scale, below = (LEVELS - 1) / rest if rest > 0 else 0.0, np.inf if exact else 0.0
+        for r in range(end - 1, begin - 1, -1):
+            if exact:
+                terms[r].place = r
+            below += terms[terms[r].place].bound
+            terms[r].rest = below
+        least, level, size = -1.0, 0, 0
         levels[:] = 0
         for window in range(every):
-            base, total = window << bits, 0
+            base, total = window * width, 0
+            stretch = min((base + width) >> bits, starts.shape[1] - 1)
             for r in range(begin, end):
                 one = terms[r]
                 stop = one.end
                 one.begin = stop
-                if one.row >= 0:
-                    stop = one.start + starts[one.row, window + 1]
+                if base + width >= len(codes):
+                    stop = one.stop
+                elif one.row >= 0:
+                    stop = one.start + starts[one.row, stretch]
                 else:
                     while stop < one.stop and documents[stop] < base + width:
                         stop += 1
                 one.end = stop
                 total += stop - one.begin
-            # Read lists as long as they can bring new documents, or are short.
-            r, found, floor = begin, 0, 0.0
-            while r < end:
-                one = terms[r]
-                if one.rest < least:
+            # Read lists as long as they can bring new documents, or are short. Look up the others.
+            found, floor = 0, 0.0
+            for r in range(begin, end):
+                one, below = terms[terms[r].place], terms[r].rest
+                if below < least:
                     floor = EMPTY
-                    found = _still_able(found, touched, sums, least - one.rest)
+                    found = _still_able(found, touched, sums, least - below)
                     if _PROBE * found < one.end - one.begin:
-                        break
+                        _look_up(
+                            found, touched, base, one.begin, one.end - one.begin, one.weight, top,
+                            documents, counts, codes, norms, spare_docs, spare_scores,
+                        )  # fmt: skip
+                        for t in range(found):
+                            sums[touched[t]] += spare_scores[t]
+                        continue
                 found = _read(
                     one.begin, one.end, base, one.weight, top, floor, documents, counts, codes,
                     norms, sums, touched, found,
                 )  # fmt: skip
-                r += 1
-                if window == 0 and r < end and found >= k and 2 * terms[r].rest < rest:
-                    # What documents have so far is a first threshold.
+                if window > 0 or r + 1 == end or found < k:
+                    continue
+                # What documents have so far is a first threshold, once it is likely to suffice.
+                after = terms[terms[r + 1].place]
+                if 3 * terms[r + 1].rest < rest and found < 2 * (after.end - after.begin):
                     level = _raise(level, k, found, scale, sums, touched, levels)
                     levels[level:] = 0
                     if level > 0:
@@ -270,26 +294,10 @@ def search(
             dense = exact and total * _DENSE > width
             if dense:
                 found = _gather(sums, least, touched)
-            # Look the other lists up.
-            able = 0
-            for t in range(found):
-                y = touched[t]
-                score, d, j = sums[y], base + np.int64(y), r
-                while j < end and score + terms[j].rest >= least:
-                    one = terms[j]
-                    score += _look_up(
-                        one.start if one.row >= 0 else one.begin, one.end, base, width, d, bits,
-                        one.row, one.weight, top, documents, counts, codes, norms, starts,
-                    )  # fmt: skip
-                    j += 1
-                touched[able] = y
-                whole = j == end and score >= least
-                able += whole
-                sums[y] = score if whole else EMPTY
-            level = _raise(level, k, able, scale, sums, touched, levels)
+            level = _raise(level, k, found, scale, sums, touched, levels)
             if level > 0:
                 least = level / scale * (1 - SLACK)
-            for t in range(able):
+            for t in range(found):
                 y = touched[t]
                 kept_scores[size] = sums[y]
                 kept_docs[size] = base + np.int64(y)
@@ -302,19 +310,19 @@ def search(
             # The end, or no room: give final scores to all that can be among the best.
             kept = 0
             for j in range(size):
-                score, d = kept_scores[j], np.int64(kept_docs[j])
-                if score >= least:
-                    if not exact:
-                        score = 0.0
-                        for r in range(begin, end):
-                            one = terms[terms[r].place]
-                            score += _look_up(
-                                one.start, one.stop, 0, len(codes), d, bits, one.row, one.weight,
-                                top, documents, counts, codes, norms, starts,
-                            )  # fmt: skip
-                    kept_docs[kept] = d
-                    kept_scores[kept] = score
-                    kept += 1
+                score = kept_scores[j]
+                kept_docs[kept] = kept_docs[j]
+                kept_scores[kept] = score if exact else 0.0
+                kept += score >= least
+            for r in range(end if exact else begin, end):
+                one = terms[r]
+                if one.start < one.stop:
+                    _look_up(
+                        kept, kept_docs, 0, one.start, one.stop - one.start, one.weight, top,
+                        documents, counts, codes, norms, spare_docs, spare_scores,
+                    )  # fmt: skip
+                    for j in range(kept):
+                        kept_scores[j] += spare_scores[j]
             off = _spread_out(kept, kept_docs, kept_scores, buckets, spare_docs, spare_scores)
             sort_ranked(spare_docs, spare_scores, order, kept, off)
             size = min(k, kept)
