@@ -37,7 +37,7 @@ lint: $(DEVELOPER)
 	$(BIN)/ruff check .
 
 types: $(DEVELOPER)
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 # In the order of collection: what is last, doctests, is short, so that no worker is long alone.
 tests: $(DEVELOPER)

@@ -132,7 +132,7 @@ def interrupted(folder, how, *arguments):
         # Named experiment, three parts of the grid, one call: then it waits.
         wait_for_records(child, folder / "cut" / "journal.jsonl", 5)
         child.send_signal(how)
-        said = child.communicate(timeout=60)
+        said = child.communicate(timeout=300)
     finally:
         child.kill()
         child.communicate()

@@ -37,7 +37,12 @@ MESSAGE = "compiling some loops (once, takes a few seconds)\n"
 
 
 @pytest.fixture
-def folder(tmp_path):
+def folder(tmp_path, monkeypatch):
+    """Two modules, whose code is kept beside them, wherever that of heldout is kept."""
+    import numba
+
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     (tmp_path / "scale_of_loops.py").write_text(SCALE)
     (tmp_path / "loops_to_compile.py").write_text(LOOPS)
     return tmp_path

@@ -25,14 +25,15 @@ pytest.importorskip("furo", reason="the theme of the documentation")
 def built(tmp_path_factory):
     """The folder of the pages, built as ``make docs`` does, but for the gallery.
 
-    Every chart is drawn in the tests of charts, and its code is looked up in a test below.
+    Every chart is drawn in the tests of charts, and its code is looked up in a test below. Lists of
+    contents leave out functions: they are copied for each page.
     """
     place = tmp_path_factory.mktemp("docs")
     # A process of its own: Sphinx registers directives and roles for good.
     done = subprocess.run(  # noqa: S603
         [
             *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-n", "-q", "-b", "html"),
-            *("-D", "gallery=0"),
+            *("-D", "gallery=0", "-D", "toc_object_entries=0"),
             *("-d", place / "doctrees", ROOT / "docs", place / "html"),
         ],
         capture_output=True,

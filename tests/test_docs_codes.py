@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import heldout
@@ -19,12 +20,22 @@ def paragraphs():
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
+@cache
+def classes_and_calls():
+    """The nodes of all sources that say what errors and notes there are."""
+    return [
+        node
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef | ast.Call)
+    ]
+
+
 def error_classes():
     """Names of the classes in the sources that are errors or warnings, by their base."""
     return {
         node.name
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in classes_and_calls()
         if isinstance(node, ast.ClassDef)
         and any(
             isinstance(base, ast.Name) and base.id.endswith(("Error", "Warning", "Exception"))
@@ -37,8 +48,7 @@ def codes_of_notes():
     """The codes that notes in the sources are made with."""
     calls = (
         node
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in classes_and_calls()
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     )
     places = {"Note": 0, "_left_out": 2}

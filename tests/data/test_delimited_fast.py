@@ -58,7 +58,7 @@ def check_same(content):
     return True
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(
     st.lists(st.tuples(st.integers(0, 40), st.sampled_from(ODD)), max_size=3),
     st.sampled_from(
@@ -120,7 +120,7 @@ def numbers_one_by_one(cells):
         return str(error)
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(st.lists(NUMBERS, min_size=1, max_size=5))
 def test_columns_of_numbers_are_what_their_cells_are(cells):
     try:

@@ -45,7 +45,7 @@ def documents(path: Path, size: int) -> list[tuple[str, str]]:
 
 
 @given(st.lists(st.tuples(LINES, STYLES, ENDS), min_size=1, max_size=12), st.integers(1, 60))
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_blocks_have_the_documents_of_lines(lines, size):
     with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         path = Path(name, "x.jsonl")

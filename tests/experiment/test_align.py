@@ -20,7 +20,7 @@ def scales(draw):
     return -np.sort(-np.array(own)), -np.sort(-np.array(reference))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(scales(), arrays(np.float64, st.integers(1, 30), elements=SCORES))
 def test_the_map_rises_and_is_finite(scale, scores):
     own, reference = scale

@@ -271,7 +271,7 @@ def test_a_worker_that_is_killed_costs_only_its_task(folder, client):
         assert len(before) == 2
         finished = _keys(folder / "there" / JOURNAL)
         os.kill(worker, signal.SIGKILL)
-        runner.join(timeout=120)
+        runner.join(timeout=300)
     assert not runner.is_alive()
     assert failed == []
     here, there = table_bytes(folder / "here"), table_bytes(folder / "there")

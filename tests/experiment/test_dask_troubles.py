@@ -95,7 +95,7 @@ def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(tmp_path, monkeypatc
         runner.start()
         assert json.loads((tmp_path / "pipe").read_text())[0] == process.pid
         process.kill()
-        runner.join(timeout=120)
+        runner.join(timeout=300)
         assert not runner.is_alive()
     finally:
         process.kill()
@@ -158,14 +158,14 @@ def test_an_interruption_from_a_terminal_ends_all_processes_in_good_order(tmp_pa
         assert pause is False  # a worker that is paused near its limit would wait for ever
         worker = os.pidfd_open(number)
         os.killpg(process.pid, signal.SIGINT)
-        said = process.communicate(timeout=120)[1]
+        said = process.communicate(timeout=300)[1]
         assert (
             said
             == "heldout: interrupted; nothing was kept; with -o FOLDER a run can be continued\n"
         )
         assert process.returncode == 130
         with os.fdopen(worker) as handle:
-            assert select.select([handle], [], [], 60)[0]
+            assert select.select([handle], [], [], 300)[0]
     finally:
         process.kill()
         process.communicate()
@@ -189,7 +189,7 @@ def stranger():
         thread.start()
         yield f"tcp://127.0.0.1:{server.getsockname()[1]}"
         server.shutdown(socket.SHUT_RDWR)
-        thread.join(timeout=60)
+        thread.join(timeout=300)
 
 
 def refused(where):

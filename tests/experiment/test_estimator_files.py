@@ -186,7 +186,7 @@ def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, whole, monkeyp
             assert child.poll() is None, child.communicate()
             time.sleep(0.02)
         child.send_signal(how)
-        _, said = child.communicate(timeout=60)
+        _, said = child.communicate(timeout=300)
     finally:
         child.kill()
         child.communicate()

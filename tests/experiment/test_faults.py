@@ -305,7 +305,7 @@ def test_of_many_that_come_at_once_one_gets_the_folder(tmp_path):
                    for one in said if one != "held")  # fmt: skip
     finally:
         for one in racers:
-            one.communicate("end\n", timeout=60)
+            one.communicate("end\n", timeout=300)
 
 
 @linux
@@ -337,11 +337,11 @@ def _kill_when_begun(folder, child):
             assert busy < children.keys()
             assert len(children) >= 4
             child.send_signal(signal.SIGKILL)
-            child.wait(timeout=60)
+            child.wait(timeout=300)
             pipe.read()  # ends when no worker is left that could write, though their calls hang
         for number, handle in children.items():
             with handle:
-                ended, _, _ = select.select([handle], [], [], 20)
+                ended, _, _ = select.select([handle], [], [], 300)
                 assert ended, number
     finally:
         child.kill()

@@ -69,8 +69,8 @@ def dotted(node):
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def calls_that_run(text):
-    for node in ast.walk(ast.parse(text)):
+def calls_that_run(nodes):
+    for node in nodes:
         if isinstance(node, ast.Call):
             names = [dotted(node.func)]
         else:  # a class may be made of one that unpickles
@@ -80,42 +80,43 @@ def calls_that_run(text):
                 yield name, node
 
 
-def names_taken_out(text):
+def names_taken_out(nodes):
     """``from pickle import loads`` would hide a call from the search."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes:
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{one.name}" for one in node.names)
+
+
+def nodes_of(path):
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def test_the_search_finds_what_it_looks_for():
     text = "import pickle\npickle.loads(b'')\neval('1')\nre.compile('a')\nmodel.eval()\n"
     text += "class Mine(pickle.Unpickler): pass\nfrom pickle import load\n"
-    assert {name for name, _ in calls_that_run(text)} == {
+    nodes = list(ast.walk(ast.parse(text)))
+    assert {name for name, _ in calls_that_run(nodes)} == {
         "pickle.loads",
         "eval",
         "pickle.Unpickler",
     }
-    assert list(names_taken_out(text)) == ["pickle.load"]
+    assert list(names_taken_out(nodes)) == ["pickle.load"]
 
 
 def test_nothing_in_the_source_runs_what_it_reads():
-    found = {
-        (path.relative_to(SOURCE).as_posix(), name)
-        for path in sorted(SOURCE.rglob("*.py"))
-        for name, _ in calls_that_run(path.read_text(encoding="utf-8"))
-    }
+    found, taken = set(), set()
+    for path in SOURCE.rglob("*.py"):
+        nodes = nodes_of(path)
+        place = path.relative_to(SOURCE).as_posix()
+        found |= {(place, name) for name, _ in calls_that_run(nodes)}
+        taken |= set(names_taken_out(nodes))
     assert found == set(KNOWN)
-    taken = {
-        name
-        for path in SOURCE.rglob("*.py")
-        for name in names_taken_out(path.read_text(encoding="utf-8"))
-    }
     assert taken & RUNNERS == {"importlib.import_module"}
 
 
 def test_numpy_is_told_not_to_unpickle():
-    text = (SOURCE / "data/vectors.py").read_text(encoding="utf-8")
-    loads = [node for name, node in calls_that_run(text) if name == "np.load"]
+    nodes = nodes_of(SOURCE / "data/vectors.py")
+    loads = [node for name, node in calls_that_run(nodes) if name == "np.load"]
     given = [{one.arg: one.value.value for one in node.keywords} for node in loads]
     assert given == [{"allow_pickle": False}]
 

@@ -94,7 +94,7 @@ def test_several_writers_at_once(path):
         )
         for at in range(5)
     ]
-    assert [writer.wait(timeout=120) for writer in writers] == [0] * 5
+    assert [writer.wait(timeout=300) for writer in writers] == [0] * 5
     looks = Ledger(path).looks("x")
     assert [look.look for look in looks] == list(range(1, 101))
     assert {look.systems for look in looks} == {

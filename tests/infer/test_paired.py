@@ -76,13 +76,10 @@ def grid_search_differences():
     svc = pytest.importorskip("sklearn.svm", reason=reason).SVC
     inputs, labels = datasets.make_moons(noise=0.352, random_state=1, n_samples=100)
     folds = selection.RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
-    models = [svc(kernel="linear", random_state=0), svc(kernel="rbf", random_state=0)]
-    models += [svc(kernel="poly", degree=degree, random_state=0) for degree in (2, 3)]
-    scores = [
-        selection.cross_val_score(model, inputs, labels, cv=folds, scoring="roc_auc")
-        for model in models
-    ]
-    best, second = sorted(scores, key=np.mean, reverse=True)[:2]
+    best, second = (
+        selection.cross_val_score(svc(kernel=kernel), inputs, labels, cv=folds, scoring="roc_auc")
+        for kernel in ("rbf", "linear")
+    )
     return best - second
 
 

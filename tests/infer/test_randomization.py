@@ -74,23 +74,23 @@ def test_enumeration_equals_counting(tail, values):
     assert randomization_test(values, alternative=tail).p == by_counting(values, tail)
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("seed", range(5))
-def test_convolution_equals_enumeration(tail, seed):
+@pytest.mark.parametrize("seed", range(3))
+def test_convolution_equals_enumeration(seed):
     values = np.random.default_rng(seed).integers(-20, 25, 24) / 100
-    lattice = randomization_test(values, alternative=tail)
     noise = 1e-15 * np.arange(24)  # below the tie tolerance, and gone in the lattice
-    assert "lattice of step 0.01" in lattice.detail
     sums = np.zeros(1)
     for value in values + noise:
         sums = np.concatenate([sums - value, sums + value])
     observed, tie = values.sum(), 1e-12 * np.abs(values).sum()
-    count = {
+    extreme = {
         "two-sided": np.abs(sums) >= abs(observed) - tie,
         "greater": sums >= observed - tie,
         "less": sums <= observed + tie,
-    }[tail].sum()
-    assert lattice.p == pytest.approx(count / 2**24, rel=1e-12)
+    }
+    for tail, counted in extreme.items():
+        lattice = randomization_test(values, alternative=tail)
+        assert "lattice of step 0.01" in lattice.detail
+        assert lattice.p == pytest.approx(counted.sum() / 2**24, rel=1e-12)
 
 
 @pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])

@@ -47,7 +47,7 @@ def rows_of(judged):
     return list(zip(names, judged.rank.tolist(), judged.grade.tolist(), strict=True))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=cases(), depth=st.none() | st.integers(1, 6))
 def test_join_equals_a_join_of_dictionaries(case, depth):
     qrels, run = case

@@ -30,7 +30,7 @@ def columns(qrels, run, names, **how):
     return {name: result.values(0, at).tolist() for at, name in enumerate(names)}
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=collections())
 def test_values_stay_within_the_bounds_of_their_family(case):
     for name, values in columns(*case, [*EVERY, *MORE]).items():
@@ -84,7 +84,7 @@ def neighbours(draw):
     return [*above, worse, better, *below], len(above), missed
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=neighbours())
 def test_a_better_document_that_moves_up_never_lowers_a_measure(case):
     grades, place, missed = case

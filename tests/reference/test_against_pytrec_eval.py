@@ -95,7 +95,7 @@ def check(qrels, run, *, rel=1, judged_only=False):
             assert close, f"{name}, {query}: {mine[query][name]} instead of {wanted}"
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(case=collections())
 def test_every_measure_equals_that_of_trec_eval_nine(case):
     check(*case)

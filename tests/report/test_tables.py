@@ -25,8 +25,10 @@ def drawn_by_rich(tables, *, terminal):
         return tables_text(tables, "table", terminal=terminal)
 
 
-@pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("width", ["200", "60", "40", "24", "12"])
+@pytest.mark.parametrize(
+    ("width", "terminal"),
+    [*((width, False) for width in ("200", "60", "40", "24", "12")), ("60", True)],
+)
 @pytest.mark.parametrize(
     "rows",
     [
@@ -36,7 +38,7 @@ def drawn_by_rich(tables, *, terminal):
         [[row[0], "control \x07 and \u2028", *row[2:]] for row in ROWS],
     ],
 )
-def test_many_rows_are_drawn_as_rich_draws_them(monkeypatch, terminal, width, rows):
+def test_many_rows_are_drawn_as_rich_draws_them(monkeypatch, width, terminal, rows):
     monkeypatch.setenv("COLUMNS", width)
     monkeypatch.setenv("TERM", "xterm-256color")
     tables = [

@@ -146,10 +146,10 @@ class TestAgainstFormulas:
     @pytest.mark.parametrize("which", ["seen", "unseen"])
     def test_bootstrap(self, index, vocabulary, texts, name, parameters, which):
         model = Model.make(name, **parameters)
-        weights = draw_documents(60, 5, seed=3)
+        weights = draw_documents(60, 3, seed=3)
         found = rank_weighted(index, vocabulary, model, weights, k=70, side=which)
         short = rank_weighted(index, vocabulary, model, weights, k=4, side=which)
-        for r in range(5):
+        for r in range(3):
             times = weights[:, r].astype(int)
             drawn = Side(texts, times.tolist())
 

@@ -386,11 +386,17 @@ def test_charts_that_are_too_large_are_named_instead(results, monkeypatch):
 
 
 def test_the_runtime_is_bundled_anew_where_the_kept_one_was_changed(tmp_path, monkeypatch):
+    import vl_convert
+
     from heldout.report.page.runtime import chart_runtime
 
+    assert "</script" not in chart_runtime()
+    bundled = []
+    monkeypatch.setattr(vl_convert, "javascript_bundle", lambda one: bundled.append(one) or "x()")
     monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path))
-    first = chart_runtime()
+    assert chart_runtime() == chart_runtime() == "x()"
+    assert len(bundled) == 1
     (kept,) = tmp_path.iterdir()
     kept.write_text(kept.read_text(encoding="utf-8") + "alert(1)", encoding="utf-8")
-    assert chart_runtime() == first
-    assert "</script" not in first
+    assert chart_runtime() == "x()"
+    assert len(bundled) == 2

@@ -40,7 +40,11 @@ def inline(frame: pl.DataFrame) -> alt.InlineData:
         {name: _plain(value) for name, value in zip(names, row, strict=True)}
         for row in frame.iter_rows()
     ]
-    return alt.InlineData(values=rows)
+    data = alt.InlineData(values=[])
+    data.values = (
+        rows  # not looked at here, which is slow: the whole drawing is, when it is written
+    )
+    return data
 
 
 def _plain(value: Any) -> Any:
