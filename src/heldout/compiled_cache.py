@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import pickle
 import platform
+from functools import cache
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
@@ -126,9 +127,12 @@ def environment() -> str:
     codegen = numba.core.registry.cpu_target.target_context.codegen()
     config: Any = numba.config
     options = (config.BOUNDSCHECK, config.OPT, config.LOOP_VECTORIZE)
-    versions = (__version__, numba.__version__, version("llvmlite"), np.__version__)
+    versions = (__version__, numba.__version__, _version_of("llvmlite"), np.__version__)
     python = (platform.python_implementation(), platform.python_version())
     return _digest([repr((versions, python, codegen.magic_tuple(), options)).encode()])
+
+
+_version_of = cache(version)  # reading it takes a millisecond, for each loop that is loaded
 
 
 def code_digest(function: Callable[..., Any]) -> str:

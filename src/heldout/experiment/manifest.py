@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import (
     TYPE_CHECKING,
@@ -274,11 +275,19 @@ def versions_of(settings: Settings) -> dict[str, str]:
     found = {"heldout": __version__, "python": platform.python_version()}
     own = sorted({name for system in settings.systems for name in system.PACKAGES})
     for name in (*settings.PACKAGES, *own):
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
+        installed = _version_of(name)
+        if installed is not None:
+            found[name] = installed
     return found
+
+
+@cache
+def _version_of(package: str) -> str | None:
+    """Return the version of a package, if it is installed; reading it takes milliseconds."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def experiment_key(manifest: Manifest) -> str:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from heldout.infer.results import Alternative
 
 __all__ = [
+    "critical_dunnett",
+    "critical_range",
     "dunnett_isf",
     "dunnett_sf",
     "forget_tables",
@@ -134,6 +136,8 @@ def forget_tables() -> None:
     """Clear all tables, to time a first call."""
     _mixture.cache_clear()
     _range_table.cache_clear()
+    critical_range.cache_clear()
+    critical_dunnett.cache_clear()
 
 
 def _as_powers(chebyshev: Floats) -> Floats:
@@ -321,3 +325,15 @@ def dunnett_isf(
     tails = _check_tails(p)
     quantiles = _solve(lambda t: dunnett_sf(t, comparisons, df, alternative), tails.ravel(), 0.0)
     return quantiles.reshape(tails.shape)
+
+
+@lru_cache(maxsize=256)
+def critical_range(p: float, k: int, df: float) -> float:
+    """Return one `studentized_range_isf`, and keep it: it takes half the time of a comparison."""
+    return float(studentized_range_isf(p, k, df))
+
+
+@lru_cache(maxsize=256)
+def critical_dunnett(p: float, comparisons: int, df: float, alternative: Alternative) -> float:
+    """Return one `dunnett_isf`, and keep it, for the other measures of a comparison."""
+    return float(dunnett_isf(p, comparisons, df, alternative))

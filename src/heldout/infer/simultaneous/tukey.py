@@ -13,9 +13,9 @@ from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE, check_alternative
 from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, as_scores
 from heldout.infer.simultaneous.studentized import (
-    dunnett_isf,
+    critical_dunnett,
+    critical_range,
     dunnett_sf,
-    studentized_range_isf,
     studentized_range_sf,
 )
 
@@ -89,7 +89,7 @@ def _all_pairs(
     gaps = _differences(means, first, second, scale)
     deviation = math.sqrt(error.mean_square / per_mean)
     p = studentized_range_sf(np.abs(_ratios(gaps, deviation)), k, error.df)
-    width = float(studentized_range_isf(1 - level, k, error.df)) * deviation
+    width = critical_range(1 - level, k, error.df) * deviation
     rows = zip(first, second, gaps, gaps - width, gaps + width, p, strict=True)
     return [Pair(int(a), int(b), *map(float, rest)) for a, b, *rest in rows]
 
@@ -205,7 +205,7 @@ def tukey_kramer(
     spread = cover[first, first] + cover[second, second] - 2 * cover[first, second]
     deviation = np.sqrt(mse * spread / 2)
     p = studentized_range_sf(np.abs(_ratios(gaps, deviation)), k, df)
-    width = float(studentized_range_isf(1 - level, k, df)) * deviation
+    width = critical_range(1 - level, k, df) * deviation
     rows = zip(first, second, gaps, gaps - width, gaps + width, p, strict=True)
     return [Pair(int(a), int(b), *map(float, rest)) for a, b, *rest in rows]
 
@@ -283,7 +283,7 @@ def dunnett_blocks(
     p = dunnett_sf(turned, k - 1, residual.df, alternative)
     if residual.mean_square == 0 and alternative != "two-sided":
         p = np.where(gaps == 0, 1.0, p)  # identical to the baseline: no evidence for a difference
-    width = float(dunnett_isf(1 - level, k - 1, residual.df, alternative)) * deviation
+    width = critical_dunnett(1 - level, k - 1, residual.df, alternative) * deviation
     low = gaps - width if alternative != "less" else np.full(k - 1, -np.inf)
     high = gaps + width if alternative != "greater" else np.full(k - 1, np.inf)
     rows = zip(others, gaps, low, high, p, strict=True)

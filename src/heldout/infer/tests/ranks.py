@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE
 from heldout.infer.simultaneous.blocks import as_scores
-from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
+from heldout.infer.simultaneous.studentized import critical_range, studentized_range_sf
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -189,12 +188,6 @@ def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
     means = ranks.mean(0)
     # The range of k ranks is studentized by the standard error of one, hence √(k(k+1)/12n).
     error = math.sqrt(systems * (systems + 1) / (12 * units))
-    critical = _critical_range(1 - level, systems) * error
+    critical = critical_range(1 - level, systems, math.inf) * error
     p = studentized_range_sf(np.abs(means[:, None] - means) / error, systems, math.inf)
     return Nemenyi(critical, level, tuple(means.tolist()), p)
-
-
-@lru_cache(maxsize=64)
-def _critical_range(tail: float, systems: int) -> float:
-    """Return a quantile of the range, which takes as long as the rest of a small comparison."""
-    return float(studentized_range_isf(tail, systems, math.inf))
