@@ -96,7 +96,7 @@ def report(title: str, timings: Mapping[str, Timing], agreement: Mapping[str, st
     print(f"\n{title}")
     print(f"  {'':14}{'seconds':>9}{'ratio':>8}{'MB':>8}{'ratio':>8}  values")
     for name, timing in timings.items():
-        line = f"  {name:14}{timing.seconds:9.3f}{timing.seconds / base.seconds:7.1f}x"
+        line = f"  {name:14}{timing.seconds:9.4f}{timing.seconds / base.seconds:7.2f}x"
         if timing.memory is not None and base.memory is not None:
             line += f"{timing.memory:8.0f}{timing.memory / base.memory:7.1f}x"
         else:

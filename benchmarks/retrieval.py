@@ -88,6 +88,7 @@ class Benchmark:
         self.peers = peers
         self.rounds = rounds
         self.cores = os.cpu_count() or 1
+        self.counts = zipf.query_counts(folder)
 
     def _report(self, title: str, timings: dict[str, Timing], found: dict[str, str]) -> None:
         report(f"{self.folder.name}: {title}", timings, found)
@@ -126,12 +127,12 @@ class Benchmark:
         Twice: from queries as numbers of terms (tantivy: query objects) to numbers of documents and
         scores; and from the texts of queries to ids and scores.
         """
-        self._index()
+        index = self._index()
         for name, made in (("bm25s", "bm25s"), ("tantivy", "tantivy-1"), ("pisa", "pisa")):
             if name in self.peers:
                 self._need(name, made)
         found = {}
-        for queries, depth in product(zipf.QUERY_COUNTS, (1000, 10)):
+        for queries, depth in product(self.counts, (1000, 10)):
             names = ["heldout", *self.peers]
             contestants = {
                 name: (name, "search", self._search(queries, depth, 1, name)) for name in names
@@ -144,6 +145,8 @@ class Benchmark:
                 else checks.overlap(lists["heldout"], lists[name])
                 for name in self.peers
             }
+            texts = lines(self.folder / f"queries-{queries}.txt")
+            agreement["heldout"] = checks.check_search(index, texts, lists["heldout"])
             each = answers["heldout"]["postings_a_query"]
             title = f"{queries} queries, top {depth}, 1 thread, {each:,.0f} postings a query"
             self._report(title, timings, agreement)
@@ -182,7 +185,7 @@ class Benchmark:
         self._need("bm25s", "bm25s")
         anew, _ = call("bm25s", "index", self.folder)
         found = {}
-        for queries in zipf.QUERY_COUNTS:
+        for queries in self.counts:
             texts = lines(self.folder / f"queries-{queries}.txt")
             timings, out = self._beside_one_pass("folds", queries, self.rounds)
             # One index was made anew and timed; the others would take as long.
@@ -197,7 +200,7 @@ class Benchmark:
         """A thousand bootstrap replicates of the documents, top 10 of each, weights included."""
         index = self._index()
         self._need("bm25s", "bm25s")
-        queries = zipf.QUERY_COUNTS[0]
+        queries = self.counts[0]
         texts = lines(self.folder / f"queries-{queries}.txt")
         timings, out = self._beside_one_pass("bootstrap", queries, min(self.rounds, 2))
         short, long = (timings[name].seconds for name in ("bm25s, top 10", "bm25s, top 1k"))

@@ -69,6 +69,26 @@ def overlap(ours: Lists, theirs: Lists) -> str:
     return f"{shared / max((ours[0] >= 0).sum(), 1):.1%} shared"
 
 
+def check_search(index: Index, texts: list[str], found: Lists, most: int = 300) -> str:
+    """The first queries beside scores of all documents: equal to the last bit, ties included."""
+    from heldout.retrieve.models import Model
+    from heldout.retrieve.rank import rank
+    from heldout.retrieve.sides import whole_side
+    from heldout.retrieve.statistics import Vocabulary
+
+    vocabulary = Vocabulary.of(index.encode(texts[:most]))
+    model, k = Model.make("bm25-lucene", k1=K1, b=B), found[0].shape[1]
+    all_scored = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=k)
+    same = [
+        np.array_equal(docs, wanted) and np.array_equal(scores, wanted_scores)
+        for docs, scores, wanted, wanted_scores in zip(
+            found[0][:most], found[1][:most], all_scored.documents[:, 0, 0],
+            all_scored.scores[:, 0, 0], strict=True,
+        )
+    ]  # fmt: skip
+    return f"{sum(same)} of {len(same)} lists have the bits of exhaustive scoring"
+
+
 def _best(index: Index, scores: Floats, times: NDArray[np.int64], k: int) -> Lists:
     """The k best documents with a score, each as often as it counts."""
     candidates = np.flatnonzero((scores > 0) & (times > 0))

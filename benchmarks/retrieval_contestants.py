@@ -32,11 +32,13 @@ REPLICATES, SEED = 1000, 3
 def least(work: Callable[[], Any], options: argparse.Namespace) -> tuple[float, Any]:
     """The least time of several rounds, and what the last gave; the first round is not counted.
 
-    On one thread it is the time of the processor, which other programs disturb less.
+    Short work has more rounds, half a second of them. On one thread it is the time of the
+    processor, which other programs disturb less.
     """
     clock = time.process_time if options.threads == 1 else time.perf_counter
-    found, seconds = work(), float("inf")
-    for _ in range(options.rounds):
+    found, seconds, rounds, start = work(), float("inf"), 0, clock()
+    while rounds < options.rounds or clock() - start < 0.5:
+        rounds += 1
         begin = clock()
         found = work()
         seconds = min(seconds, clock() - begin)

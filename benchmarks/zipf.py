@@ -101,13 +101,18 @@ def make_zipf(folder: Path, documents: int, seed: int = 5) -> Path:
     return _once(folder / f"zipf-{documents}", write)
 
 
+def query_counts(folder: Path) -> list[int]:
+    """How many queries each of the files of queries has."""
+    return sorted(int(path.stem.removeprefix("queries-")) for path in folder.glob("queries-*.txt"))
+
+
 def make_pydocs(folder: Path, repeats: int = 8) -> Path:
     """Write the documentation of the installed packages, repeated, unless it is there."""
     return _once(folder / f"pydocs-{repeats}", lambda target: _copy(target, "pydocs", repeats))
 
 
 def make_beir(folder: Path, source: Path) -> Path:
-    """Write the documents and queries of a BEIR folder, unless they are there."""
+    """Write the documents of a BEIR folder and its queries, once each, unless they are there."""
     return _once(folder / source.resolve().name, lambda target: _copy(target, str(source), 1))
 
 
@@ -120,7 +125,7 @@ def _copy(target: Path, source: str, repeats: int) -> None:
     texts = [_ascii(text) for _, text in collection.documents.pairs()]
     _write_lines(target / "docs.dat", texts * repeats)
     queries = [_ascii(text) for text in collection.queries.texts]
-    for count in QUERY_COUNTS:
+    for count in QUERY_COUNTS if source == "pydocs" else (len(queries),):
         _write_lines(target / f"queries-{count}.txt", islice(cycle(queries), count))
 
 

@@ -269,7 +269,10 @@ def search(
                 one, below = terms[terms[r].place], terms[r].rest
                 if below < least:
                     floor = EMPTY
-                    found = _still_able(found, touched, sums, least - below)
+                    if found > 0:
+                        found = _still_able(found, touched, sums, least - below)
+                    if found == 0:
+                        break
                     if _PROBE * found < one.end - one.begin:
                         _look_up(
                             found, touched, base, one.begin, one.end - one.begin, one.weight, top,
@@ -278,10 +281,11 @@ def search(
                         for t in range(found):
                             sums[touched[t]] += spare_scores[t]
                         continue
-                found = _read(
-                    one.begin, one.end, base, one.weight, top, floor, documents, counts, codes,
-                    norms, sums, touched, found,
-                )  # fmt: skip
+                if one.begin < one.end:
+                    found = _read(
+                        one.begin, one.end, base, one.weight, top, floor, documents, counts, codes,
+                        norms, sums, touched, found,
+                    )  # fmt: skip
                 if window > 0 or r + 1 == end or found < k:
                     continue
                 # What documents have so far is a first threshold, once it is likely to suffice.
@@ -294,7 +298,8 @@ def search(
             dense = exact and total * _DENSE > width
             if dense:
                 found = _gather(sums, least, touched)
-            level = _raise(level, k, found, scale, sums, touched, levels)
+            if found > 0:
+                level = _raise(level, k, found, scale, sums, touched, levels)
             if level > 0:
                 least = level / scale * (1 - SLACK)
             for t in range(found):
