@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def _mixed(state: np.uint64, word: np.uint64, factor: np.uint64) -> np.uint64:
     return state * np.uint64(0x9E3779B97F4A7C15)
 
 
-@kernel
+@bare_kernel
 def hash_kernel(text: Bytes, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags) -> None:
     """Hash each document in lower case, with single spaces for white space.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, kernel, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -42,7 +42,7 @@ def _count(halves: NDArray[np.uint16], posting: int) -> int:
     return count
 
 
-@kernel
+@bare_kernel
 def count_postings(
     counted: Counted,
     first: int,
@@ -89,7 +89,7 @@ def count_postings(
                 frequencies[term] += 1
                 n_distinct += 1
             latest[term, 1] = count
-            greatest = max(greatest, count)
+            greatest = count if count > greatest else greatest
         sizes[0, document] = length
         sizes[1, document] = n_distinct
     return greatest
@@ -126,7 +126,7 @@ def divide_postings(counted: Counted, part_of: Bytes, divided: Counted) -> None:
             offsets[part, row + 1] = places[part] - begins[part]
 
 
-@kernel
+@bare_kernel
 def count_regions(
     counted: Counted, final: Places, span: tuple[int, int], cursors: Offsets, regions: Sorted
 ) -> None:
@@ -148,7 +148,7 @@ def count_regions(
             regions.ends[cursors[term - low] >> regions.shift] += 1
 
 
-@kernel
+@bare_kernel
 def sort_postings(
     counted: Counted,
     first: int,
@@ -175,7 +175,7 @@ def sort_postings(
                 regions.counts[place] = _count(counted.counts, posting)
 
 
-@kernel
+@bare_kernel
 def place_postings(regions: Sorted, size: int, placed: Placed) -> None:
     """Write the first `size` postings sorted by region to their final positions."""
     latest, cursors, documents, counts = placed
