@@ -178,6 +178,17 @@ def test_loops_work_where_nothing_can_be_written(monkeypatch):
     assert twice(2) == 4
 
 
+def test_numba_compiles_other_functions_as_before():
+    import numba
+
+    usual = numba.types.BaseFunction.get_call_type
+    with pytest.raises(numba.TypingError):
+        kernel(lambda number: number + "text")(2)
+    assert numba.types.BaseFunction.get_call_type is usual
+    assert kernel(lambda number: number + 2)(2) == numba.njit(lambda number: number + 2)(2) == 4
+    assert numba.types.BaseFunction.get_call_type is usual
+
+
 FIRST_USE = """
 import sys
 from heldout.compiled import compile_elsewhere
@@ -233,3 +244,5 @@ def test_the_other_process_compiles_for_the_types_in_use(what):
     before = list(compiled.signatures)
     first_use.call(what)
     assert compiled.signatures == before
+    search(index, {"q": "apples"}, "bm25-plus")
+    assert compiled.signatures == before  # one code for likelihoods and sums

@@ -13,7 +13,6 @@ __all__ = [
     "announce",
     "bare_kernel",
     "compile_elsewhere",
-    "inlined",
     "kernel",
     "part",
     "separate_part",
@@ -40,23 +39,18 @@ def _cached(function: _Function, options: dict[str, Any]) -> _Function:
     import numba
 
     from heldout.compiled_cache import KernelCache
+    from heldout.compiled_parts import KernelCompiler
 
     # Nothing calls kernels by their address: no function for that is compiled.
-    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    usual: dict[str, Any] = {
+        "nogil": True,
+        "error_model": "numpy",
+        "no_cfunc_wrapper": True,
+        "pipeline_class": KernelCompiler,
+    }
     compiled: Any = numba.njit(**usual, **options)(function)
     with suppress(RuntimeError):  # no folder can be written to: every process compiles
         compiled._cache = KernelCache(function)  # noqa: SLF001 - what cache=True does
-    return cast("_Function", compiled)
-
-
-def inlined(function: _Function) -> _Function:
-    """Compile a function as a part of the kernels that call it.
-
-    A compiled call would be optimised again in every caller, and users wait for compilation.
-    """
-    import numba
-
-    compiled = numba.njit(inline="always", nogil=True, error_model="numpy")(function)
     return cast("_Function", compiled)
 
 
@@ -64,7 +58,8 @@ def part(function: _Function) -> _Function:
     """Compile a function that only kernels call, which takes less time.
 
     It is neither cached nor callable from Python, and does not count references to arrays: it can
-    use arrays of its caller, but cannot make any.
+    use arrays of its caller, but cannot make any. An array that it writes to must not overlap with
+    others that it gets, so that the processor need not read these again.
     """
     import numba
 

@@ -19,7 +19,7 @@ from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import numba
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["KernelCache", "code_digest", "environment"]
+
+_COMPILER: Final = 2
+"""To be raised where `heldout.compiled` compiles the same functions to other code."""
 
 
 class KernelCache(FunctionCache):
@@ -127,7 +130,7 @@ def environment() -> str:
     codegen = numba.core.registry.cpu_target.target_context.codegen()
     config: Any = numba.config
     options = (config.BOUNDSCHECK, config.OPT, config.LOOP_VECTORIZE)
-    versions = (__version__, numba.__version__, _version_of("llvmlite"), np.__version__)
+    versions = (__version__, _COMPILER, numba.__version__, _version_of("llvmlite"), np.__version__)
     python = (platform.python_implementation(), platform.python_version())
     return _digest([repr((versions, python, codegen.magic_tuple(), options)).encode()])
 

@@ -31,16 +31,17 @@ def run_demo(folder: str, *, terminal: bool = False) -> Iterator[str]:
 
 
 def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
+    from heldout.retrieve.first_use import prepare_ranking
+
+    prepare_ranking()  # before other imports: the other process has most to do
     from heldout.data.collection_files import read_collection
     from heldout.experiment.experiment import Experiment
     from heldout.report.experiment import results_text
     from heldout.report.page.of_results import part_of_results
     from heldout.report.page.render import render_page, write_page
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.first_use import prepare_ranking
     from heldout.retrieve.index import Index
 
-    prepare_ranking()
     collection = read_collection("pydocs")
     yield (
         f"The embedded collection pydocs: {len(collection.documents):,} documents, "

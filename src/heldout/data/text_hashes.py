@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 from heldout.data.words import words
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _lower(word: np.uint64) -> np.uint64:
     return word | ((word + _FROM_A) & ~(word + _AFTER_Z) & _HIGH) >> np.uint64(2)
 
 
-@kernel
+@bare_kernel
 def hash_kernel(
     text: Bytes, eights: Words, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.kernels.likelihood import Likelihood
-    from heldout.retrieve.kernels.lists import Judged
+    from heldout.retrieve.kernels.lists import Judged, Work
     from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
     from heldout.retrieve.models import Model
     from heldout.retrieve.parts import Part
@@ -116,7 +116,7 @@ class _Job:
     queries: Queries
     documents: Documents
     rule: Rule
-    likelihood: Likelihood | None
+    likelihood: Likelihood
     lanes: slice
 
     @property
@@ -203,14 +203,12 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
         if task.priors is not None:
             own = padded(task.priors[None, :, lanes])[0]
         documents = _document_columns(task.part, side, own)
-        yield _Job(postings, queries, documents, rule, _likelihood(task, first), lanes)
+        yield _Job(postings, queries, documents, rule, _likelihood(task), lanes)
 
 
-def _likelihood(task: _Task, model: Model) -> Likelihood | None:
+def _likelihood(task: _Task) -> Likelihood:
     from heldout.retrieve.kernels.likelihood import Likelihood
 
-    if model.form.kind != LIKELIHOOD:
-        return None
     lengths, distinct = np.asarray(task.part.index.lengths), np.asarray(task.part.index.distinct)
     total, side = np.array(task.side.terms.length), task.side
     return Likelihood(lengths, distinct, total, int(side.added), int(side.relative))
@@ -442,6 +440,37 @@ def _rank_some(
 
     scores, documents, sizes = out
     compiled(
-        *some, job.block, job.postings, job.queries, job.documents, job.rule,
-        job.likelihood, scores, documents, sizes, judged, before, retrieved,
+        *some, job.block, job.postings, job.queries, job.documents, job.rule, job.likelihood,
+        scores, documents, sizes, judged, before, retrieved, _work(job, some, judged, scores),
     )  # fmt: skip
+
+
+def _work(job: _Job, some: tuple[int, int], judged: Judged, scores: Floats) -> Work:
+    """Return room for some of the queries."""
+    from heldout.retrieve.kernels.lists import Work
+
+    own, queries = slice(some[0], some[1] + 1), job.queries
+    spans = (job.postings.end - job.postings.begin)[queries.terms]
+    postings = np.concatenate([[0], np.cumsum(spans)])[queries.offsets[own]]
+    n, (_, lists, real, _) = len(job.documents.ratio), scores.shape
+    widest, lanes = min(_widest(postings), n), job.rule.values.shape[2]
+    products = widest if job.rule.kind == LIKELIHOOD else 0
+    most = _widest(judged.offsets[own])
+    return Work(
+        np.empty(_widest(queries.offsets[own]), np.int64),
+        np.full(n, -1, np.int32),
+        np.empty(widest, np.int32),
+        np.empty((widest, lanes)),
+        np.empty((products, lanes)),
+        np.empty((products, 2)),
+        np.empty((len(job.likelihood.totals), 2)),
+        np.empty((lists, lanes)),
+        np.empty(lists + 1, np.int64),
+        np.empty((most, real), np.int64),
+        np.empty((most, real), np.int64),
+    )
+
+
+def _widest(offsets: NDArray[np.int64]) -> int:
+    """Return the largest number of rows between two offsets."""
+    return int(np.diff(offsets).max(initial=0))

@@ -146,7 +146,9 @@ class Inverter:
                     space.array("settled counts", len(joined.terms), np.int32),
                     np.zeros((len(parts), len(joined.offsets)), np.int32),
                 )
-                most = settle_postings(joined, first, part_of, seen, sizes, begins, found)
+                most = settle_postings(
+                    joined, first, part_of, seen, sizes, begins, np.empty_like(begins), found
+                )
                 greatest = max(greatest, most)
                 for part, one in zip(parts, _divided(found, begins.tolist()), strict=True):
                     part.pieces[group].append(settled.add(Postings(first, 0, one)))

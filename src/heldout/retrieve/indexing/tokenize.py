@@ -13,7 +13,7 @@ from heldout.retrieve.analyze import UNSPACED_SIZE
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
 from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
 from heldout.retrieve.indexing.kernels.cutting import character_grams, cut_words, word_grams
-from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Grams, Table, Tokens
+from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Found, Grams, Table, Tokens
 from heldout.retrieve.indexing.strings import PackedStrings
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ __all__ = ["Postings", "Tokenizer", "Workspace", "halves", "unseen", "whole"]
 _SIGMA: Final = "Σ".encode()
 _MOST_BYTES: Final = 1 << 30
 _NARROW: Final = (1 << 16) - 1
+_TOGETHER: Final = 128
+"""Terms looked up together, so that the processor waits for many slots at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -104,6 +106,7 @@ class Tokenizer:
         self._number = number
         self._space = Workspace()
         self._table = _empty_table()
+        self._found = Found(np.empty(_TOGETHER, np.uint64), np.empty(_TOGETHER, np.int64))
         self._n_terms = 0
 
     def raw_terms(self) -> PackedStrings:
@@ -172,7 +175,7 @@ class Tokenizer:
             np.zeros(len(tokens.offsets), np.int32),
         )
         progress = np.array([0, 0, 0, self._n_terms], np.int64)
-        while not count_terms(tokens, first, progress, self._table, counted):
+        while not count_terms(tokens, first, progress, self._table, self._found, counted):
             self._table = _grown(self._table, int(progress[3]))
         _, _, size, self._n_terms = progress.tolist()
         terms, counts = counted.terms[:size].copy(), halves(counted.counts[:size])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.compiled import kernel
+from heldout.compiled import bare_kernel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["count_cells", "count_weighted", "sum_weights"]
 
 
-@kernel
+@bare_kernel
 def count_cells(
     first: int, last: int, postings: Postings, cells: NDArray[np.int32], df: Floats, cf: Floats
 ) -> None:
@@ -28,7 +28,7 @@ def count_cells(
                 cf[term, cell] += postings.counts[i]
 
 
-@kernel
+@bare_kernel
 def count_weighted(
     first: int,
     last: int,
@@ -55,7 +55,7 @@ def count_weighted(
                     df[term, r] += row[r]
 
 
-@kernel
+@bare_kernel
 def sum_weights(
     weights: NDArray[np.uint8], lengths: NDArray[np.int32], documents: Floats, length: Floats
 ) -> None:

@@ -1,7 +1,6 @@
 """Scoring by likelihoods: products of smoothed probabilities, for all parameter settings at once.
 
-The counterpart of `heldout.retrieve.kernels.scoring.score_sums`, compiled only where a likelihood
-is used.
+The counterpart of `heldout.retrieve.kernels.scoring.score_sums`.
 """
 
 from __future__ import annotations
@@ -11,8 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.compiled import inlined, part
-from heldout.retrieve.kernels.scoring import row_of
+from heldout.compiled import part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +45,7 @@ class Likelihood(NamedTuple):
     relative: int
 
 
-@inlined
+@part
 def _factor(
     x: float, length: float, distinct: float, own: float, scale: float,
     values: Floats, s: int, c: int,
@@ -59,24 +57,9 @@ def _factor(
     """
     size = length + values[s, 2, c]
     left = values[s, 1, c] * size + values[s, 2, c] + values[s, 3, c] * distinct
-    seen = values[s, 0, c] * max(x - values[s, 3, c], 0.0) * scale
+    kept = x - values[s, 3, c]
+    seen = values[s, 0, c] * (kept if kept > 0.0 else 0.0) * scale
     return float(seen / (left if left > 0 else size) + (own if left > 0 else 0.0))
-
-
-@inlined
-def _multiply(
-    rows: Floats, y: int, count: float, x: float, length: float, distinct: float,
-    known: float, total: float, added: int, values: Floats, s: int,
-) -> None:  # fmt: skip
-    base = known if known > 0 else 1.0
-    own = (known + added * x) / base
-    scale = (total + added * length) / base
-    if count == 1:
-        for c in range(rows.shape[1]):
-            rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c)
-    else:
-        for c in range(rows.shape[1]):
-            rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c) ** count
 
 
 @part
@@ -162,6 +145,7 @@ def score_products(
     """Score every document that contains a term of query `q`, as `score_sums` does."""
     docs, statistics, totals = postings.documents, documents.statistics, likelihood.totals
     begin, end = queries.offsets[q], queries.offsets[q + 1]
+    values, added = rule.values, likelihood.added
     _known_terms(q, queries, rule, known)
     for row in range(begin, end):
         cursor[row - begin] = postings.begin[queries.terms[row]]
@@ -179,8 +163,10 @@ def score_products(
                 d = docs[i]
                 s = statistics[d]
                 if s >= 0:
-                    y = row_of(d, found, places, numbers)
-                    if y == found:
+                    y = np.int64(places[d])
+                    if y < 0:
+                        y = np.int64(found)
+                        places[d], numbers[y] = y, d
                         found += 1
                         matched[y, 0] = 0.0
                         matched[y, 1] = 0.0
@@ -189,11 +175,18 @@ def score_products(
                             logs[y, c] = 0.0
                     weight = rule.weights[term, s]
                     matched[y, 0 if weight > 0 else 1] += count
-                    _multiply(
-                        rows, y, count, float(postings.counts[i]), float(likelihood.lengths[d]),
-                        float(likelihood.distinct[d]), weight, totals[s], likelihood.added,
-                        rule.values, s,
-                    )  # fmt: skip
+                    x, length = float(postings.counts[i]), float(likelihood.lengths[d])
+                    distinct = float(likelihood.distinct[d])
+                    base = weight if weight > 0 else 1.0
+                    own = (weight + added * x) / base
+                    scale = (totals[s] + added * length) / base
+                    if count == 1:
+                        for c in range(rows.shape[1]):
+                            rows[y, c] *= _factor(x, length, distinct, own, scale, values, s, c)
+                    else:
+                        for c in range(rows.shape[1]):
+                            factor = _factor(x, length, distinct, own, scale, values, s, c)
+                            rows[y, c] *= factor**count
                 i += 1
             cursor[row - begin] = i
     _finish_likelihood(found, documents, rule, likelihood, known, numbers, rows, logs, matched)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.likelihood import score_products
-from heldout.retrieve.kernels.scoring import score_sums
+from heldout.retrieve.kernels.scoring import LIKELIHOOD, score_sums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         Rule,
     )
 
-__all__ = ["Judged", "better", "rank", "rise", "sink", "sort_heap", "sort_ranked"]
+__all__ = ["Judged", "Work", "better", "rank", "rise", "sink", "sort_heap", "sort_ranked"]
 
 
 class Judged(NamedTuple):
@@ -42,6 +42,26 @@ class Judged(NamedTuple):
     scores: Floats
     look_up: int
     counting: int
+
+
+class Work(NamedTuple):
+    """Arrays that the loops work with: of a query, of the documents found, of the judged ones.
+
+    A document that was found has a row in `numbers`, `rows` and, for likelihoods, `logs` and
+    `matched`; `places` (−1 at first) are the rows of the documents.
+    """
+
+    cursor: Ints
+    places: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+    rows: Floats
+    logs: Floats
+    matched: Floats
+    known: Floats
+    least: Floats
+    begins: Ints
+    marks: Ints
+    beaten: Ints
 
 
 @part
@@ -269,7 +289,7 @@ def _count_before(
                 before[marks[i, c], c] = above
 
 
-@kernel
+@bare_kernel
 def rank(
     first: int,
     last: int,
@@ -278,59 +298,39 @@ def rank(
     queries: Queries,
     documents: Documents,
     rule: Rule,
-    likelihood: Likelihood | None,
+    likelihood: Likelihood,
     top_scores: Floats,
     top_docs: NDArray[np.int32],
     sizes: Ints,
     judged: Judged,
     before: NDArray[np.int32],
     retrieved: Ints,
+    work: Work,
 ) -> None:
     """Rank documents for the queries `first` to `last`: top lists and ranks of judged documents.
 
     `top_scores`, `top_docs` (queries × lists × lanes × k, k may be 0) receive the best documents,
     `sizes` their number, `before` (judged × lanes) how many of these documents are ranked above
     each judged one, `retrieved` (queries × lists) the number of documents that contain a query
-    term. `likelihood` is None for sums over terms: that part is not compiled then.
+    term. `work` is used by no other thread.
     """
-    lanes, real = rule.values.shape[2], top_scores.shape[2]
     lists, order = documents.lists, documents.order
-    longest, most, widest = 0, 0, 0
+    cursor, places, numbers, rows, least = (
+        work.cursor, work.places, work.numbers, work.rows, work.least,
+    )  # fmt: skip
     for q in range(first, last):
-        longest = max(longest, queries.offsets[q + 1] - queries.offsets[q])
-        most = max(most, judged.offsets[q + 1] - judged.offsets[q])
-        width = 0
-        for row in range(queries.offsets[q], queries.offsets[q + 1]):
-            term = queries.terms[row]
-            width += postings.end[term] - postings.begin[term]
-        widest = max(widest, min(width, len(lists)))
-    cursor = np.empty(longest, np.int64)
-    places = np.empty(len(lists), np.int32)
-    for d in range(len(lists)):
-        places[d] = -1
-    numbers = np.empty(widest, np.int32)
-    rows = np.empty((widest, lanes))
-    if likelihood is not None:
-        logs = np.empty((widest, lanes))
-        matched = np.empty((widest, 2))
-        known = np.empty((len(likelihood.totals), 2))
-    least = np.empty((top_scores.shape[1], lanes))
-    begins = np.empty(top_scores.shape[1] + 1, np.int64)
-    marks = np.empty((most, real), np.int64)
-    beaten = np.empty((most, real), np.int64)
-    for q in range(first, last):
-        if likelihood is None:
+        if rule.kind == LIKELIHOOD:
+            found = score_products(
+                q, block, postings, queries, documents, rule, likelihood, work.known, cursor,
+                places, numbers, rows, work.logs, work.matched,
+            )  # fmt: skip
+        else:
             found = score_sums(
                 q, block, postings, queries, documents, rule, cursor, places, numbers, rows
             )
-        else:
-            found = score_products(
-                q, block, postings, queries, documents, rule, likelihood, known, cursor, places,
-                numbers, rows, logs, matched,
-            )  # fmt: skip
         if len(documents.priors) > 0:
             for y in range(found):
-                for c in range(lanes):
+                for c in range(rows.shape[1]):
                     rows[y, c] += documents.priors[numbers[y], c]
         if top_scores.shape[3] > 0:
             _keep_best(q, found, numbers, rows, lists, order, least, top_scores, top_docs, sizes)
@@ -338,10 +338,11 @@ def rank(
         if judged.look_up:
             _look_up(begin, end, places, rows, documents, judged)
         if judged.counting and end > begin:
-            _mark_judged(begin, end, judged, begins, marks, least)
+            _mark_judged(begin, end, judged, work.begins, work.marks, least)
             _count_before(
-                found, numbers, rows, documents, judged, begins, marks, beaten, least, before
-            )
+                found, numbers, rows, documents, judged, work.begins, work.marks, work.beaten,
+                least, before,
+            )  # fmt: skip
         for y in range(found):
             retrieved[q, lists[numbers[y]]] += 1
             places[numbers[y]] = -1

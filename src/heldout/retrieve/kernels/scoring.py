@@ -8,18 +8,18 @@ and to one ranked list (``documents.lists``), so one traversal serves all folds 
 Arithmetic is plain IEEE double precision, term by term in the order of the query: a score does not
 depend on the number of lanes, the block or the thread.
 
-Functions are inlined before they are compiled: compiled calls would be optimised again in every
-caller, and the user waits for the compiler.
+The loops are compiled for all models at once: users wait for the compiler.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from heldout.compiled import inlined, part
+import numpy as np
+
+from heldout.compiled import part
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     Ints = NDArray[np.int64]
@@ -33,7 +33,6 @@ __all__ = [
     "Postings",
     "Queries",
     "Rule",
-    "row_of",
     "score_sums",
 ]
 
@@ -90,35 +89,6 @@ class Rule(NamedTuple):
     table: Floats
 
 
-@inlined
-def _add_fraction(
-    rows: Floats, y: int, weight: float, x: float, r: float, values: Floats, s: int
-) -> None:
-    for c in range(rows.shape[1]):
-        rows[y, c] += weight * (values[s, 0, c] * x / (x + (values[s, 1, c] + values[s, 2, c] * r)))
-
-
-@inlined
-def _add_shifted(
-    rows: Floats, y: int, weight: float, x: float, r: float, values: Floats, s: int
-) -> None:
-    for c in range(rows.shape[1]):
-        above = values[s, 0, c] * x + values[s, 3, c] + values[s, 4, c] * r
-        below = values[s, 5, c] * x + values[s, 1, c] + values[s, 2, c] * r
-        rows[y, c] += weight * (above / below + values[s, 6, c])
-
-
-@inlined
-def row_of(d: int, found: int, places: NDArray[np.int32], numbers: NDArray[np.int32]) -> int:
-    """Return the row of a document; a new one (number `found`) if it has none yet."""
-    y = places[d]
-    if y < 0:
-        y = found
-        places[d] = found
-        numbers[found] = d
-    return int(y)
-
-
 @part
 def score_sums(
     q: int,
@@ -149,16 +119,25 @@ def score_sums(
                 d = docs[i]
                 s = statistics[d]
                 if s >= 0:
-                    y = row_of(d, found, places, numbers)
-                    if y == found:
+                    y = np.int64(places[d])
+                    if y < 0:
+                        y = np.int64(found)
+                        places[d], numbers[y] = y, d
                         found += 1
                         for c in range(rows.shape[1]):
                             rows[y, c] = 0.0
                     weight, r = queries.weights[row] * rule.weights[term, s], documents.ratio[d]
-                    if rule.kind == 0:
-                        _add_fraction(rows, y, weight, float(counts[i]), r, values, s)
+                    if rule.kind == FRACTION:
+                        x = float(counts[i])
+                        for c in range(rows.shape[1]):
+                            norm = values[s, 1, c] + values[s, 2, c] * r
+                            rows[y, c] += weight * (values[s, 0, c] * x / (x + norm))
                     else:
-                        _add_shifted(rows, y, weight, table[counts[i]], r, values, s)
+                        x = table[counts[i]]
+                        for c in range(rows.shape[1]):
+                            above = values[s, 0, c] * x + values[s, 3, c] + values[s, 4, c] * r
+                            below = values[s, 5, c] * x + values[s, 1, c] + values[s, 2, c] * r
+                            rows[y, c] += weight * (above / below + values[s, 6, c])
                 i += 1
             cursor[row - begin] = i
     return found

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.compiled import kernel
+import numpy as np
+
+from heldout.compiled import bare_kernel
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from heldout.retrieve.indexing.kernels.types import Offsets, Places
@@ -17,7 +18,7 @@ __all__ = ["bound_terms"]
 _SATURATED = 65535
 
 
-@kernel
+@bare_kernel
 def bound_terms(
     first: int,
     last: int,
@@ -53,24 +54,29 @@ def bound_terms(
     """
     for term in range(first, last):
         begin, end, row = begins[term], ends[term], rows[term]
-        largest, smallest = 0, _SATURATED
+        largest, smallest = np.int64(0), np.int64(_SATURATED)
         i = begin
         while i < end:
             # All postings of one window, or of a rare term.
-            window = int(documents[i]) >> bits
+            window = np.int64(documents[i]) >> bits
             beyond = (window + 1) << bits if row >= 0 else len(lengths)
-            top, low = 0, _SATURATED
+            top, low = np.int64(0), np.int64(_SATURATED)
             while i < end and documents[i] < beyond:
-                top = max(top, int(counts[i]))
-                low = min(low, int(lengths[documents[i]]))
+                count, length = np.int64(counts[i]), np.int64(lengths[documents[i]])
+                top = count if count > top else top
+                low = length if length < low else low
                 i += 1
+            top = top if top < _SATURATED else np.int64(_SATURATED)
             if row >= 0:
                 starts[row, window + 1] = i - begin
-                window_counts[row, window] = min(top, _SATURATED)
+                window_counts[row, window] = top
                 window_lengths[row, window] = low
-            largest, smallest = max(largest, top), min(smallest, low)
-        most[term] = min(largest, _SATURATED)
+            largest = top if top > largest else largest
+            smallest = low if low < smallest else smallest
+        most[term] = largest
         shortest[term] = smallest
         if row >= 0:
             for window in range(1, starts.shape[1]):
-                starts[row, window] = max(starts[row, window], starts[row, window - 1])
+                before = starts[row, window - 1]
+                if before > starts[row, window]:
+                    starts[row, window] = before

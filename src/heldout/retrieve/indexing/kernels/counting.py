@@ -6,15 +6,20 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 
 if TYPE_CHECKING:
-    from heldout.retrieve.indexing.kernels.types import Counted, Offsets, Table, Tokens, Words
+    from heldout.retrieve.indexing.kernels.types import (
+        Counted,
+        Found,
+        Offsets,
+        Table,
+        Tokens,
+        Words,
+    )
 
 __all__ = ["count_terms", "rehash"]
 
-_BLOCK: Final = 128
-"""Terms looked up together, so that the processor waits for many slots at once."""
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _LONG: Final = 0xFF << 56
 
@@ -99,9 +104,9 @@ def _note(progress: Offsets, row: int, token: int, n_postings: int, n_terms: int
     progress[3] = n_terms
 
 
-@kernel
+@bare_kernel
 def count_terms(
-    tokens: Tokens, first: int, progress: Offsets, table: Table, counted: Counted
+    tokens: Tokens, first: int, progress: Offsets, table: Table, found: Found, counted: Counted
 ) -> bool:
     """Number the terms of a batch and count them in each document.
 
@@ -121,12 +126,12 @@ def count_terms(
         Whether the batch is finished.
     """
     row, token, n_postings, n_terms = progress[0], progress[1], progress[2], progress[3]
-    keys = np.empty(_BLOCK, np.uint64)
-    numbers = np.empty(_BLOCK, np.int64)
+    keys, numbers = found.keys, found.numbers
     while row < len(tokens.offsets) - 1:
         document = np.int32(first + row)
         while token < tokens.offsets[row + 1]:
-            size = min(_BLOCK, tokens.offsets[row + 1] - token)
+            left = tokens.offsets[row + 1] - token
+            size = left if left < len(keys) else len(keys)
             _look_up(tokens, token, size, table.slots, keys, numbers)
             for step in range(size):
                 number = numbers[step]
@@ -152,7 +157,7 @@ def count_terms(
     return True
 
 
-@kernel
+@bare_kernel
 def rehash(old: Words, slots: Words) -> None:
     """Move all terms of a table into an empty, larger one."""
     for place in range(len(old)):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 from heldout.retrieve.characters import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tupl
     return read + size, place
 
 
-@kernel
+@bare_kernel
 def cut_words(
     text: Bytes, offsets: Offsets, letters: Bytes, table: Places, out: Bytes, words: Grams
 ) -> int:
@@ -113,7 +113,7 @@ def cut_words(
     return n_words
 
 
-@kernel
+@bare_kernel
 def word_grams(words: Tokens, low: int, high: int, grams: Grams) -> int:
     """Write all sequences of `low` to `high` adjacent words of a document; return their number."""
     n_grams = 0
@@ -170,7 +170,7 @@ def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int,
     return begin, unspaced
 
 
-@kernel
+@bare_kernel
 def character_grams(
     words: Tokens, table: Places, sizes: tuple[int, int], mixed: bool, grams: Grams
 ) -> int:

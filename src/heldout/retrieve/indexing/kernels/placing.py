@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import bare_kernel, part
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ def _count(halves: NDArray[np.uint16], posting: int) -> int:
     return count
 
 
-@kernel
+@bare_kernel
 def settle_postings(
     counted: Counted,
     first: int,
@@ -44,6 +44,7 @@ def settle_postings(
     seen: Places,
     sizes: Places,
     begins: Offsets,
+    places: Offsets,
     settled: Counted,
 ) -> int:
     """Make one posting of those of a document and term, and divide them by parts; count both.
@@ -64,6 +65,8 @@ def settle_postings(
     begins
         For each part and one more, where its postings begin in `settled` (filled in; zeros at
         first).
+    places
+        Working space of the same size.
     settled
         Filled in; its `offsets` have a row per part, in which the number of postings follows that
         of the document before (zeros at first).
@@ -79,7 +82,8 @@ def settle_postings(
             begins[part_of[counted.terms[posting]] + 1] += 1
     for number in range(1, len(begins)):
         begins[number] += begins[number - 1]
-    places = begins.copy()
+    for number in range(len(begins)):
+        places[number] = begins[number]
     greatest = np.int64(0)
     for row in range(len(counted.offsets) - 1):
         document = np.int32(first + row)
@@ -105,13 +109,13 @@ def settle_postings(
                 terms[place] = term
                 n_distinct += 1
             counts[place] = count
-            greatest = max(greatest, count)
+            greatest = count if count > greatest else greatest
         sizes[0, document] = length
         sizes[1, document] = n_distinct
     return greatest
 
 
-@kernel
+@bare_kernel
 def count_regions(
     counted: Counted, span: tuple[int, int], cursors: Offsets, regions: Sorted
 ) -> None:
@@ -131,7 +135,7 @@ def count_regions(
             regions.ends[cursors[term - low] >> regions.shift] += 1
 
 
-@kernel
+@bare_kernel
 def sort_postings(
     counted: Counted, first: int, span: tuple[int, int], cursors: Offsets, regions: Sorted
 ) -> None:
@@ -153,7 +157,7 @@ def sort_postings(
                 regions.counts[place] = _count(counted.counts, posting)
 
 
-@kernel
+@bare_kernel
 def place_postings(regions: Sorted, size: int, placed: Placed) -> None:
     """Write the first `size` postings sorted by region to their final positions."""
     cursors, documents, counts = placed

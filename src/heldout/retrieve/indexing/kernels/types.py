@@ -11,6 +11,7 @@ __all__ = [
     "SLACK",
     "Bytes",
     "Counted",
+    "Found",
     "Grams",
     "Offsets",
     "Placed",
@@ -78,6 +79,13 @@ class Table(NamedTuple):
     known: Bytes
     offsets: Offsets
     latest: Places
+
+
+class Found(NamedTuple):
+    """Space for terms looked up together: their keys and numbers."""
+
+    keys: Words
+    numbers: Offsets
 
 
 class Counted(NamedTuple):
