@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,6 +19,8 @@ __all__ = [
 ]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
+_NEWEST_NUMBA: Final = (0, 68)
+"""The newest version that `heldout.compiled_parts` was tested with."""
 
 
 def kernel(function: _Function) -> _Function:
@@ -39,19 +41,28 @@ def _cached(function: _Function, options: dict[str, Any]) -> _Function:
     import numba
 
     from heldout.compiled_cache import KernelCache
-    from heldout.compiled_parts import KernelCompiler
 
     # Nothing calls kernels by their address: no function for that is compiled.
-    usual: dict[str, Any] = {
-        "nogil": True,
-        "error_model": "numpy",
-        "no_cfunc_wrapper": True,
-        "pipeline_class": KernelCompiler,
-    }
-    compiled: Any = numba.njit(**usual, **options)(function)
+    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    compiled: Any = numba.njit(**usual, **_compiler("KernelCompiler"), **options)(function)
     with suppress(RuntimeError):  # no folder can be written to: every process compiles
         compiled._cache = KernelCache(function)  # noqa: SLF001 - what cache=True does
     return cast("_Function", compiled)
+
+
+def _compiler(name: str) -> dict[str, Any]:
+    """Return the option for a compiler of `heldout.compiled_parts`.
+
+    They rely on the inside of Numba: other versions than those they were tested with compile in
+    their own way, which takes longer.
+    """
+    import numba
+
+    if numba.version_info.short > _NEWEST_NUMBA:
+        return {}
+    from heldout import compiled_parts
+
+    return {"pipeline_class": getattr(compiled_parts, name)}
 
 
 def part(function: _Function) -> _Function:
@@ -63,13 +74,11 @@ def part(function: _Function) -> _Function:
     """
     import numba
 
-    from heldout.compiled_parts import PartCompiler
-
     # The last three are options that Numba's types do not know of.
     options: Any = {
         "nogil": True,
         "error_model": "numpy",
-        "pipeline_class": PartCompiler,
+        **_compiler("PartCompiler"),
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
         "_nrt": False,
