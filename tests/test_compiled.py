@@ -251,7 +251,7 @@ def test_the_other_process_compiles_for_the_types_in_use(what):
 def test_an_unknown_version_of_numba_compiles_in_its_own_way(load, monkeypatch):
     from heldout import compiled
 
-    monkeypatch.setattr(compiled, "_NEWEST_NUMBA", (0, 0))
+    monkeypatch.setattr(compiled, "_KNOWN_NUMBA", (0, 0))
     monkeypatch.setitem(sys.modules, "heldout.compiled_parts", None)  # cannot be imported
     monkeypatch.delattr("heldout.compiled_parts", raising=False)
     assert load() == (5, MESSAGE)

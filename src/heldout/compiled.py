@@ -19,8 +19,8 @@ __all__ = [
 ]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
-_NEWEST_NUMBA: Final = (0, 68)
-"""The newest version that `heldout.compiled_parts` was tested with."""
+_KNOWN_NUMBA: Final = (0, 68)
+"""The version whose inside `heldout.compiled_parts` relies on."""
 
 
 def kernel(function: _Function) -> _Function:
@@ -53,12 +53,11 @@ def _cached(function: _Function, options: dict[str, Any]) -> _Function:
 def _compiler(name: str) -> dict[str, Any]:
     """Return the option for a compiler of `heldout.compiled_parts`.
 
-    They rely on the inside of Numba: other versions than those they were tested with compile in
-    their own way, which takes longer.
+    They rely on the inside of Numba. Other versions compile in their own way, which takes longer.
     """
     import numba
 
-    if numba.version_info.short > _NEWEST_NUMBA:
+    if numba.version_info.short != _KNOWN_NUMBA:
         return {}
     from heldout import compiled_parts
 
