@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["run_demo"]
 
-_SYSTEMS: Final = ["bm25(k1=0.5:3:6, b=0:1:5)", "ql-jm(lambda=0:1:11)"]
+_SYSTEMS: Final = ["bm25(k1=0.5:2:4, b=0.25:1:4)", "ql-jm(lambda=0:1:6)"]
 _NEXT: Final = "heldout run pydocs --system bm25 --system 'bm25-plus(delta=0:1:5)' -m AP"
 _MEASURE: Final = "nDCG@10"
 _PLANS: Final[tuple[tuple[By, int, str, str], ...]] = (
@@ -46,7 +46,7 @@ def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
     yield (
         f"The embedded collection pydocs: {len(collection.documents):,} documents, "
         f"{len(collection.queries):,} queries, {len(collection.qrels):,} judgements.\n"
-        "BM25 (30 settings) and query likelihood (11 settings) are tuned inside the folds.\n"
+        "BM25 (16 settings) and query likelihood (6 settings) are tuned inside the folds.\n"
     )
     index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
     parts: list[Part] = []
