@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 __all__ = ["Index"]
 
 MEMORY: Final = 1 << 30
-"""Default memory in bytes for building an index, in addition to the vocabulary."""
+"""Default memory in bytes of the process that builds an index; ids and vocabulary may need more."""
 _WORDS: Final = 1 << 16
 """About as many words of queries are remembered."""
 
