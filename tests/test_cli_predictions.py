@@ -53,6 +53,13 @@ def test_two_classifiers_by_mcnemar(files, capsys):
     assert "accuracy: 0.8625 vs 0.5375" in shown.out
 
 
+def test_a_comment_above_the_header_is_skipped(files, capsys):
+    plain = claims(run(capsys, "compare", *files, "--json"))
+    for path in files:
+        path.write_text(f"# held-out data\n\n{path.read_text()}")
+    assert claims(run(capsys, "compare", *files, "--json")) == plain
+
+
 def test_both_commands_say_the_same(files, capsys):
     asked = ("-m", "accuracy", "-m", "F1(macro)", "--alternative", "greater", "--json")
     ours = claims(run(capsys, "compare", *files, *asked))

@@ -61,6 +61,7 @@ Code = Literal[
     "fit-warning",
     # units
     "no-common-document",
+    "swapped",
     "one-subtopic",
     "few-units",
     "missing-zero",

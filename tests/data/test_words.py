@@ -10,13 +10,16 @@ from hypothesis import strategies as st
 
 from heldout.data.ids import LongIds, ShortIds, id_column
 from heldout.data.words import (
+    MOST_QUERIES,
     PADDING,
     distinct,
     field_words,
     hash_fields,
     mix,
     parse_decimals,
+    query_keys,
 )
+from heldout.errors import InputError
 
 DIGITS = st.text("0123456789", min_size=1, max_size=25)
 SIGNS = st.sampled_from(["", "", "+", "-"])
@@ -248,3 +251,10 @@ def test_the_words_of_a_field_spell_its_bytes(fields):
 @given(st.lists(st.integers(0, 5)))
 def test_distinct_keeps_each_value_of_a_sorted_array_once(values):
     assert distinct(np.array(sorted(values), np.int64)).tolist() == sorted(set(values))
+
+
+def test_more_queries_than_keys_have_bits_for_are_refused():
+    hashes = np.zeros(2, np.uint64)
+    assert len(set(query_keys(hashes, np.array([0, MOST_QUERIES - 1])).tolist())) == 2
+    with pytest.raises(InputError, match="more than 16,777,216 queries: evaluate them in several"):
+        query_keys(hashes, np.array([0, MOST_QUERIES]))

@@ -1,5 +1,7 @@
 """What compare takes: evaluations, results, and truth and systems in one call."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -235,3 +237,54 @@ def test_the_command_and_the_call_agree(tmp_path, monkeypatch, capsys):
 def test_what_does_not_fit_is_refused(arguments, message):
     with pytest.raises((InputError, MeasureError), match=message):
         compare(*arguments)
+
+
+def test_a_comparison_becomes_a_frame_of_pandas_without_pyarrow(monkeypatch):
+    found = compare({"a": [1, 2, 3], "b": [2, 3, 5]})
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # not a dependency
+    frame = found.to_frame("pandas")
+    assert isinstance(frame, pd.DataFrame)
+    assert frame.to_dict("records") == found.to_frame().to_dicts()
+    with pytest.raises(InputError, match="library='arrow': expected polars or pandas"):
+        found.to_frame("arrow")
+
+
+@pytest.mark.parametrize("name", [None, "user_input", "qid", "unit"])
+def test_the_index_of_a_pandas_frame_has_the_units(name):
+    index = pd.Index(["x", "y", "z"], name=name)
+    frame = pd.DataFrame({"A": [0.1, 0.2, 0.4], "B": [0.2, 0.3, 0.5]}, index=index)
+    for scores in (compare(frame).scores, Scores.of(frame)):
+        assert (scores.units, scores.systems) == (("x", "y", "z"), ("A", "B"))
+
+
+def test_the_advice_about_a_column_of_texts_works():
+    frame = pd.DataFrame({"question": ["x", "y"], "A": [0.1, 0.2], "B": [0.2, 0.5]})
+    with pytest.raises(InputError, match=r"name the column unit, or use Scores\.of\(…, units="):
+        compare(frame)
+    renamed, named = frame.rename(columns={"question": "unit"}), Scores.of(frame, units="question")
+    assert compare(renamed).scores.units == compare(named).scores.units == ("x", "y")
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_dictionary_of_frames_is_refused(library):
+    frame = library.DataFrame({"unit": ["x", "y"], "score": [0.1, 0.2]})
+    with pytest.raises(InputError, match=r"^system old is a frame: expected {system: {unit: value"):
+        compare({"old": frame, "new": frame})
+
+
+def test_swapped_dictionaries_are_noticed():
+    judged, run = {"q": {"a": 1, "b": 0}}, {"q": {"a": 2.0, "b": 1.0}}
+    assert "swapped" not in [note.code for note in evaluate(judged, run, "RR").notes]
+    assert evaluate(run, judged, "RR").notes[0].code == "swapped"
+    assert "swapped" in [note.code for note in evaluate(run, {"A": judged}, "RR").scores().notes]
+
+
+def test_no_zero_is_negative(tmp_path, capsys):
+    # The lower bound of the difference is -0.00001.
+    gains = [0.012, 0.003, -0.004, 0.009, 0.0015, 0.006, -0.002, 0.0045]
+    rows = "".join(f"{at},0,{gain + 0.00071:.8f}\n" for at, gain in enumerate(gains))
+    (tmp_path / "s.csv").write_text(f"unit,A,B\n{rows}")
+    main(["compare", "--scores", str(tmp_path / "s.csv"), "--full"])
+    shown = capsys.readouterr().out
+    assert "[+0.0000, " in shown
+    assert "-0.0000" not in shown

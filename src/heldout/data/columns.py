@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from heldout.data.ids import IdColumn, as_id, encode_ids, id_column
+from heldout.data.ids import IdColumn, as_id, encode_ids, is_missing, pack_ids
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -146,9 +146,8 @@ class Stretches(NamedTuple):
     rows: int
 
     @classmethod
-    def of(cls, queries: Iterable[Any]) -> Stretches:
+    def of(cls, column: list[str]) -> Stretches:
         """Find the runs of equal ids in a column of query ids."""
-        column = [as_id(query) for query in queries]
         changes = [row for row in range(1, len(column)) if column[row] != column[row - 1]]
         starts = [0, *changes] if column else []
         names = [column[row] for row in starts]
@@ -170,7 +169,8 @@ def three_columns(
         values = np.array(list(numbers), np.float64)
     except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"{what}: a {number} is not a number ({error})") from None
-    stretches, doc_column = Stretches.of(queries), id_column(docs)
+    stretches = Stretches.of(_ids(queries, what, "query"))
+    doc_column = pack_ids(_ids(docs, what, "document"))
     if not stretches.rows == len(doc_column) == len(values):
         raise InputError(
             f"{what}: columns of different lengths ({stretches.rows} queries, "
@@ -179,6 +179,14 @@ def three_columns(
     if not len(values):
         raise InputError(f"{what} has no rows")
     return stretches, doc_column, values
+
+
+def _ids(column: Iterable[Any], what: str, role: str) -> list[str]:
+    """Return a column of ids as strings; raise an error for the first one that is missing."""
+    ids = ["" if is_missing(one) else as_id(one) for one in column]
+    if "" in ids:
+        raise InputError(f"{what}: the {role} id in row {ids.index('') + 1} is missing or empty")
+    return ids
 
 
 Library: TypeAlias = Literal["polars", "pandas"]

@@ -8,6 +8,7 @@ a NumPy string array (`LongIds`), which costs only what each id needs.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,12 +31,18 @@ __all__ = [
     "encode_ids",
     "id_column",
     "id_numbers",
+    "is_float_text",
+    "is_missing",
+    "pack_ids",
+    "respell",
     "same_ids",
     "stack_ids",
 ]
 
 SHORT: Final = 64
 """The length in bytes of the longest id that is held as words."""
+
+_FLOAT: Final = re.compile(r"(?:0|[1-9][0-9]*)\.0")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -154,8 +161,12 @@ IdColumn = ShortIds | LongIds
 
 
 def id_column(ids: Iterable[Any]) -> IdColumn:
-    """Make a column of ids: strings, or objects whose ``str`` is the id."""
-    strings = [as_id(one) for one in ids]
+    """Make a column of ids: strings as they are, or other values that `as_id` accepts."""
+    return pack_ids([one if isinstance(one, str) else as_id(one) for one in ids])
+
+
+def pack_ids(strings: list[str]) -> IdColumn:
+    """Make a column of ids that are strings already."""
     encoded = encode_ids(strings)
     longest = max(map(len, encoded), default=0)
     if longest > SHORT:
@@ -166,12 +177,45 @@ def id_column(ids: Iterable[Any]) -> IdColumn:
 
 
 def as_id(value: Any) -> str:
-    """Return an id as a string; numbers as they are printed."""
+    """Return an id as a string without surrounding white space.
+
+    A whole number is written without decimals: pandas holds integers with gaps as floats.
+    """
     if isinstance(value, str):
-        return value
-    if value is None or value != value:  # noqa: PLR0124 - NaN, which marks missing values in pandas
+        return value.strip()
+    if is_missing(value):
         raise InputError("an id is missing")
-    return value.decode() if isinstance(value, bytes) else str(value)
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return (value.decode() if isinstance(value, bytes) else str(value)).strip()
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether this is a missing value of Python, pandas (NaN, NaT, NA) or Polars."""
+    if isinstance(value, str):
+        return False
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)  # noqa: PLR0124
+
+
+def respell(ids: Sequence[str], like: Sequence[str]) -> Sequence[str]:
+    """Return `ids` as `like` has them, where one side writes 10.0 for the 10 of the other.
+
+    pandas writes integers of a column with gaps so. All ids of one side have to be of this form and
+    none of the other: then no id could match as it is. Ids such as 10.0 and 10.1 stay.
+    """
+    if not ids or not like or is_float_text(ids[0]) == is_float_text(like[0]):
+        return ids
+    floats, others = (ids, like) if is_float_text(ids[0]) else (like, ids)
+    if not all(map(is_float_text, floats)) or any(map(is_float_text, others)):
+        return ids
+    if floats is ids:
+        return [one[:-2] for one in ids]
+    return [f"{one}.0" if one.isdigit() else one for one in ids]
+
+
+def is_float_text(text: str) -> bool:
+    """Return whether a text is a whole number with the decimal that pandas gives it (10.0)."""
+    return _FLOAT.fullmatch(text) is not None
 
 
 def encode_ids(ids: Collection[str]) -> list[bytes]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.data.ids import as_id
 from heldout.data.prediction_files import read_class_predictions, read_number_predictions
 from heldout.data.predictions import (
     ClassPredictions,
@@ -86,16 +87,16 @@ def _is_named(truth: Any, given: Any) -> bool:
     """Return whether predictions are ``{system: values}``; ``{unit: value}`` is of one system."""
     if not isinstance(given, Mapping):
         return False
-    return not (isinstance(truth, Mapping) and set(given) == set(truth))
+    return not (isinstance(truth, Mapping) and set(map(as_id, given)) == set(map(as_id, truth)))
 
 
 def _of_values(name: str, truth: Any, given: Any, task: str, positive: str | None) -> Any:
     units, wanted = _units(truth)
     if isinstance(given, Mapping):
-        missing = next((unit for unit in units if unit not in {str(one) for one in given}), None)
+        by_unit = {as_id(unit): value for unit, value in given.items()}
+        missing = next((unit for unit in units if unit not in by_unit), None)
         if missing is not None:
             raise InputError(f"{name}: no prediction for unit {missing}")
-        by_unit = {str(unit): value for unit, value in given.items()}
         given = [by_unit[unit] for unit in units]
     values = np.asarray(given)
     if len(values) != len(units):
@@ -114,7 +115,7 @@ def _of_values(name: str, truth: Any, given: Any, task: str, positive: str | Non
 
 def _units(truth: Any) -> tuple[tuple[str, ...], Any]:
     if isinstance(truth, Mapping):
-        return tuple(map(str, truth)), list(truth.values())
+        return tuple(map(as_id, truth)), list(truth.values())
     if not isinstance(truth, Iterable) or is_path(truth):
         raise InputError(f"truth: expected one class or number per unit, got {truth!r}")
     values = np.asarray(truth if hasattr(truth, "dtype") else list(truth))

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.columns import is_frame
+from heldout.data.ids import as_id
 from heldout.data.io.delimited import refuse_repeated
-from heldout.data.io.score_table import UNIT_NAMES, look_like_ids, understand, unit_column
-from heldout.data.io.table import table_of
+from heldout.data.io.score_table import (
+    MEASURE_NAMES,
+    SYSTEM_NAMES,
+    UNIT_NAMES,
+    look_like_ids,
+    understand,
+    unit_column,
+)
+from heldout.data.io.table import find_column, table_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,12 +53,13 @@ def score_pairs(
     if systems is not None:
         systems = [str(name) for name in _several(systems, "systems")]
     if is_frame(given):
-        return understand_columns(_frame_columns(given), measure, systems, units)
+        return understand_columns(_frame_columns(given, units), measure, systems, units)
     if not hasattr(given, "items"):
         raise InputError(f"{_kind(given)} is not a table of scores: {_EXPECTED}")
     table = dict(given.items())
     if not table:
         raise InputError("no system was given")
+    _refuse_frames(table)
     if all(hasattr(values, "items") for values in table.values()):
         if units is not None:
             raise InputError("units: leave it out, {system: {unit: value}} already has unit ids")
@@ -96,6 +105,12 @@ def understand_columns(
     return found.pairs(measure)
 
 
+def _refuse_frames(table: dict[Any, Any]) -> None:
+    for name, values in table.items():
+        if is_frame(values):
+            raise InputError(f"system {name} is a frame: {_EXPECTED}")
+
+
 def _refuse_texts(
     columns: dict[str, list[Any]], systems: Sequence[str] | None, source: str
 ) -> None:
@@ -103,12 +118,12 @@ def _refuse_texts(
     for name in columns if systems is None else systems:
         if any(isinstance(cell, str) for cell in columns.get(name, ())):
             raise InputError(
-                f"{source}: column {name} has texts, not scores: if they are unit ids, pass "
-                f"units={name!r}, or name the column unit"
+                f"{source}: column {name} has texts, not scores: if they are unit ids, name the "
+                f"column unit, or use Scores.of(…, units={name!r})"
             )
 
 
-def _frame_columns(frame: Any) -> dict[str, list[Any]]:
+def _frame_columns(frame: Any, units: Any) -> dict[str, list[Any]]:
     """Return the columns of a frame, including a pandas index that is not the default one."""
     names = [str(name) for name in frame.columns]
     refuse_repeated(names, _FRAME)
@@ -121,8 +136,12 @@ def _frame_columns(frame: Any) -> dict[str, list[Any]]:
         for at, name in enumerate(index.names)
         if name is not None and str(name) not in columns
     }
-    numbered = type(index).__name__ == "RangeIndex"
-    if not levels and not numbered and unit_column(names, _FRAME) is None:
+    if levels:  # an index of any name has unit ids, unless it has the systems of a long table
+        other = find_column(list(levels), SYSTEM_NAMES + MEASURE_NAMES) is not None
+        holds_units = index.nlevels == 1 and units is None and not other
+    else:
+        holds_units = type(index).__name__ != "RangeIndex"
+    if holds_units and unit_column([*levels, *names], _FRAME) is None:
         levels = {"unit": index.tolist()}
     return {**levels, **columns}
 
@@ -166,7 +185,7 @@ def _by_text(units: Mapping[Any, float], system: Any) -> dict[str, float]:
     """Return scores by the unit id as a string, so that 1 and "1" are the same unit."""
     if hasattr(units, "dropna"):  # a pandas series, in which missing values are NaN
         units = units.dropna()
-    found = {str(unit): value for unit, value in units.items()}
+    found = {as_id(unit): value for unit, value in units.items()}
     if len(found) < len(units):
         raise InputError(f"system {system}: two units have the same id, such as 1 and '1'")
     return found

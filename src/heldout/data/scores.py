@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.ids import as_id
 from heldout.data.io.score_table import read_score_table
 from heldout.data.notes import count_of
 from heldout.data.score_inputs import score_pairs
@@ -116,8 +117,9 @@ class Scores:
     machine: MachineScores | None = None
 
     def __post_init__(self) -> None:
-        for name in ("systems", "units", "dropped"):
-            _set(self, name, tuple(map(str, _several(getattr(self, name), name))))
+        _set(self, "systems", tuple(map(str, _several(self.systems, "systems"))))
+        for name in ("units", "dropped"):
+            _set(self, name, tuple(map(as_id, _several(getattr(self, name), name))))
         _set(self, "notes", tuple(map(as_note, _several(self.notes, "notes"))))
         _set(self, "judged", tuple(map(float, _several(self.judged, "judged"))))
         _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))

@@ -14,6 +14,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from heldout.errors import InputError
+
 __all__ = [
     "PADDING",
     "Bytes",
@@ -37,6 +39,9 @@ Flags = NDArray[np.bool_]
 
 PADDING: Final = 32
 """Bytes needed after a text so that a word can be read at its last character."""
+
+MOST_QUERIES: Final = 1 << 24
+"""The most queries of a run or of judgements: keys have 24 bits for the number of a query."""
 
 MAX_DIGITS: Final = 19
 """Decimal digits that always fit into 64 bits."""
@@ -91,6 +96,8 @@ def query_keys(hashes: Words, queries: NDArray[np.integer]) -> Words:
 
     Sorted keys of a query are adjacent, so that looking up its documents stays in cache.
     """
+    if queries.max(initial=0) >= MOST_QUERIES:
+        raise InputError(f"more than {MOST_QUERIES:,} queries: evaluate them in several parts")
     return (queries.astype(np.uint64) << np.uint64(40)) | (hashes >> np.uint64(24))
 
 

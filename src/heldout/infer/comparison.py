@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.data.columns import Library, check_library, frame_of
 from heldout.infer.levels import alpha_of
 from heldout.infer.results import Interval, Outcome, count_of
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import polars as pl
 
     from heldout.data.scores import Scores
     from heldout.infer.claim_intervals import Coverage
@@ -151,11 +150,18 @@ class Comparison:
         """Warnings and notes."""
         return self.advice.warnings
 
-    def to_frame(self) -> pl.DataFrame:
-        """Return a Polars frame with one row per claim."""
+    def to_frame(self, library: Library = "polars") -> Any:
+        """Return a frame with one row per claim.
+
+        Parameters
+        ----------
+        library
+            The library of the frame: ``polars`` or ``pandas``.
+        """
+        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
-        return pl.DataFrame(claim_rows(self))
+        return frame_of(pl.DataFrame(claim_rows(self)), library)
 
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")

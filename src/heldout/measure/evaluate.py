@@ -60,7 +60,8 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     ----------
     truth
         For rankings, judgements: `Qrels`, ``{query: {document: grade}}``, a pandas or Polars frame
-        with the column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file. For
+        with the column names of PyTerrier, ir_measures or BEIR, or the path of a qrels file. If one
+        side writes all its ids as ``10.0`` (pandas) and the other writes ``10``, they match. For
         classes and numbers, one value per unit: a list, an array or ``{unit: value}``; None if the
         predictions include it. For texts, references: one or more texts per segment, or a path.
     predictions

@@ -73,7 +73,7 @@ def p_words(p: float) -> str:
     return f"p {show_p(p)}" if p < 0.0001 else f"p = {show_p(p)}"
 
 
-def bounds(interval: Interval, form: str = ".4f") -> str:
+def bounds(interval: Interval, form: str = "z.4f") -> str:
     """Return an interval as it is printed; one-sided ones are open to infinity."""
     low = f"[{interval.low:{form}}" if math.isfinite(interval.low) else "(-∞"
     high = f"{interval.high:{form}}]" if math.isfinite(interval.high) else "∞)"
@@ -91,8 +91,8 @@ def _sentence(comparison: Comparison, claim: Claim, means: dict[str, float]) -> 
     if _same(claim):
         return f"{verdict(comparison, claim)}."
     return (
-        f"{verdict(comparison, claim)}: {measure} {means[claim.first]:.4f} vs "
-        f"{means[claim.second]:.4f}, {difference_words(comparison, claim)}; "
+        f"{verdict(comparison, claim)}: {measure} {means[claim.first]:z.4f} vs "
+        f"{means[claim.second]:z.4f}, {difference_words(comparison, claim)}; "
         f"{test_words(comparison, claim)}."
     )
 
@@ -140,7 +140,7 @@ def verdict_of_many(comparison: Comparison) -> str:
 
 def difference_words(comparison: Comparison, claim: Claim) -> str:
     """The difference of a pair and its interval."""
-    found = f"difference {claim.difference.estimate:+.4f}"
+    found = f"difference {claim.difference.estimate:+z.4f}"
     return f"{found}, {_interval_words(comparison, claim)}"
 
 
@@ -153,10 +153,10 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
     if math.isinf(gap.low) and math.isinf(gap.high):
         return f"no {kind}{level} interval{made}, as there are too few units"
     if math.isinf(gap.high):
-        return f"{kind}one-sided {level} bound{made}: at least {gap.low:+.4f}"
+        return f"{kind}one-sided {level} bound{made}: at least {gap.low:+z.4f}"
     if math.isinf(gap.low):
-        return f"{kind}one-sided {level} bound{made}: at most {gap.high:+.4f}"
-    return f"{kind}{level} interval{made} {gap.low:+.4f} to {gap.high:+.4f}"
+        return f"{kind}one-sided {level} bound{made}: at most {gap.high:+z.4f}"
+    return f"{kind}{level} interval{made} {gap.low:+z.4f} to {gap.high:+z.4f}"
 
 
 def test_words(comparison: Comparison, claim: Claim) -> str:

@@ -70,7 +70,7 @@ def _system_table(comparison: Comparison) -> Table:
     claims = {claim.first: claim for claim in comparison.claims} if base else {}
     rows = []
     for at, row in enumerate(comparison.systems):
-        cells = [plain_text(row.name), f"{row.mean.estimate:.4f}", bounds(row.mean)]
+        cells = [plain_text(row.name), f"{row.mean.estimate:z.4f}", bounds(row.mean)]
         if base:
             blank = ["—"] * len(_claim_head(comparison))
             known = row.name in claims
@@ -112,8 +112,8 @@ def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     adjusted = [show_p(claim.adjusted)] if comparison.advice.correction else []
     mark = "*" if claim.adjusted <= comparison.alpha else ""
     return [
-        f"{claim.difference.estimate:+.4f}{mark}",
-        bounds(claim.difference, "+.4f"),
+        f"{claim.difference.estimate:+z.4f}{mark}",
+        bounds(claim.difference, "+z.4f"),
         *(show_p(outcome.p) for outcome in claim.outcomes),
         *adjusted,
         f"{effects.standardised:+.2f}" if math.isfinite(effects.standardised) else "undefined",
@@ -275,7 +275,8 @@ def claims_frame(comparisons: Sequence[Comparison]) -> pl.DataFrame:
     """One row per measure and pair of systems, with all numbers that have one value per pair."""
     import polars as pl  # slow to import
 
-    return pl.concat([one.to_frame() for one in comparisons], how="diagonal_relaxed")
+    frames: list[pl.DataFrame] = [one.to_frame() for one in comparisons]
+    return pl.concat(frames, how="diagonal_relaxed")
 
 
 def claims_csv(comparisons: Sequence[Comparison]) -> str:

@@ -66,13 +66,13 @@ def _verdict(gate: Gate, kind: str, first: str, second: str) -> str:
 
 def _facts(gate: Gate) -> str:
     low, high = gate.interval.low, gate.interval.high
-    bounds = f"interval {low:+.4f} to {high:+.4f}"
+    bounds = f"interval {low:+z.4f} to {high:+z.4f}"
     if not (math.isfinite(low) and math.isfinite(high)):
         bounds = "interval without bounds"
     level = f"{round(100 * gate.interval.level, 6):g}%"
     p = f"p {'' if gate.p < 0.0001 else '= '}{show_p(gate.p)}"
     test = f"{'exact ' if gate.method == 'exact' else ''}{_TESTS[gate.test]}"
-    return f"gain {gate.interval.estimate:+.4f}, {level} {bounds}; {test}, {p}"
+    return f"gain {gate.interval.estimate:+z.4f}, {level} {bounds}; {test}, {p}"
 
 
 def _way_out(gate: Gate) -> str:

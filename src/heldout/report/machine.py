@@ -40,11 +40,11 @@ def comparison_estimates(comparison: Comparison) -> Table:
     if machine is None:
         raise ValueError("there are no machine judgements")
     rows = [
-        [plain_text(row.name), *_cells(estimates, ".4f")]
+        [plain_text(row.name), *_cells(estimates, "z.4f")]
         for row, estimates in zip(comparison.systems, machine.systems, strict=True)
     ]
     rows += [
-        [f"{plain_text(claim.first)} - {plain_text(claim.second)}", *_cells(estimates, "+.4f")]
+        [f"{plain_text(claim.first)} - {plain_text(claim.second)}", *_cells(estimates, "+z.4f")]
         for claim, estimates in zip(comparison.claims, machine.differences, strict=True)
     ]
     return Table([plain_text(comparison.scores.measure), *HEAD], rows)
@@ -75,8 +75,8 @@ def estimate_lines(comparison: Comparison) -> list[str]:
         return [_many_count(first.queries, [one.effective for one in differences])]
     human, level = first.human, f"{round(100 * first.human.level, 6):g}%"
     every = count_of(first.queries + first.machine_queries, "query", "queries")
-    by_people = f"difference {human.estimate:+.4f}, {level} CI {bounds(human, '+.4f')}"
-    by_machine = f"Machine judgements alone ({every}, biased): {first.machine.estimate:+.4f}."
+    by_people = f"difference {human.estimate:+z.4f}, {level} CI {bounds(human, '+z.4f')}"
+    by_machine = f"Machine judgements alone ({every}, biased): {first.machine.estimate:+z.4f}."
     return [f"Human judgements alone: {by_people}. {by_machine}", _count(first)]
 
 
@@ -128,7 +128,7 @@ def _values(estimates: Combined) -> dict[str, Any]:
 def estimates_table(evaluation: RankingEvaluation, level: float = 0.95) -> Table:
     """One row per run and measure of an evaluation with machine judgements."""
     rows = [
-        [plain_text(name), str(measure), *_cells(estimates, ".4f")]
+        [plain_text(name), str(measure), *_cells(estimates, "z.4f")]
         for name in evaluation.names
         for measure in _estimated(evaluation)
         for estimates in [evaluation.estimates(name, measure, level=level)]

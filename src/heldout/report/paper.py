@@ -101,7 +101,7 @@ def _sorted(marks: list[str]) -> list[str]:
 
 
 def _cell(mean: float, mark: str, *, bold: bool, kind: str) -> str:
-    number = f"{mean:.4f}"
+    number = f"{mean:z.4f}"
     if kind == "latex":
         shown = rf"\textbf{{{number}}}" if bold else number
         return f"{shown}$^{{{mark}}}$" if mark else shown

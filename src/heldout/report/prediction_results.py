@@ -46,7 +46,7 @@ def _interval(results: Results, system: str, measure: str, level: float) -> str:
         found = results.interval(system, measure, level)
     except HeldoutError:
         return "—"
-    return "—" if found is None else f"[{found.low:.4f}, {found.high:.4f}]"
+    return "—" if found is None else f"[{found.low:z.4f}, {found.high:z.4f}]"
 
 
 def _mean(results: Results, system: str, measure: str) -> str:

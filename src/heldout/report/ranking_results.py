@@ -40,9 +40,9 @@ def machine_table(results: Results) -> Table:
             human = parts["human"]
             cells = [
                 f"{one['name']}, {found['measure']}" if several else one["name"],
-                f"{human['value']:.4f}",
-                f"[{human['low']:.4f}, {human['high']:.4f}]",
-                f"{parts['machine']['value']:.4f}",
+                f"{human['value']:z.4f}",
+                f"[{human['low']:z.4f}, {human['high']:z.4f}]",
+                f"{parts['machine']['value']:z.4f}",
                 f"{parts['effective_queries']:.0f}",
             ]
             rows.append([plain_text(cell) for cell in cells])
@@ -50,7 +50,7 @@ def machine_table(results: Results) -> Table:
     return Table([*head, "counts like"], rows)
 
 
-def _number(value: float | None, form: str = ".4f") -> str:
+def _number(value: float | None, form: str = "z.4f") -> str:
     return "—" if value is None else f"{value:{form}}"
 
 
@@ -62,7 +62,7 @@ def _table(results: Results, measure: str) -> Table:
     rows = []
     for one in results.summary:
         found = results.estimate(one["name"], measure)
-        bounds = "—" if found["low"] is None else f"[{found['low']:.4f}, {found['high']:.4f}]"
+        bounds = "—" if found["low"] is None else f"[{found['low']:z.4f}, {found['high']:z.4f}]"
         cells = [one["name"], _number(found["value"]), bounds]
         if tuned:
             cells += [
@@ -147,8 +147,8 @@ def document_answers(results: Results) -> Iterator[str]:
             names = plain_text(one["name"]), plain_text(found["system"])
             yield (
                 f"{_document_verdict(results, found, *names)}: {plain_text(found['measure'])} "
-                f"difference {found['difference']:+.4f}, {level:.0%} CI [{found['low']:+.4f}, "
-                f"{found['high']:+.4f}]."
+                f"difference {found['difference']:+z.4f}, {level:.0%} CI [{found['low']:+z.4f}, "
+                f"{found['high']:+z.4f}]."
             )
 
 

@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def show(value: Number | float | None, form: str = ".4f") -> str:
+def show(value: Number | float | None, form: str = "z.4f") -> str:
     """A number as it is printed; — for one that does not exist."""
     if value is None or isinstance(value, Undefined):
         return "—"
@@ -42,7 +42,7 @@ def show(value: Number | float | None, form: str = ".4f") -> str:
 
 
 def _bounds(interval: Interval | None) -> str:
-    return "—" if interval is None else f"[{interval.low:.4f}, {interval.high:.4f}]"
+    return "—" if interval is None else f"[{interval.low:z.4f}, {interval.high:z.4f}]"
 
 
 def score_grid(scores: ScoreTable) -> Table:

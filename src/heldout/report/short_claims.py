@@ -92,12 +92,12 @@ def _two(comparison: Comparison) -> list[str]:
     said = verdict(comparison, claim)
     if effects.wins + effects.losses == 0:
         return [f"{said}."]
-    gap = f"difference {claim.difference.estimate:+.4f}, {interval_words(comparison, claim)}"
+    gap = f"difference {claim.difference.estimate:+z.4f}, {interval_words(comparison, claim)}"
     counts = f"{effects.wins:,} won, {effects.ties:,} tied, {effects.losses:,} lost"
     size = f"; effect size d_z {effects.standardised:+.2f}"
     return [
         f"{said} ({p_words(claim.adjusted)}).",
-        f"{plain_text(scores.measure)}: {first:.4f} vs {second:.4f}, {gap}",
+        f"{plain_text(scores.measure)}: {first:z.4f} vs {second:z.4f}, {gap}",
         f"{scores.size}: {counts}{size if math.isfinite(effects.standardised) else ''}",
     ]
 
@@ -106,7 +106,7 @@ def interval_words(comparison: Comparison, claim: Claim) -> str:
     """The interval of a difference: ``95% CI [+0.0164, +0.0278]``."""
     kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
     level = f"{round(100 * claim.difference.level, 6):g}%"
-    return f"{kind}{level} CI {bounds(claim.difference, '+.4f')}"
+    return f"{kind}{level} CI {bounds(claim.difference, '+z.4f')}"
 
 
 def claim_line(comparison: Comparison, claim: Claim) -> str:
@@ -114,7 +114,7 @@ def claim_line(comparison: Comparison, claim: Claim) -> str:
     said = verdict(comparison, claim)
     if claim.effects.wins + claim.effects.losses == 0:
         return f"{said}."
-    gap = f"difference {claim.difference.estimate:+.4f}, {interval_words(comparison, claim)}"
+    gap = f"difference {claim.difference.estimate:+z.4f}, {interval_words(comparison, claim)}"
     return f"{said}: {gap}, {p_words(claim.adjusted)}."
 
 
@@ -148,7 +148,7 @@ def systems_table(comparison: Comparison) -> Table:
     table = []
     for rank, at in enumerate(order, 1):
         row = rows[at]
-        cells = [str(rank), _name(row.name), f"{row.mean.estimate:.4f}"]
+        cells = [str(rank), _name(row.name), f"{row.mean.estimate:z.4f}"]
         found = claims.get(row.name)
         gap, interval, p = ("—", "—", "—") if found is None else found
         cells += [bounds(row.mean), gap, p] if comparison.baseline is None else [gap, interval, p]
@@ -179,8 +179,8 @@ def _against(comparison: Comparison, base: str) -> dict[str, tuple[str, str, str
         shown = gap._replace(estimate=sign * gap.estimate, low=low, high=high)
         mark = "*" if claim.adjusted <= comparison.alpha else " "
         found[other] = (
-            f"{shown.estimate:+.4f}{mark}",
-            bounds(shown, "+.4f"),
+            f"{shown.estimate:+z.4f}{mark}",
+            bounds(shown, "+z.4f"),
             show_p(claim.adjusted),
         )
     return found
@@ -219,8 +219,8 @@ def pairs_table(comparison: Comparison) -> Table:
         rows.append(
             [
                 f"{_name(claim.first)} - {_name(claim.second)}",
-                f"{claim.difference.estimate:+.4f}{mark}",
-                bounds(claim.difference, "+.4f"),
+                f"{claim.difference.estimate:+z.4f}{mark}",
+                bounds(claim.difference, "+z.4f"),
                 show_p(claim.adjusted),
                 f"{effects.wins}/{effects.ties}/{effects.losses}",
             ]

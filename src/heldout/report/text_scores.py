@@ -38,7 +38,7 @@ def _number(value: float) -> str:
 def _bounds(interval: Interval) -> str:
     if math.isnan(interval.low):
         return "—"
-    return f"[{interval.low:.4f}, {interval.high:.4f}]"
+    return f"[{interval.low:z.4f}, {interval.high:z.4f}]"
 
 
 def text_scores_text(

@@ -155,7 +155,7 @@ def rank_top(
     announce("the ranker", compiled)
     first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
     coded = part.index.length_codes()
-    assert coded is not None  # noqa: S101 - `can_bound`
+    assert coded is not None  # noqa: S101 - `_can_bound`
     codes, lengths = coded
     statistics = np.array(side.statistics, np.int32, order="C")
     collection = Collection(

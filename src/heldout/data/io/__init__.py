@@ -1,1 +1,1 @@
-"""The files that runs and judgements come in, one module a format."""
+"""The files that runs, judgements and collections come in."""

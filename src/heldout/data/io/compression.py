@@ -141,7 +141,7 @@ def open_compressed(file: IO[bytes], compression: str, size: int, name: str) -> 
     ----------
     file
         The compressed file, open at its beginning; it is closed with the stream.
-    packing
+    compression
         As returned by `compression_of`.
     size
         The length of the compressed file in bytes.

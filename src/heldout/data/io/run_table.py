@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_grades
+from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_or_report, refuse_repeated
 from heldout.data.io.run_cbor import parse_cbor
@@ -145,8 +146,8 @@ def _checked(
 
 
 def _ids(cells: Cells) -> list[str]:
-    """Return ids as they are written; empty where one is missing."""
-    return ["" if cell is None or cell != cell else str(cell) for cell in as_list(cells)]  # noqa: PLR0124 - NaN
+    """Return ids as strings; empty where one is missing."""
+    return ["" if is_missing(cell) else as_id(cell) for cell in as_list(cells)]
 
 
 def write_run_table(what: Run | Qrels, path: Path, ending: str) -> None:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from heldout.data.io.table import Table
 
 __all__ = [
+    "MEASURE_NAMES",
+    "SYSTEM_NAMES",
     "UNIT_NAMES",
     "ScoreTable",
     "look_like_ids",

@@ -164,7 +164,8 @@ def read_names(source: Source) -> list[str]:
     head = source.head(HEAD)
     if head.startswith(b"PAR1"):
         return read_table(source).names
-    first = head.lstrip().partition(b"\n")[0]
+    lines = map(bytes.strip, head.splitlines())
+    first = next((line for line in lines if line and not line.startswith(b"#")), b"")
     if first.startswith(b"{"):
         return list(_flat_object(first, source.name, 1))
     return read_delimited(first, source.name).names

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.data.ids import respell
 from heldout.data.predictions import (
     BASELINES,
     ClassPredictions,
@@ -174,6 +175,9 @@ def _all_have_splits(systems: Sequence[Predictions]) -> bool:
 def _alike(predictions: Sequence[Any]) -> list[Any]:
     if len({type(system) for system in predictions}) > 1:
         raise InputError("classes and numbers are predicted: compare them separately")
+    predictions = [
+        replace(one, units=tuple(respell(one.units, predictions[0].units))) for one in predictions
+    ]
     if predictions and isinstance(predictions[0], ClassPredictions):
         return list(one_set_of_classes(predictions))
     return list(predictions)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.columns import Library, frame_of
+from heldout.data.ids import is_float_text, pack_ids, respell
 from heldout.data.many_files import stream_files
 from heldout.data.parallel import run_threads
 from heldout.data.run_inputs import as_qrels, as_run, as_runs
@@ -19,9 +20,11 @@ from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, su
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import (
     distinct_names,
+    look_swapped,
     ranking_digest,
     run_warnings,
     subtopic_warnings,
+    swap_warnings,
     unshared_ids,
 )
 
@@ -103,6 +106,8 @@ class RankingEvaluation(Evaluation):
         The judgements.
     machine
         The values under machine judgements, if there are any.
+    swapped
+        Whether judgements and runs look swapped.
     """
 
     measures: tuple[RankingMeasure, ...]
@@ -111,6 +116,7 @@ class RankingEvaluation(Evaluation):
     policies: tuple[tuple[str, str], ...]
     qrels: Qrels | None = None
     machine: MachineEvaluation | None = None
+    swapped: bool = False
 
     @property
     def task(self) -> Task:
@@ -132,6 +138,7 @@ class RankingEvaluation(Evaluation):
         'no-common-document'
         """
         return (
+            *swap_warnings(swapped=self.swapped),
             *(subtopic_warnings(self.qrels) if needs_subtopics(self.measures) else ()),
             *run_warnings(self.runs, missing=self.missing),
             *(() if self.machine is None else self.machine.notes),
@@ -195,6 +202,7 @@ class RankingEvaluation(Evaluation):
             known.higher_is_better,
             judged=shares,
             notes=(
+                *swap_warnings(swapped=self.swapped),
                 *run_warnings(self.runs, missing=self.missing, every_gap=True),
                 *(() if twice is None else twice.notes),
             ),
@@ -357,6 +365,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         policies,
         judgements,
         None if twice is None else twice.evaluation(by_machine),
+        look_swapped(qrels, items),
     )
     if not result.counted().any():
         raise InputError(
@@ -400,6 +409,7 @@ def score_run(
     qrels: Qrels, run: Run, measures: Sequence[RankingMeasure], depth: int | None = None
 ) -> RunScores:
     """Compute all measures for one run."""
+    run = _spelled_like(run, qrels)
     judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
     if not judged.present.any():
         raise InputError(
@@ -424,6 +434,14 @@ def score_run(
         unshared_ids(qrels, run, judged, depth),
         query_column=run.id_columns[0],
     )
+
+
+def _spelled_like(run: Run, qrels: Qrels) -> Run:
+    """Return the run with ids as the judgements write them, 10.0 or 10."""
+    run = replace(run, queries=tuple(respell(run.queries, qrels.queries)))
+    if not len(run) or is_float_text(run.docs[0]) == is_float_text(qrels.docs[0]):
+        return run
+    return replace(run, docs=pack_ids([*respell(run.docs.tolist(), qrels.docs.tolist())]))
 
 
 def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:

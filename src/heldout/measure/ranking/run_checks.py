@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from heldout.data.columns import is_nested
 from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
 from heldout.notes import Note
@@ -24,9 +25,11 @@ if TYPE_CHECKING:
 __all__ = [
     "distinct_names",
     "lacks_most",
+    "look_swapped",
     "ranking_digest",
     "run_warnings",
     "subtopic_warnings",
+    "swap_warnings",
     "unshared_ids",
 ]
 
@@ -95,6 +98,27 @@ def subtopic_warnings(qrels: Qrels | None) -> tuple[Note, ...]:
         "see none: check that the second column of the qrels is the subtopic"
     )
     return (Note("one-subtopic", text),)
+
+
+def look_swapped(qrels: Any, runs: Sequence[Any]) -> bool:
+    """Return whether dictionaries of judgements have floats only, and those of runs integers."""
+    given = [one[1] if isinstance(one, tuple) and len(one) == 2 else one for one in runs]
+    return _has_only(qrels, float) and all(_has_only(one, int) for one in given)
+
+
+def _has_only(given: Any, kind: type) -> bool:
+    return is_nested(given) and all(
+        isinstance(number, kind) for inner in given.values() for number in inner.values()
+    )
+
+
+def swap_warnings(*, swapped: bool) -> tuple[Note, ...]:
+    """Return a warning if judgements and runs look swapped."""
+    text = (
+        "the judgements are floats and the scores of the runs are integers: are the arguments "
+        "swapped? Judgements come first, then runs"
+    )
+    return (Note("swapped", text),) if swapped else ()
 
 
 def _strange(run: RunScores) -> Note:

@@ -75,7 +75,7 @@ def _score(row: Row) -> str:
     if row.value is None:
         return "undefined"
     interval = "" if row.low is None else f" {bracket(row.low, row.high)}"
-    return f"{row.value:.4f}{interval}"
+    return f"{row.value:z.4f}{interval}"
 
 
 def _pair(board: Board, better: Gap, where: str) -> str:
@@ -103,7 +103,7 @@ def _verdict(board: Board, gap: Gap, first: str, second: str) -> str:
 
 
 def _difference(gap: Gap) -> str:
-    return f"{gap.estimate:+.4f} {bracket(gap.low, gap.high)}"
+    return f"{gap.estimate:+z.4f} {bracket(gap.low, gap.high)}"
 
 
 def _direction(board: Board) -> str:
@@ -165,7 +165,7 @@ def _against(board: Board, where: str) -> tuple[str, ...]:
 
 def _with_gaps(board: Board, names: list[str]) -> list[str]:
     gaps = board.differences()
-    return [f"{name} ({gaps[name].estimate:+.4f})" for name in names]
+    return [f"{name} ({gaps[name].estimate:+z.4f})" for name in names]
 
 
 def _joined(parts: list[str]) -> str:

@@ -150,7 +150,7 @@ class Board(NamedTuple):
         return sorted(better, key=lambda gap: (place[gap.first], place[gap.second]))
 
 
-def bracket(low: float | None, high: float | None, form: str = ".4f") -> str:
+def bracket(low: float | None, high: float | None, form: str = "z.4f") -> str:
     """An interval as it is printed; a side that is open ends at infinity.
 
     Examples

@@ -87,7 +87,7 @@ class _Columns:
 
     def row(self, at: int) -> list[str]:
         row = self.board.rows[at]
-        value = "undefined" if row.value is None else f"{row.value:.4f}"
+        value = "undefined" if row.value is None else f"{row.value:z.4f}"
         cells = [str(at + 1)] * self.ranked
         cells += [plain_text(row.name), value, bracket(row.low, row.high)]
         cells += self._gap_cells(row.name) if self.differences else []
@@ -100,7 +100,7 @@ class _Columns:
         if gap is None:
             own = self.to if name == self.board.reference else "—"
             return [own, "—", *["—"] * self.p, *["—"] * self.counts]
-        cells = [_difference(gap), bracket(gap.low, gap.high, "+.4f")]
+        cells = [_difference(gap), bracket(gap.low, gap.high, "+z.4f")]
         cells += ["—" if gap.p is None else show_p(gap.p)] * self.p
         return cells + [_counts(gap)] * self.counts
 
@@ -120,7 +120,7 @@ class _Columns:
 
 
 def _difference(gap: Gap) -> str:
-    return f"{gap.estimate:+.4f}{'*' if gap.significant else ''}"
+    return f"{gap.estimate:+z.4f}{'*' if gap.significant else ''}"
 
 
 def _counts(gap: Gap) -> str:
@@ -234,7 +234,7 @@ def _pairs(comparison: Comparison, board: Board, noun: tuple[str, str]) -> PageT
     for gap in board.ordered():
         claim = claims[frozenset((gap.first, gap.second))]
         cells = [plain_text(gap.first), plain_text(gap.second), _difference(gap)]
-        cells.append(bracket(gap.low, gap.high, "+.4f"))
+        cells.append(bracket(gap.low, gap.high, "+z.4f"))
         cells += [show_p(claim.adjusted)] if adjusted else []
         cells += [show_p(one.p) for one in claim.outcomes]
         rows.append([*cells, _effect(claim, gap), _counts(gap)])

@@ -263,7 +263,7 @@ def _score(
     q: int, d: int, postings: Postings, queries: Queries, collection: Collection, rules: Rules,
     work: Work,
 ) -> None:  # fmt: skip
-    """Score a document under all settings, by the operations of `score_query`."""
+    """Score a document under all settings, by the operations of `score_sums`."""
     s, row, values, lists = collection.statistics[d], work.row, rules.values, work.lists
     r = rules.ratios[s, collection.codes[d]]
     for c in range(len(row)):
