@@ -5,6 +5,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from heldout.cli import main
@@ -139,10 +140,47 @@ def test_gate_better_and_the_verdict_are_the_same_one_sided_test(capsys, tmp_pat
     (record,) = json.loads(capsys.readouterr().out)
     p = next(test["p"] for test in record["claims"][0]["tests"] if test["test"] == "randomization")
     assert p == record["gate"][0]["p"]
+    bound = f"{record['claims'][0]['low']:+.4f}"
     with pytest.raises(SystemExit) as caught:  # not by more than that
         main([*compared, "--gate", "better", "--margin", "0.06"])
     assert caught.value.code == 1
-    assert "No significant difference" in capsys.readouterr().out
+    said = capsys.readouterr()
+    assert f"95% CI [{bound}, ∞)" in said.out
+    assert f"one-sided 95% bound {bound})" in said.err  # the same, and no other
+
+
+def noisy_run(folder, name, lucky, rng):
+    """A run with the relevant document at a random rank, sometimes at the first."""
+    rows = []
+    for query in range(30):
+        docs = [f"x{at}" for at in range(9)]
+        rank = rng.integers(10)
+        docs.insert(0 if rng.random() < lucky else rank, "d")
+        rows += [f"q{query} Q0 {doc} {at + 1} {100 - at} x\n" for at, doc in enumerate(docs)]
+    (folder / f"{name}.run").write_text("".join(rows))
+
+
+def test_a_gate_on_tuned_systems_counts_the_choice_of_parameters(capsys, tmp_path):
+    (tmp_path / "q.txt").write_text("".join(f"q{n} 0 d 1\n" for n in range(30)))
+    systems = ["--system", "mine=n*.run", "--system", "base.run", "--baseline", "base"]
+    codes = []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        for at in range(6):
+            noisy_run(tmp_path, f"n{at}", 0.3, rng)
+        noisy_run(tmp_path, "base", 0.1, rng)
+        main(["run", "q.txt", *systems, "--folds", "5", "-m", "RR", "-o", f"res{seed}"])
+        capsys.readouterr()
+        try:
+            main(["compare", "--scores", f"res{seed}", "--gate", "better"])
+            codes.append(0)
+        except SystemExit as ended:
+            codes.append(ended.code)
+        said = capsys.readouterr()
+        p = re.search(r"\(p = (0\.\d+)\)", said.out).group(1)
+        assert said.out.startswith("mine is significantly better") == (codes[-1] == 0)
+        assert f"; p = {p})" in said.err
+    assert set(codes) == {0, 1}
 
 
 def test_markdown_is_short_unless_all_columns_are_asked_for(capsys):
@@ -252,16 +290,30 @@ def test_a_look_is_written_down_before_the_result_is_put_in_place(capsys, tmp_pa
 
 
 def test_the_gate_goes_by_the_test_that_is_asked_for(capsys, tmp_path):
-    rows = ((f"q{n}", 0.5, 0.5 + math.sin(n) / 10) for n in range(60))
-    gate = ["compare", "--scores", table(tmp_path, *rows), "--gate", "non-inferior", "--json"]
+    rows = ((f"q{n}", 0.5, 0.54 + math.sin(n) / 10) for n in range(60))
+    gate = ["compare", "--scores", table(tmp_path, *rows), "--gate", "better", "--json"]
     found = {}
-    for options in ([], ["--test", "randomization"], ["--test", "t"], ["--test-share", "0.1"]):
-        main([*gate, "--margin", "0.05", *options])
-        (record,) = json.loads(capsys.readouterr().out)[0]["gate"]
+    for options in ([], ["--test", "t"], ["--test-share", "0.01"]):
+        main([*gate, *options])
+        (claims,) = json.loads(capsys.readouterr().out)
+        (record,) = claims["gate"]
         found[record["test"]] = record["p"]
+        assert record["p"] == claims["claims"][0]["tests"][0]["p"]
         assert (record["verdict"], record["passed"], record["n"]) == ("shown", True, 60)
     assert set(found) == {"t", "randomization", "corrected-t"}
     assert len(set(found.values())) == 3
+
+
+def test_scores_too_close_to_compute_with_are_refused(capsys, tmp_path):
+    for exponent in (-320, -300, -170, -110):
+        rows = ((f"q{n}", 0, f"{n + 1}e{exponent}") for n in range(4))
+        said = refused(capsys, "compare", "--scores", table(tmp_path, *rows))
+        assert f"differ by {4 * float(f'1e{exponent}'):.3g} at most" in said
+        assert said.endswith("too little to compute with: scale the scores\n")
+    main(["compare", "--scores", table(tmp_path, ("a", 0, 1e-99), ("b", 0, 3e-99), ("c", 1, 1))])
+    small = capsys.readouterr().out.splitlines()[0]
+    main(["compare", "--scores", table(tmp_path, ("a", 0, 1), ("b", 0, 3), ("c", 1, 1))])
+    assert capsys.readouterr().out.splitlines()[0] == small
 
 
 def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_path):
@@ -404,7 +456,11 @@ WRONG = {
     ),
     "gate by ranks": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
-        "--test sign cannot test a margin",
+        "--test sign is about ranks or signs",
+    ),
+    "gate of the other side": (
+        [*BOTH, "--gate", "better", "--alternative", "less"],
+        "--alternative less does not go with --gate better",
     ),
     "gate over folds by t": (
         [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "t", "--test-share", "0.1"],

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shlex
 import subprocess
 import sys
 from contextlib import contextmanager, suppress
@@ -86,7 +87,7 @@ WRITES = {
     "fuse -o": ["fuse", "one.run", "two.run", "-o"],
     "demo --files": ["demo", "--files"],
 }
-SUFFIX = {"eval parquet": ".parquet", "chart json": ".json", "tune --scores": ".csv"}
+SUFFIX = {"eval parquet": ".parquet", "chart json": ".json"}
 
 
 @pytest.fixture(scope="module")
@@ -211,7 +212,7 @@ def test_what_was_there_before_stays(folder, tmp_path, monkeypatch, capsys):
 
 def shell(folder, line, **environment):
     """A command as a shell runs it, with its exit code; PIPESTATUS needs bash."""
-    heldout_command = f"{sys.executable} -c 'from heldout.cli import main; main()'"
+    heldout_command = f"{shlex.quote(sys.executable)} -c 'from heldout.cli import main; main()'"
     return subprocess.run(  # noqa: S603 - this Python
         ["bash", "-c", line.replace("heldout", heldout_command, 1)],  # noqa: S607
         capture_output=True,
@@ -249,10 +250,11 @@ def test_a_reader_that_goes_away_is_no_gate_and_no_traceback(folder, unbuffered)
 @pytest.mark.skipif(os.name != "posix", reason="needs a shell of POSIX")
 def test_streams_that_are_closed(folder):
     """Some want nothing but the exit code."""
-    gate = "heldout compare qrels.txt one.run two.run --gate superior"
-    code = shell(folder, gate).returncode
-    assert shell(folder, f"{gate} >&-").returncode == code
-    assert shell(folder, f"{gate} >&- 2>&-").returncode == code
+    gate = "heldout compare qrels.txt one.run two.run --gate better"
+    closed = shell(folder, gate)
+    assert (closed.returncode, closed.stderr[:7]) == (1, "failed:")
+    assert shell(folder, f"{gate} >&-").returncode == 1
+    assert shell(folder, f"{gate} >&- 2>&-").returncode == 1
 
 
 def fail_in(folder):

@@ -85,12 +85,20 @@ def test_eval_shows_three_estimates_per_run_and_measure(files, capsys):
     assert estimates["machine"]["biased"] is True
 
 
+def test_a_gate_reads_the_combined_difference(files, capsys):
+    given = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels", "--assume-random")
+    code, out, _ = run(files, capsys, "compare", *given, "--gate", "better", "--json")
+    (found,) = json.loads(out)
+    (gate,), (claim,) = found["gate"], found["claims"]
+    assert (gate["test"], gate["p"]) == ("prediction-powered", claim["p_adjusted"])
+    assert gate["passed"] == claim["significant"] == (code == 0)
+
+
 @pytest.mark.parametrize(
     ("command", "arguments", "words"),
     [
         ("eval", ("--per-unit",), "--per-unit and --digits do not go with --machine"),
         ("eval", ("-f", "trec"), "--format trec does not go with --machine"),
-        ("compare", ("--gate", "better"), "--machine is for comparisons without --gate"),
         ("compare", ("--test", "t"), "uses human judgements alone"),
     ],
 )

@@ -89,22 +89,16 @@ def test_gate_and_ledger_through_either_command(files, tmp_path, capsys):
     assert len(list(sqlite3.connect(ledger).execute("select * from looks"))) == 2
 
 
-def test_the_gate_of_a_linearised_score_goes_by_t(files, capsys):
-    """Swaps have no margin there: values of units are the jackknife's."""
-    asked = (
-        "compare",
-        *files,
-        "--test",
-        "randomization",
-        "--gate",
-        "equivalent",
-        "--margin",
-        "0.9",
+@pytest.mark.parametrize("measure", ["MCC", "accuracy"])
+def test_the_gate_reads_the_interval_of_the_comparison(files, capsys, measure):
+    asked = ("compare", *files, "-m", measure, "--json")
+    [found] = claims(run(capsys, *asked, "--gate", "equivalent", "--margin", "0.9"))
+    [ninety] = claims(run(capsys, *asked, "--level", "0.9"))
+    bounds = found["gate"][0]["interval"]
+    assert (bounds["low"], bounds["high"]) == (
+        ninety["claims"][0]["low"],
+        ninety["claims"][0]["high"],
     )
-    [found] = claims(run(capsys, *asked, "-m", "MCC", "--json"))
-    assert found["gate"][0]["test"] == "t"
-    [found] = claims(run(capsys, *asked, "--json"))
-    assert found["gate"][0]["test"] == "randomization"
 
 
 def test_a_look_at_the_same_units_is_counted_without_a_name(files, tmp_path, capsys):

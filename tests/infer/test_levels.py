@@ -3,7 +3,6 @@
 import pytest
 
 from heldout import InputError, compare
-from heldout.infer.gate_tests import non_inferiority
 from heldout.infer.ledger import Ledger
 from heldout.infer.levels import alpha_of, check_level, level_of
 from heldout.infer.power import curve, queries_needed
@@ -34,7 +33,6 @@ def test_what_was_called_otherwise_is_said_to_be():
         lambda: compare(TABLE, alpha=0.05),
         lambda: queries_needed(0.2, 0.05, alpha=0.05),
         lambda: curve(0.2, ns=[10], alpha=0.05),
-        lambda: non_inferiority(TABLE["A"], 0.1, alpha=0.05),
         lambda: Ledger.adjusted(None, "data", alpha=0.05),
     ):
         with pytest.raises(InputError, match=r"alpha was renamed to level: level=0\.95"):

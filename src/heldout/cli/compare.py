@@ -159,12 +159,6 @@ def _compare(options: argparse.Namespace) -> int:
     if options.paper and options.format not in {"latex", "md"}:
         raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
     pages = _pages(options)
-    if options.gate:
-        from heldout.infer.gates import gate_test
-
-        refuse_given(options, OF_MACHINES, "comparisons without --gate")
-
-        gate_test(options.test or (), options.test_share)
     options.task = _task(options)
     signatures: list[str] = []
     several = _comparisons(options, signatures)

@@ -70,7 +70,7 @@ def add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
     add(
         "--gate",
         choices=("better", "non-inferior", "equivalent"),
-        help="exit with code 1 unless this is shown (one-sided tests at 1 - level)",
+        help="exit with code 1 unless this is shown (one-sided at 1 - level)",
     )
     add("--margin", type=float, metavar="X", help="margin of --gate (default for better: 0)")
     add(
@@ -89,14 +89,13 @@ def check_claims(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
     if options.gate == "better" and options.margin is None:
         options.margin = 0.0
-        if not options.correction:
-            options.alternative = "greater"  # the gate's own test, so that they cannot disagree
     if (options.gate is None) != (options.margin is None):
         raise InputError(
             f"--gate {options.gate} needs --margin X"
             if options.gate
             else "--margin goes with --gate"
         )
+    _set_side(options)
     lowest = "0 or more" if options.gate == "better" else "a number above 0"
     if options.margin is not None and not 0 <= options.margin < float("inf"):
         raise InputError(f"--margin {options.margin:g}: expected {lowest}")
@@ -112,6 +111,19 @@ def check_claims(options: argparse.Namespace) -> None:
         from heldout.infer.ledger import check_ledger
 
         check_ledger(options.ledger)
+
+
+def _set_side(options: argparse.Namespace) -> None:
+    """Compare as the gate reads it: one-sided for better, else two-sided."""
+    if options.gate is None:
+        return
+    fitting = ("two-sided", "greater") if options.gate == "better" else ("two-sided",)
+    if options.alternative not in fitting:
+        raise InputError(
+            f"--alternative {options.alternative} does not go with --gate {options.gate}: leave it "
+            "out"
+        )
+    options.alternative = fitting[-1]
 
 
 def compare_as_asked(
@@ -254,7 +266,7 @@ def present(
     said += _publish(text, comparisons, options, nameless)
     shown_above = text is not None and options.format == "md" and options.output is None
     for result in results:
-        said += [*([] if shown_above else [gate_sentence(result)]), *note_lines(result.notes)]
+        said += [] if shown_above else [gate_sentence(result)]
     if options.quiet:
         said = [] if shown_above else list(map(gate_sentence, results))
     sys.stderr.write("".join(note + "\n" for note in said))
@@ -278,20 +290,9 @@ def _named(comparison: Comparison, data: str | None) -> Comparison:
 
 
 def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
-    from heldout.infer.gates import gate_results, gate_test
+    from heldout.infer.gates import gate_results
 
-    share = comparison.test_share
-    test = "t" if comparison.linearised else gate_test(options.test or (), share)
-    return gate_results(
-        comparison,
-        options.gate,
-        options.margin,
-        level=options.level,
-        test=test,
-        test_share=share,
-        replicates=options.replicates,
-        seed=options.seed,
-    )
+    return gate_results(comparison, options.gate, options.margin)
 
 
 def _text(

@@ -31,6 +31,9 @@ __all__ = ["ChoiceSpread", "MachineScores", "Scores", "read_scores", "table_scor
 
 GREATEST: Final = 1e100
 
+LEAST: Final = 1e-100
+"""Systems whose scores differ by less everywhere are refused: the squares would be 0."""
+
 
 class ChoiceSpread(NamedTuple):
     """The variance of the mean difference of two systems that were tuned on the same splits.
@@ -95,6 +98,9 @@ class Scores:
         The lowest and highest possible value of the measure; intervals stay inside.
     machine
         The scores under machine judgements, if there are any: claims then combine both.
+    outputs
+        A digest of what each system put out (ranking, predictions, texts); empty if unknown. Only
+        systems with the same digest are known to be equal, not only in their scores.
 
     Examples
     --------
@@ -115,6 +121,7 @@ class Scores:
     unit: str = "unit"
     range: tuple[float, float] = (-math.inf, math.inf)
     machine: MachineScores | None = None
+    outputs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, "systems", tuple(map(str, _several(self.systems, "systems"))))
@@ -132,6 +139,7 @@ class Scores:
     def _check_values(self) -> None:
         wrong = ~(np.abs(self.values) <= GREATEST)  # also NaN
         if not wrong.any():
+            self._refuse_tiny()
             return
         row, column = np.argwhere(wrong)[0]
         value = float(self.values[row, column])
@@ -140,6 +148,18 @@ class Scores:
             f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: {value} is "
             f"{reason if math.isfinite(value) else 'not a finite number'}"
         )
+
+    def _refuse_tiny(self) -> None:
+        # Differences below 1e-12 of the scores are rounding noise.
+        tiny = (self.values != 0) & (np.abs(self.values) < LEAST * 1e12)
+        for at in np.flatnonzero(tiny.any(axis=0)).tolist():
+            gaps = np.abs(self.values - self.values[:, [at]]).max(axis=0, initial=0.0)
+            for other in np.flatnonzero((gaps > 0) & (gaps < LEAST)).tolist():
+                raise InputError(
+                    f"{self.measure}: the scores of {self.systems[at]} and {self.systems[other]} "
+                    f"differ by {gaps[other]:.3g} at most, too little to compute with: scale the "
+                    "scores"
+                )
 
     @classmethod
     def of(

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.analyses import UNADJUSTED
+from heldout.infer.analyses import POOLED, UNADJUSTED
+from heldout.infer.few_differ import DIFFERING, PSEUDO, added_variance
 from heldout.infer.intervals.bounded import difference_inside
-from heldout.infer.results import TIE, Interval
+from heldout.infer.results import TIE, Interval, drop_noise
+from heldout.infer.scoring.retuned import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats
@@ -18,9 +20,15 @@ if TYPE_CHECKING:
     from heldout.infer.results import Alternative
     from heldout.infer.simultaneous.pairwise import Pairwise
 
-__all__ = ["INTERVALS", "Coverage", "claim_intervals", "interval_coverage"]
+__all__ = ["INTERVALS", "PLUS_FOUR", "Coverage", "claim_intervals", "interval_coverage"]
 
 INTERVALS: Final = ("t", "percentile", "bca", "randomization")
+
+PLUS_FOUR: Final = "plus four"
+"""How the method of an interval ends that is wider because few units differ."""
+
+BLOCK: Final = 2**22
+"""Differences in memory at a time."""
 
 Coverage = Literal["single", "simultaneous", "unadjusted"]
 """What the level applies to: a single interval, all intervals at once, or each interval alone."""
@@ -40,8 +48,8 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
     tests the critical value is the quantile of the largest statistic, so that an interval excludes
     0 exactly if the single-step test rejects. All others, and a requested `kind`, are adjusted by
     Bonferroni. Corrections that control the false discovery rate, and tests of ranks, have
-    unadjusted intervals. One-sided intervals are open on the other side. Bounds are inside the
-    range of the measure's differences.
+    unadjusted intervals. One-sided intervals are open on the other side. Intervals are wider if few
+    units differ. Bounds are inside the range of the measure's differences.
 
     Parameters
     ----------
@@ -62,7 +70,66 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
         intervals = _own_intervals(design, adjusted)
     if intervals is None:
         intervals = [_plain_interval(design, pair) for pair in design.pairs]
+    if design.correction not in POOLED:
+        intervals = _with_little_variance(design, adjusted, intervals)
     return [difference_inside(interval, design.scores.range) for interval in intervals]
+
+
+def _with_little_variance(
+    design: Design, adjusted: Adjusted, intervals: list[Interval]
+) -> list[Interval]:
+    """Return intervals that trust neither the variance of a few differing units nor a lack of it.
+
+    Where all differences are equal, the interval is without bounds unless the test rejects.
+    """
+    found = []
+    for interval, factor, p in zip(intervals, _widening(design), adjusted.p, strict=True):
+        bounds = {interval.low, interval.high} - {-math.inf, math.inf}
+        if bounds == {interval.estimate} and interval.estimate != 0 and p > design.alpha:
+            found.append(interval._replace(low=-math.inf, high=math.inf))
+        elif factor > 1 and not interval.method.startswith(RETUNED_INTERVAL):  # it has them, too
+            found.append(_widened(interval, factor))
+        else:
+            found.append(interval)
+    return found
+
+
+def _widening(design: Design) -> list[float]:
+    """Return how much wider the interval of each pair is for four more differing units."""
+    first, second = design.columns
+    units = len(design.scores.units)
+    if design.scores.machine is not None:  # they have been added already
+        return [1.0] * len(first)
+    if not design.scoring.linearised:
+        factors: list[float] = []
+        for start in range(0, len(first), size := max(1, BLOCK // units)):
+            part = slice(start, start + size)
+            values = design.scores.values
+            gaps = drop_noise(values[:, first[part]], values[:, second[part]])
+            added, variance = added_variance(gaps), gaps.var(0, ddof=1) / units
+            ratio = np.divide(added, variance, out=np.zeros_like(added), where=added > 0)
+            factors += np.sqrt(1 + ratio).tolist()
+        return factors
+    from heldout.infer.scoring.resampled import OrderScoring  # SciPy
+
+    if isinstance(design.scoring, OrderScoring):  # one unit changes the values of many
+        return [1.0] * len(first)
+    differing = [sum(design.scoring.signs(pair)) for pair in design.pairs]
+    few = [0 < differ < min(DIFFERING, units / 2) for differ in differing]
+    # The variance of m differing units of n is about m times their mean square over n².
+    return [
+        math.sqrt(1 + PSEUDO / differ) if rare else 1.0
+        for differ, rare in zip(differing, few, strict=True)
+    ]
+
+
+def _widened(interval: Interval, factor: float) -> Interval:
+    estimate = interval.estimate
+    return interval._replace(
+        low=estimate + factor * (interval.low - estimate),
+        high=estimate + factor * (interval.high - estimate),
+        method=f"{interval.method}, {PLUS_FOUR}",
+    )
 
 
 def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:

@@ -11,7 +11,7 @@ from heldout.infer.results import Interval, Outcome, count_of
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
     from heldout.infer.claim_intervals import Coverage
@@ -120,6 +120,8 @@ class Comparison:
         so that they average to the score and vary as it does.
     machine
         With machine judgements: human-only, machine-only and combined estimates.
+    intervals_at
+        The intervals of the claims at another level.
     """
 
     scores: Scores
@@ -139,6 +141,7 @@ class Comparison:
     test_share: float | None = None
     linearised: bool = False
     machine: MachineEstimates | None = None
+    intervals_at: Callable[[float], list[Interval]] | None = None
 
     @property
     def alpha(self) -> float:

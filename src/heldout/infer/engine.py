@@ -9,13 +9,19 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.analysis_warnings import LETTERED, result_warnings, skewed_means
-from heldout.infer.claim_intervals import INTERVALS, claim_intervals, interval_coverage
+from heldout.infer.claim_intervals import (
+    INTERVALS,
+    PLUS_FOUR,
+    claim_intervals,
+    interval_coverage,
+)
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tests_at_once
 from heldout.infer.comparison import Claim, Comparison, MachineEstimates, SystemRow
 from heldout.infer.default_analysis import advise
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.levels import check_level
 from heldout.infer.results import check_alternative
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -127,6 +133,7 @@ def make_comparison(
     late = [
         *skewed_means(design, systems),
         *result_warnings(design, claims, sphericity, settings.interval),
+        *_few_differ(claims),
     ]
     advice = advice._replace(warnings=(*advice.warnings, *late))
     return Comparison(
@@ -147,7 +154,24 @@ def make_comparison(
         settings.test_share,
         scoring.linearised,
         _machine(design),
+        lambda level: claim_intervals(design._replace(level=level), adjusted, settings.interval),
     )
+
+
+def _few_differ(claims: Sequence[Claim]) -> list[Note]:
+    """Warn about pairs that differ on few units, so that their intervals are wider."""
+    few = [claim for claim in claims if claim.difference.method.endswith(PLUS_FOUR)]
+    if not few:
+        return []
+    shown = [
+        f"{one.first} - {one.second} {one.effects.wins + one.effects.losses}" for one in few[:3]
+    ]
+    more = f" and {len(few) - 3} more pairs" if len(few) > 3 else ""
+    text = (
+        f"systems differ on few of the {few[0].effects.n} units ({', '.join(shown)}{more}): "
+        "intervals are wider for it, and rough"
+    )
+    return [Note("few-differ", text)]
 
 
 def _machine(design: Design) -> MachineEstimates | None:

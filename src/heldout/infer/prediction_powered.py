@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import check_level
+from heldout.infer.few_differ import DIFFERING, PSEUDO, from_commonest
+from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE, Interval, Outcome, as_values, check_alternative
 
 if TYPE_CHECKING:
@@ -39,7 +40,6 @@ __all__ = [
     "combine_judgements",
     "combined_means",
     "differing",
-    "from_commonest",
 ]
 
 TEST: Final = "prediction-powered"
@@ -47,12 +47,6 @@ TEST: Final = "prediction-powered"
 
 LEAST: Final = 3
 """Human queries at least: the weight of the machine is estimated without one of them."""
-
-DIFFERING: Final = 10
-"""Human queries that must differ from the commonest value: below, the variance is enlarged."""
-
-PSEUDO: Final = 4
-"""Queries that are added then, as in the "plus four" interval of a proportion."""
 
 FLAT: Final = 1e-9
 """Share of the variance of the machine's values below which the others are taken as equal."""
@@ -178,19 +172,6 @@ def differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Floa
     return counts[0], square
 
 
-def from_commonest(values: Floats) -> Floats:
-    """Return the values minus the commonest one of each column, if most rows have it.
-
-    Parameters
-    ----------
-    values
-        Queries x quantities.
-    """
-    apart: Floats = values - np.median(values, 0)
-    apart[np.abs(apart) <= TIE * np.abs(values).max(0)] = 0.0
-    return apart
-
-
 def _weights(products: Floats, squares: Floats, least: Floats, n: int, more: int) -> Floats:
     """Return covariance over variance, less if the machine judged few queries, from 0 to 1."""
     vary = squares > least
@@ -246,7 +227,7 @@ def combine_judgements(
     others = as_values(extra, "extra")
     if len(values) != len(known):
         raise InputError(f"human has {len(values)} values and machine {len(known)}: must be equal")
-    check_level(level)
+    check_fraction(level)
     n = len(values)
     columns = values[:, None], known[:, None], others[:, None]
     found = combined_means(*columns, plus_four=plus_four) if cross_fit else _plain_means(*columns)
@@ -303,10 +284,12 @@ def _test(
     """Return the t test (the normal test without degrees of freedom) of the estimate being 0."""
     from scipy.special import ndtr, stdtr  # slow to import
 
+    from heldout.infer.tests.paired import sign_flips
+
     if error == 0:
         limit = math.copysign(math.inf, estimate) if estimate else 0.0
         right = {"two-sided": bool(estimate), "greater": estimate > 0, "less": estimate < 0}
-        p = 0.0 if right[alternative] else 1.0
+        p = sign_flips(n, alternative) if right[alternative] else 1.0
         return Outcome(TEST, p, limit, alternative, n, "no variance", detail="no variance")
     statistic = estimate / error
     tail = {"two-sided": -abs(statistic), "greater": -statistic, "less": statistic}[alternative]

@@ -3,89 +3,81 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import plain
-from heldout.notes import note_texts
-from heldout.report.claim_words import show_p
+from heldout.report.claim_words import p_words
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.gate_tests import Gate
     from heldout.infer.gates import GateResult
 
 __all__ = ["gate_record", "gate_sentence", "gates_junit", "gates_markdown", "with_gates"]
 
-_TESTS: Final = {
-    "t": "t test",
-    "randomization": "randomization test",
-    "corrected-t": "corrected resampled t test",
-}
-
 
 def gate_sentence(result: GateResult) -> str:
     """Return the verdict of a gate in one sentence."""
-    gate = result.gate
-    first, second = plain_text(result.first), plain_text(result.second)
-    verdict = _verdict(gate, result.kind, first, second)
     word = "passed" if result.passed else "failed"
-    return f"{word}: {verdict} in {result.measure} ({_facts(gate)}){_way_out(gate)}"
+    return f"{word}: {_verdict(result)} in {result.measure}{_facts(result)}{_way_out(result)}"
 
 
 def gate_record(result: GateResult) -> dict[str, Any]:
     """Return a result for JSON at full precision; an infinite bound is null."""
-    own = {
-        "kind": result.kind,
-        "first": result.first,
-        "second": result.second,
-        "passed": result.passed,
-        "sentence": gate_sentence(result),
-    }
-    record: dict[str, Any] = plain(own | note_texts(result.notes) | result.gate._asdict())
+    record: dict[str, Any] = plain(result._asdict() | {"sentence": gate_sentence(result)})
     return record
 
 
-def _verdict(gate: Gate, kind: str, first: str, second: str) -> str:
-    within = f"by more than {gate.margin:g}"
+def _verdict(result: GateResult) -> str:
+    first, second = plain_text(result.first), plain_text(result.second)
+    within = f"by more than {result.margin:g}"
     claimed = {
-        "better": f"better than {second}{f' {within}' if gate.margin else ''}",
+        "better": f"better than {second}{f' {within}' if result.margin else ''}",
         "non-inferior": f"not worse than {second} {within}",
-        "equivalent": f"within {gate.margin:g} of {second}",
-    }[kind]
-    if kind == "better" and gate.verdict == "worse":
-        return f"{first} is worse than {second}"
-    return {
+        "equivalent": f"within {result.margin:g} of {second}",
+    }[result.kind]
+    said = {
         "shown": f"{first} is {claimed}",
+        "same output": f"{first} is {claimed}",
         "worse": f"{first} is worse than {second} {within}",
         "better": f"{first} is better than {second} {within}",
-        "not shown": f"not shown that {first} is {claimed}",
-    }[gate.verdict]
+    }
+    return said.get(result.verdict, f"not shown that {first} is {claimed}")
 
 
-def _facts(gate: Gate) -> str:
-    low, high = gate.interval.low, gate.interval.high
-    bounds = f"interval {low:+z.4f} to {high:+z.4f}"
-    if not (math.isfinite(low) and math.isfinite(high)):
-        bounds = "interval without bounds"
-    level = f"{round(100 * gate.interval.level, 6):g}%"
-    p = f"p {'' if gate.p < 0.0001 else '= '}{show_p(gate.p)}"
-    test = f"{'exact ' if gate.method == 'exact' else ''}{_TESTS[gate.test]}"
-    return f"gain {gate.interval.estimate:+z.4f}, {level} {bounds}; {test}, {p}"
+def _facts(result: GateResult) -> str:
+    interval = result.interval
+    if result.verdict == "same output":
+        return " (both gave the same output)"
+    if result.verdict == "no difference":
+        return " (no score differs, which shows nothing unless the outputs are the same)"
+    level = f"{round(100 * interval.level, 6):g}%"
+    if result.kind == "better":
+        bound = f"one-sided {level} bound {interval.low:+z.4f}"
+    else:
+        bound = f"{level} interval {interval.low:+z.4f} to {interval.high:+z.4f}"
+    if not math.isfinite(interval.low):
+        bound = f"{level} interval without bounds"
+    p = "" if result.p is None else f"; {p_words(result.p)}"
+    return f" (gain {interval.estimate:+z.4f}, {bound}{p})"
 
 
-def _way_out(gate: Gate) -> str:
+def _way_out(result: GateResult) -> str:
     """What would decide an undecided gate."""
-    if gate.verdict != "not shown":
+    if result.verdict != "not shown":
         return ""
-    if gate.queries_needed:
-        return f"; about {gate.queries_needed:,} queries would decide it"
-    if gate.test == "corrected-t":
+    if result.queries_needed:
+        return f"; about {result.queries_needed:,} queries would decide it"
+    if result.test == "corrected-t":
         return "; more folds of the same data add little: more data would decide it"
-    if gate.interval.estimate <= 0 and not gate.margin:
-        return "; there is no gain: more queries would hardly show one"
-    return "; the gain itself is not within the margin: more queries would hardly show it"
+    gain, margin = result.interval.estimate, result.margin
+    if result.kind == "better" and gain <= margin:
+        what = "the gain is smaller" if margin else "there is no gain"
+        return f"; {what}: more queries would hardly show one"
+    if gain <= -margin or (result.kind == "equivalent" and gain >= margin):
+        return "; the gain itself is not within the margin: more queries would hardly show it"
+    return "; more queries would decide it"
 
 
 def with_gates(

@@ -105,6 +105,11 @@ class PredictionSystems:
         return data_fingerprint(self.systems)
 
     @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        """A digest of the predictions of each system."""
+        return tuple(map(_digest, self.systems))
+
+    @cached_property
     def paired(self) -> _Paired:
         """The systems on their common units."""
         return _pair(self.systems, self.data)
@@ -141,6 +146,17 @@ def scored_predictions(
     by
         ``fold``, ``unit``, or ``auto``: folds if there are any.
     """
+    found = _scored(given, measure, settings, positive, by)
+    return found._replace(scores=replace(found.scores, outputs=given.outputs))
+
+
+def _scored(
+    given: PredictionSystems,
+    measure: Measure,
+    settings: CompareSettings,
+    positive: str | None,
+    by: By,
+) -> Scored:
     systems = given.systems
     if by == "fold" or (by == "auto" and _all_have_splits(systems)):
         folds = fold_scores(systems, measure, positive)
@@ -151,6 +167,13 @@ def scored_predictions(
         scores = unit_scores(systems, measure, given.data)
         return mean_scored(replace(scores, notes=(*scores.notes, *notes)), settings)
     return _resampled(given.paired, measure, positive, notes, settings)
+
+
+def _digest(system: Any) -> int:
+    """Return a number that is equal for systems with the same predictions."""
+    arrays = (system.predicted, getattr(system, "scores", None))
+    parts = [None if array is None else np.asarray(array).tobytes() for array in arrays]
+    return hash((system.units, system.repeats, system.folds, *parts))
 
 
 def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[Any]:

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from heldout.infer.few_differ import added_variance
 from heldout.infer.results import Interval, Outcome, check_alternative
 from heldout.infer.scoring.base import RETUNED, MeanScoring
 from heldout.infer.tests.paired import is_constant, t_tail, without_variance
@@ -37,7 +38,8 @@ def retuned_variance(differences: Floats, spread: ChoiceSpread | None) -> float:
     """Return the variance of a mean difference, including the selection of parameters.
 
     By the law of total variance: the variance over units, averaged over re-selections (but at least
-    that of the actual selection), plus the variance over re-selections.
+    that of the actual selection), plus the variance over re-selections. If few units differ, it is
+    enlarged (`heldout.infer.few_differ.added_variance`).
 
     Parameters
     ----------
@@ -57,7 +59,10 @@ def retuned_variance(differences: Floats, spread: ChoiceSpread | None) -> float:
     0.003667
     """
     over_units = float(differences.var(ddof=1)) / len(differences)
-    return over_units if spread is None else max(over_units, spread.units) + spread.choices
+    added = float(added_variance(differences[:, None])[0])
+    if spread is None:
+        return over_units + added
+    return max(over_units, spread.units) + added + spread.choices
 
 
 def retuned_t_test(

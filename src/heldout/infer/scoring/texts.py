@@ -59,5 +59,6 @@ def scored_texts(
         data=fingerprint(list(parts)),
         unit="segment",
         range=measure.range,
+        outputs=tuple(hash((one.ids, one.texts, one.log_probs)) for one in evaluation.systems),
     )
     return Scored(scores, scoring)

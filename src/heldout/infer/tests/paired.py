@@ -27,6 +27,7 @@ __all__ = [
     "fair_coin",
     "is_constant",
     "mcnemar_test",
+    "sign_flips",
     "sign_test",
     "t_tail",
     "t_test",
@@ -69,8 +70,8 @@ def check_share(test_share: float) -> float:
 def t_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
     """Return the paired t test of the mean difference.
 
-    If all differences are equal there is no variance: p = 1 if all are zero; else p = 0 in their
-    direction, with the method ``no variance``.
+    If all differences are equal there is no variance, and only the signs are evidence: p is that of
+    the randomization test, 2^(1-n) two-sided, with the method ``no variance``; 1 if all are zero.
 
     Parameters
     ----------
@@ -122,7 +123,8 @@ def t_tests(
         p = np.minimum(1.0, 2.0 * stdtr(units - 1, -np.abs(t)))
     else:
         p = stdtr(units - 1, -t if alternative == "greater" else t)
-    p = np.where(t == 0, np.where(errors > 0, p, 1.0), p)
+    on_its_side = (means != 0) & (p < 0.5)
+    p = np.where(errors > 0, p, np.where(on_its_side, sign_flips(units, alternative), 1.0))
     detail = _freedom(units)
     outcomes = [
         Outcome("t", p_value, statistic, alternative, units, "t", detail=detail)
@@ -203,7 +205,7 @@ def t_tail(statistic: float, freedom: float, alternative: Alternative) -> float:
 
 
 def without_variance(test: str, values: Floats, alternative: Alternative) -> Outcome:
-    """Return the limit of the t test as the variance goes to zero."""
+    """Return the test of differences that are all equal: only their signs are evidence."""
     mean = float(values.mean())
     n = len(values)
     if mean == 0:
@@ -213,7 +215,13 @@ def without_variance(test: str, values: Floats, alternative: Alternative) -> Out
     on_its_side = alternative == "two-sided" or (alternative == "greater") == (mean > 0)
     detail = "all differences are equal"
     statistic = math.copysign(math.inf, mean)
-    return Outcome(test, 1.0 - on_its_side, statistic, alternative, n, "no variance", detail=detail)
+    p = sign_flips(n, alternative) if on_its_side else 1.0
+    return Outcome(test, p, statistic, alternative, n, "no variance", detail=detail)
+
+
+def sign_flips(units: int, alternative: Alternative) -> float:
+    """Return the p-value of differences that are equal on all units, in their direction."""
+    return 2.0 ** (1 - units if alternative == "two-sided" else -units)
 
 
 def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:

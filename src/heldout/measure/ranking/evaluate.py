@@ -210,6 +210,7 @@ class RankingEvaluation(Evaluation):
             unit="query",
             range=known.range,
             machine=None if twice is None else twice.scores(number, self.queries(), self.missing),
+            outputs=tuple(run.ranking for run in self.runs if run.ranking is not None),
         )
 
     def estimates(
