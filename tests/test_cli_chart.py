@@ -1,6 +1,8 @@
 """The command ``chart``: what it draws, what it refuses, and how it says so."""
 
 import json
+import subprocess
+import sys
 
 import polars as pl
 import pytest
@@ -114,6 +116,20 @@ def test_a_table_of_errors_has_the_smallest_first(capsys, table):
     turned = run(capsys, *given, "--lower-is-better")[0].splitlines()[1:]
     assert best == ["B", "A", "C"]
     assert [line.split(",")[0] for line in turned] == ["C", "A", "B"]
+
+
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_control_characters_in_names_are_drawn_as_signs(tmp_path, kind):
+    names = ["A\x1b[2J", "A\x01[2J", "A\u2028", "A\ufffe"]
+    rows = "1,.1,.3,.2,.5\n2,.4,.4,.5,.1\n3,.2,.6,.1,.2\n"
+    table = tmp_path / "scores.csv"
+    table.write_text(f"unit,{','.join(names)}\n{rows}", encoding="utf-8")
+    # In a process of its own, because it would be aborted.
+    command = [sys.executable, "-m", "heldout", "chart", "scores.csv", "forest", "-o", f"x.{kind}"]
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+    if kind == "svg":
+        drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+        assert all(sign in drawn for sign in ("A␛[2J", "A␁[2J"))
 
 
 def test_predictions_are_drawn(capsys, tmp_path):
