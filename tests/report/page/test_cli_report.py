@@ -87,7 +87,7 @@ def test_two_pages_of_the_same_are_equal(place, tmp_path):
     ):
         pages = []
         for seed in ("0", "1"):
-            subprocess.run(
+            subprocess.run(  # noqa: S603 - this Python
                 [sys.executable, "-m", "heldout", *map(str, command), "-o", "x.html", "--quiet"],
                 cwd=tmp_path,
                 env={**os.environ, "PYTHONHASHSEED": seed},
