@@ -375,12 +375,21 @@ def test_the_help_of_every_command_has_an_example(capsys, command):
     assert f"heldout {command}" in examples
 
 
-def test_the_help_lists_the_commands(capsys):
+@pytest.mark.parametrize(
+    ("command", "listed"),
+    [
+        ([], ("eval", "measures", "demo")),
+        (["collection"], ("show", "export")),
+        (["study"], ("bias", "curve")),
+    ],
+)
+def test_the_help_lists_the_commands(capsys, command, listed):
     with pytest.raises(SystemExit) as caught:
-        main(["--help"])
+        main([*command, "--help"])
     assert caught.value.code == 0
     out = capsys.readouterr().out
-    assert all(f"\n    {command} " in out for command in ("eval", "measures", "demo"))
+    assert all(f"\n    {name} " in out for name in listed)
+    assert "None" not in out
 
 
 def test_the_version_is_printed(capsys):

@@ -1,35 +1,42 @@
 """The command ``chart``: what it draws, what it refuses, and how it says so."""
 
 import json
+import subprocess
+import sys
 
 import polars as pl
 import pytest
 
+import heldout
 from heldout.cli import main
+from heldout.data.export import export_collection
 from heldout.report.charts.named import NAMES
 
 SYSTEMS = ["bm25(k1=0.5:1.5:3, b=0.4)", "ql-jm(lambda=0.2:0.8:2)"]
 
 
-@pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """A small experiment on the queries of a made-up collection."""
-    import heldout
-
+def made_up():
     words = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
     documents = {
         f"d{at}": " ".join(words[(at * step) % 8] for step in range(1, 5)) for at in range(24)
     }
     queries = {f"q{at}": f"{words[at % 8]} {words[(3 * at + 1) % 8]}" for at in range(10)}
     judged = {f"q{at}": {f"d{at}": 1, f"d{at + 9}": 2} for at in range(10)}
-    found = heldout.Experiment(
-        collection=heldout.Collection(documents, queries, judged),
-        systems=SYSTEMS,
-        measures=["AP", "nDCG@10"],
-        plan=heldout.KFold(5),
+    return heldout.Collection(documents, queries, judged)
+
+
+def experiment(by, systems):
+    measures, plan = ["AP", "nDCG@10"], heldout.KFold(5)
+    return heldout.Experiment(
+        collection=made_up(), systems=systems, measures=measures, by=by, plan=plan
     ).run()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A small experiment on the queries of a made-up collection."""
     folder = tmp_path_factory.mktemp("charts") / "results"
-    found.write(folder)
+    experiment("query", SYSTEMS).write(folder)
     return str(folder)
 
 
@@ -111,6 +118,21 @@ def test_a_table_of_errors_has_the_smallest_first(capsys, table):
     assert [line.split(",")[0] for line in turned] == ["C", "A", "B"]
 
 
+@pytest.mark.parametrize("kind", ["svg", "png"])
+def test_control_characters_in_names_are_drawn_as_signs(tmp_path, kind):
+    names = ["A\x1b[2J", "A\x01[2J", "A\u2028", "A\ufffe"]
+    rows = "1,.1,.3,.2,.5\n2,.4,.4,.5,.1\n3,.2,.6,.1,.2\n"
+    table = tmp_path / "scores.csv"
+    table.write_text(f"unit,{','.join(names)}\n{rows}", encoding="utf-8")
+    # In a process of its own, because it would be aborted.
+    command = [sys.executable, "-m", "heldout", "chart", "scores.csv", "forest", "-o", f"x.{kind}"]
+    done = subprocess.run(command, cwd=tmp_path, check=False)  # noqa: S603 - this Python
+    assert done.returncode == 0
+    if kind == "svg":
+        drawn = (tmp_path / "x.svg").read_text(encoding="utf-8")
+        assert all(sign in drawn for sign in ("A␛[2J", "A␁[2J"))
+
+
 def test_predictions_are_drawn(capsys, tmp_path):
     path = tmp_path / "predictions.csv"
     path.write_text(
@@ -135,12 +157,28 @@ def test_studies_are_drawn(capsys, tmp_path):
     out, _, code = run(capsys, "chart", folder, "bias-queries", "--data", "-")
     assert code == 0
     assert out.splitlines()[1].startswith("1,0,007,")
+
+
+@pytest.mark.parametrize(
+    ("by", "units", "lines"),
+    [("query", "queries", {"held out", "training"}), ("document", "documents", {"held out"})],
+)
+def test_a_learning_curve_has_the_words_of_its_study(capsys, tmp_path, by, units, lines):
+    export_collection(made_up(), tmp_path / "made-up", "beir")
     path = tmp_path / "curve.json"
-    point = {"share": 1.0, "size": 8, "train": 0.5, "held_out": 0.4, "se": 0.1}
-    title = "bm25, AP: tuned on some queries, measured on the 20% of the queries held out, 2 draws"
-    path.write_text(json.dumps({"title": title, "points": [point]}))
+    study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1", "--tune"]
+    assert run(capsys, "study", "curve", tmp_path / "made-up", *study, "-o", path)[2] == 0
     out, _, _ = run(capsys, "chart", path, "--list")
-    assert out == "learning-curve  AP by the number of training queries\n"
+    assert out == f"learning-curve  nDCG@10 by the number of training {units}\n"
+    out, _, _ = run(capsys, "chart", path, "learning-curve", "--data", "-")
+    assert {line.split(",")[1] for line in out.splitlines()[1:]} == lines
+
+
+@pytest.mark.parametrize(("by", "line"), [("query", True), ("document", False)])
+def test_a_caption_names_the_held_out_line_where_there_is_one(by, line):
+    drawn = heldout.chart(experiment(by, ["bm25(k1=0.5:1.5:3)"]), "tuning").to_dict()
+    assert ("Horizontal line" in str(drawn["title"])) is line
+    assert ("'type': 'rule'" in str(drawn["layer"])) is line
 
 
 @pytest.mark.parametrize(

@@ -271,7 +271,26 @@ def test_a_dry_run_runs_nothing(capsys, folder):
     assert "BM25: 80 values, 4 tasks" in said
     assert "mine: 3 values, 15 tasks" in said
     assert "19 tasks in all; loaded ranker.py; nothing was run" in said
+    main(["run", "experiment.toml", "--dry-run", "--json", "-o", "out"])
+    found = json.loads(capsys.readouterr().out)
+    assert found["settings"]["splits"] == 3
+    assert found["tasks"] == {"BM25": 4, "mine": 15}
+    assert found["loaded"] == ["ranker.py"]
     assert not (folder / "out").exists()
+
+
+def test_a_broken_collection_is_named_once(capsys, folder):
+    (folder / "broken.toml").write_text('prefix = "."\ndataset = "x"\ncorpus = "line.toml"\n')
+    said = refused(capsys, "broken.toml", "--system", "bm25")
+    assert said.startswith("heldout: broken.toml: the documents 'x.dat' do not exist")
+
+
+def test_printed_results_name_no_option_of_the_command():
+    collection = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+    systems = {f"s{n}": f"bm25(k1={n})" for n in range(1, 5)}
+    said = str(heldout.Experiment(collection=collection, systems=systems).run())
+    assert "only those with the best system are shown" in " ".join(said.split())
+    assert "--" not in said
 
 
 def test_a_dry_run_says_what_it_has_loaded(folder, capsys):

@@ -52,6 +52,49 @@ def test_commands_print_what_is_shown(block, tmp_path, monkeypatch, capsys):
             assert printed.split() == shown.split()
 
 
+def lecture_commands():
+    text = (ROOT / "docs" / "lecture-terms.md").read_text(encoding="utf-8")
+    return re.findall(r"`(heldout [a-z][^`]+)`", text)
+
+
+@pytest.fixture(scope="module")
+def lecture_files(tmp_path_factory):
+    """The files that the lecture terms name."""
+    folder = tmp_path_factory.mktemp("lecture")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        main(["demo", "--files", "--quiet"])
+        for name, source in {
+            "Q": "qrels.txt",
+            "A": "baseline.run",
+            "B": "improved.run",
+            "human.qrels": "qrels.txt",
+            "other.qrels": "machine.qrels",
+        }.items():
+            shutil.copy(folder / "example" / source, folder / name)
+    third = (folder / "A").read_text().splitlines(keepends=True)[::2]
+    (folder / "C").write_text("".join(third))
+    documents = [f'{{"id": "d{at}", "text": "how to sort an array {at}"}}\n' for at in range(9)]
+    (folder / "docs.jsonl").write_text("".join(documents))
+    rows = [(at, at % 2, 1 / (at + 2)) for at in range(8)]
+    classes = [f"{at},{'no' if odd else 'yes'},{p},{1 - p}\n" for at, odd, p in rows]
+    (folder / "classes.csv").write_text("unit,truth,prob_yes,prob_no\n" + "".join(classes))
+    numbers = [f"{at},{at + p},{at}\n" for at, _, p in rows]
+    (folder / "numbers.csv").write_text("unit,truth,prediction\n" + "".join(numbers))
+    (folder / "references.txt").write_text("the cat is on the mat\nthere is a dog here\n")
+    (folder / "output.txt").write_text("the cat is on a mat\nthere is the dog here\n")
+    (folder / "logprobs.jsonl").write_text('{"logprobs": [-0.1, -2.3]}\n{"logprobs": [-1.5]}\n')
+    return folder
+
+
+@pytest.mark.parametrize("command", lecture_commands())
+def test_commands_for_lecture_terms_run(command, lecture_files, monkeypatch):
+    if "BLEU" in command:
+        pytest.importorskip("sacrebleu", reason="the extra text is not installed")
+    monkeypatch.chdir(lecture_files)
+    assert not main(shlex.split(command)[1:])
+
+
 def test_links_between_pages_lead_somewhere():
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):

@@ -395,7 +395,7 @@ def test_what_cannot_be_sent_is_named(tmp_path):
 
 def test_without_the_package_it_says_what_to_install(folder, monkeypatch):
     monkeypatch.setitem(sys.modules, "heldout.experiment.execution.dask_executor", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[dask\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[dask\]'"):
         experiment(folder).run(dask="local:2")
 
 

@@ -256,7 +256,7 @@ def test_refused_before_anything_runs(table, complaint):
 
 def test_a_missing_package_is_named_before_anything_runs(monkeypatch):
     monkeypatch.setattr("heldout.tune.search.find_spec", lambda _: None)
-    with pytest.raises((ExperimentError, MissingExtraError), match=r"heldout\[optuna\]"):
+    with pytest.raises((ExperimentError, MissingExtraError), match=r"'\.\[optuna\]'"):
         classify({"tree": TREE}).check()
 
 

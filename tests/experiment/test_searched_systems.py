@@ -253,7 +253,7 @@ def test_refused_where_it_cannot_be_done(tmp_path):
 
 def test_a_missing_package_is_told_before_anything_runs(monkeypatch):
     monkeypatch.setattr("heldout.tune.search.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[optuna\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[optuna\]'"):
         System.of("bm25(k1=1:3:3)", search="optuna", trials=2)
 
 

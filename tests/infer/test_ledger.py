@@ -228,7 +228,7 @@ class TestBadFiles:
     )
     def test_read_only_folder(self, tmp_path):
         tmp_path.chmod(0o500)
-        with pytest.raises(InputError, match="cannot be written there"):
+        with pytest.raises(InputError, match="no permission to write the ledger there"):
             Ledger(tmp_path / "ledger.sqlite")
 
     def test_read_only_ledger(self, path, monkeypatch):

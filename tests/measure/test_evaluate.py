@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 import subprocess
 import sys
@@ -298,7 +299,7 @@ def test_same_bytes_in_another_process_with_other_threads_and_hash_seeds(several
             command,
             capture_output=True,
             check=True,
-            env={"HELDOUT_THREADS": threads, "PYTHONHASHSEED": seed},
+            env={**os.environ, "HELDOUT_THREADS": threads, "PYTHONHASHSEED": seed},
         ).stdout
         for threads, seed in (("1", "0"), ("2", "1"))
     ]

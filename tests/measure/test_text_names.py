@@ -149,5 +149,5 @@ def test_a_measure_named_twice_is_taken_once():
 )
 def test_without_the_package_it_says_what_to_install(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"needs {package}.*pip install 'heldout\[text\]'"):
+    with pytest.raises(MissingExtraError, match=rf"needs {package}.*pip install '\.\[text\]'"):
         parse_measure(name, "text").signature()

@@ -1,6 +1,6 @@
 """Fusion beside ranx, on random runs with ties and missing documents.
 
-ranx is an optional peer (``pip install heldout[bench]``). Where the two differ:
+ranx is an optional peer (``pip install '.[bench]'``). Where the two differ:
 
 * Tied documents of a run: ranx has them in the order of its sort; heldout by document id. Here
   heldout is given the order of ranx, since ranks depend on it.

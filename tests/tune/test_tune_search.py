@@ -162,5 +162,5 @@ def test_without_optuna_the_message_says_what_to_install(monkeypatch):
         return real(name, *more, **options)
 
     monkeypatch.setattr(builtins, "__import__", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'heldout\[optuna\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[optuna\]'"):
         search_optuna(hill, SPACE, 3)

@@ -34,7 +34,7 @@ ORDER: Final = (
 _LISTED = r"( {2,}\S(?:.*?\S)?)( {2,})(\S.*)"
 
 # All other text is English, and looking for translations of argparse's takes time at every start.
-setattr(argparse, "_", str)  # noqa: B010 - a name that its types do not have
+setattr(argparse, "_", lambda text: text)  # noqa: B010 - a name that its types do not have
 
 
 class Parser(argparse.ArgumentParser):

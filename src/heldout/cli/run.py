@@ -384,12 +384,26 @@ def _write_scores(results: Results, path: str) -> None:
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
+    from collections import Counter
+
+    from heldout.as_json import json_text
     from heldout.experiment.execution.tasks import plan_tasks
     from heldout.report.experiment import plan_text
 
-    del options
     settings = experiment.check()
-    sys.stdout.write(plan_text(settings, plan_tasks(settings)))
+    tasks = plan_tasks(settings)
+    if options.json:
+        described = settings.describe(None)
+        described.pop("analyzer", None)  # of an index, which a dry run does not open
+        record = {
+            "settings": described,
+            "tasks": Counter(task.system for task in tasks),
+            "loaded": list(dict.fromkeys(at for one in settings.systems for at in one.loaded())),
+            "notes": settings.notes,
+        }
+        emit(json_text(record))
+    else:
+        sys.stdout.write(plan_text(settings, tasks))
     return 0
 
 

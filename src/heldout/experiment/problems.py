@@ -63,7 +63,8 @@ class Problems:
     def add(self, name: str, message: str) -> None:
         """Add a problem with the value `name`."""
         place = self.place_of(self.given_as.get(name, name))
-        self.found.append(f"{place}: {message}" if place else message)
+        named = not place or message.startswith(f"{place}: ")  # a file that its reader names, too
+        self.found.append(message if named else f"{place}: {message}")
 
     @contextmanager
     def at(self, name: str) -> Iterator[None]:

@@ -163,7 +163,7 @@ def _answers(results: Results, compared: Sequence[Comparison]) -> list[str]:
         lines += [f"{named}{claim_line(one, claim)}" for claim in shown]
         lines += [f"{named}{line}" for line in estimate_lines(one)]
         if len(shown) < len(one.claims):
-            lines.append(f"{verdict_of_many(one)}: the table of all pairs has --full.")
+            lines.append(f"{verdict_of_many(one)}; only those with the best system are shown.")
     return [*lines, *([tests_line(compared[0])] if compared else [])]
 
 

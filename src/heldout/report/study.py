@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.coverage import CoverageRow, CoverageStudy
-    from heldout.experiment.studies.curve import CurvePoint
+    from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 
 __all__ = [
     "coverage_json",
@@ -202,9 +202,10 @@ def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
     return [asdict(point) for point in points]
 
 
-def curve_json(points: Sequence[CurvePoint], title: str) -> str:
+def curve_json(curve: LearningCurve, title: str) -> str:
     """The same at full precision."""
-    return json_text({"title": title, "points": curve_records(points)}, indent=None)
+    content = {"title": title, "measure": curve.measure, "by": curve.by}
+    return json_text({**content, "points": curve_records(curve)}, indent=None)
 
 
 def coverage_table(study: CoverageStudy) -> Table:

@@ -222,7 +222,8 @@ def _optuna() -> Any:
 
 def _without_optuna() -> MissingExtraError:
     return MissingExtraError(
-        "this search needs Optuna: pip install 'heldout[optuna]' (or pip install optuna)"
+        "this search needs Optuna: pip install '.[optuna]' in a clone of heldout (or pip install "
+        "optuna)"
     )
 
 

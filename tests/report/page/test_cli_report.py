@@ -1,6 +1,9 @@
 """The command report, and compare --html."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -28,7 +31,7 @@ def place(tmp_path_factory):
         home / "queries.jsonl",
         [{"_id": f"q{n}", "text": f"{words[n % 4]} w{n % 5}"} for n in range(12)],
     )
-    rows = "".join(f"q{n}\td{n}\t1\n" for n in range(12))
+    rows = "".join(f"q{n}\td{n + more}\t1\n" for n in range(12) for more in (0, 12))
     (home / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{rows}")
     collection = read_collection(home)
     for by in ("query", "document"):
@@ -69,6 +72,29 @@ def test_the_collection_adds_texts(place, tmp_path, capsys):
     assert dict(zip(found["units"], found["texts"], strict=True))["q4"] == "red w4"
     assert '"lines":["' in page
     assert capsys.readouterr().err == ""
+
+
+def test_two_pages_of_the_same_are_equal(place, tmp_path):
+    judged = place / "beir" / "qrels" / "test.tsv"
+    for name in ("a", "b"):
+        rows = [
+            f"q{n} Q0 d{n + more} 1 {30 - more} {name}\n" for n in range(12) for more in (0, 5, 12)
+        ]
+        (tmp_path / f"{name}.run").write_text("".join(rows[name == "b" :]))
+    for command in (
+        ["report", place / "query", "--collection", place / "beir"],
+        ["compare", judged, tmp_path / "a.run", tmp_path / "b.run"],
+    ):
+        pages = []
+        for seed in ("0", "1"):
+            subprocess.run(  # noqa: S603 - this Python
+                [sys.executable, "-m", "heldout", *map(str, command), "-o", "x.html", "--quiet"],
+                cwd=tmp_path,
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                check=True,
+            )
+            pages.append((tmp_path / "x.html").read_bytes())
+        assert pages[0] == pages[1]
 
 
 def test_folders_of_one_kind_are_called_by_their_names(place, tmp_path):

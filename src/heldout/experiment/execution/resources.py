@@ -159,6 +159,7 @@ def _dask_module() -> ModuleType:
         import heldout.experiment.execution.dask_executor as dask_executor  # noqa: PLR0402
     except ImportError as error:
         raise MissingExtraError(
-            "a Dask cluster needs the package distributed: pip install 'heldout[dask]'"
+            "a Dask cluster needs the package distributed: pip install '.[dask]' in a clone of "
+            "heldout (or pip install distributed)"
         ) from error
     return dask_executor

@@ -164,5 +164,6 @@ def import_extra(module: str, what: str) -> Any:
     except ImportError:
         package = module.partition(".")[0]
         raise MissingExtraError(
-            f"{what} needs {package}, which is not installed: pip install 'heldout[text]'"
+            f"{what} needs {package}, which is not installed: pip install '.[text]' in a clone of "
+            f"heldout (or pip install {package})"
         ) from None

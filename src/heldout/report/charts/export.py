@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import json_text
 from heldout.data.atomic import write_atomically
@@ -20,6 +20,12 @@ __all__ = ["SUFFIXES", "chart_bytes", "check_suffix", "save_chart"]
 SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
 SCALE: Final = 2.0
 """Pixels of a picture per pixel of the drawing."""
+_SIGNS: Final = {
+    **{code: 0x2400 + code for code in range(0x20)},  # U+2400 … show control characters
+    0x7F: 0x2421,
+    **dict.fromkeys((0x2028, 0x2029, 0xFFFE, 0xFFFF), 0xFFFD),
+}
+"""Signs for characters that SVG and Vega cannot draw: a name with one would abort the process."""
 
 
 def check_suffix(path: str | os.PathLike[str]) -> str:
@@ -57,6 +63,15 @@ def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = 
         aside.write_bytes(content)
 
 
+def _drawable(part: Any) -> Any:
+    """A part of a specification, all its texts without characters that cannot be drawn."""
+    if isinstance(part, str):
+        return part.translate(_SIGNS)
+    if isinstance(part, dict):
+        return {_drawable(key): _drawable(value) for key, value in part.items()}
+    return [_drawable(one) for one in part] if isinstance(part, list) else part
+
+
 def chart_bytes(chart: Drawing, suffix: str) -> bytes:
     """A chart as the content of a file.
 
@@ -68,7 +83,7 @@ def chart_bytes(chart: Drawing, suffix: str) -> bytes:
     import altair as alt  # slow to import, as is the next
     import vl_convert
 
-    spec = chart.to_dict()
+    spec = _drawable(chart.to_dict())
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     if suffix == ".json":
         return json_text(spec, indent=1).encode()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
 
@@ -169,7 +169,7 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
             return charts_of_agreement(content)
         if isinstance(content, dict):
             points = [CurvePoint(**one) for one in content["points"]]
-            return charts_of_curve(points, **_curve_words(content["title"]))
+            return charts_of_curve(points, measure=content["measure"], by=content["by"])
         fields = BiasRow.__dataclass_fields__
         rows = [BiasRow(**{name: one[name] for name in fields if name in one}) for one in content]
         first = content[0]
@@ -182,15 +182,6 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
         raise InputError(
             f"{place}: not the JSON of heldout study bias, heldout study curve or heldout agree"
         ) from None
-
-
-def _curve_words(title: str) -> dict[str, Any]:
-    """Measure and kind of a curve, from its title."""
-    found = re.search(r", ([^,]+): tuned on some (documents|queries)", title)
-    if found is None:
-        return {}
-    by: Literal["document", "query"] = "query" if found[2] == "queries" else "document"
-    return {"measure": found[1], "by": by}
 
 
 def _of_figures(place: Path, measure: str | None) -> tuple[NamedChart, ...]:

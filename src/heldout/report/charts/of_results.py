@@ -12,7 +12,13 @@ from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.charts.of_predictions import charts_of_predictions
 from heldout.report.charts.optimism import draw_optimism, optimism_data
 from heldout.report.charts.systems import draw_forest, forest_data_of_results
-from heldout.report.charts.tuning import draw_tuning, has_test_curve, tuned_axes, tuning_data
+from heldout.report.charts.tuning import (
+    draw_tuning,
+    has_held_out_line,
+    has_test_curve,
+    tuned_axes,
+    tuning_data,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +158,7 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
             continue
         number += 1
         axes = tuned_axes(frame)
-        caption = _tuning_words(measure, axes, settings, both=has_test_curve(frame))
+        caption = _tuning_words(measure, frame, settings)
         yield NamedChart(
             "tuning" if number == 1 else f"tuning-{number}",
             f"{one['name']}: {measure} by {', '.join(axes)}",
@@ -162,14 +168,16 @@ def _tuning(results: Results) -> Iterator[NamedChart]:
         )
 
 
-def _tuning_words(measure: str, axes: list[str], settings: SettingsRecord, *, both: bool) -> str:
-    line = "Horizontal line: held-out score of the system tuned in the folds."
-    curve = f"{measure} on the training data; the band is the range over the folds. {line}"
-    if both:
+def _tuning_words(measure: str, frame: pl.DataFrame, settings: SettingsRecord) -> str:
+    axes = tuned_axes(frame)
+    curve = f"{measure} on the training data; the band is the range over the folds."
+    if has_test_curve(frame):
         curve = (
             f"Mean {measure} over the folds; the bands are their range. The held-out curve is for "
-            f"illustration: choosing there would be tuning on test data. {line}"
+            "illustration: choosing there would be tuning on test data."
         )
+    if has_held_out_line(frame):
+        curve += " Horizontal line: held-out score of the system tuned in the folds."
     kind = {
         1: curve,
         2: f"{measure} on the training data for each setting.",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.report.charts.named import Drawing
 
-__all__ = ["draw_tuning", "has_test_curve", "tuned_axes", "tuning_data"]
+__all__ = ["draw_tuning", "has_held_out_line", "has_test_curve", "tuned_axes", "tuning_data"]
 
 _TRAINING: Final = "training data"
 _HELD_OUT: Final = "held-out data"
@@ -103,6 +103,11 @@ def tuned_axes(frame: pl.DataFrame) -> list[str]:
 def has_test_curve(frame: pl.DataFrame) -> bool:
     """Whether a frame of `tuning_data` has the scores of each setting on held-out data."""
     return "test" in frame.columns and bool(frame["test"].is_not_null().any())
+
+
+def has_held_out_line(frame: pl.DataFrame) -> bool:
+    """Whether a frame of `tuning_data` has a held-out score to compare its curves with."""
+    return "held_out" in frame.columns and frame["held_out"][0] is not None
 
 
 def draw_tuning(
@@ -211,9 +216,11 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> Drawing:
         test = _curve_layers(base, ("test", "test_low", "test_high"), title, _HELD_OUT)
         curve = [test[0], curve[0], curve[1], test[1]]  # bands behind lines
     words = (
-        f"{measure} as a function of {name} on training data, the range over the folds, how many "
-        "folds selected each value, and the held-out score."
+        f"{measure} as a function of {name} on training data, the range over the folds, and how "
+        "many folds selected each value."
     )
+    if has_held_out_line(frame):
+        words += " A line is at the held-out score."
     if both:
         words += " A second curve has the scores of each value on held-out data."
     layers = [*curve, *_held_out_line(frame), *_badges(drawn, x, y, hover)]
@@ -242,7 +249,7 @@ def _curve_layers(
 
 def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
     """A line at the held-out score, with its value; nothing if it is not known."""
-    if "held_out" not in frame.columns or frame["held_out"][0] is None:
+    if not has_held_out_line(frame):
         return []
     base = alt.Chart(inline(frame.select("held_out").head(1))).encode(y="held_out:Q")
     shown = f"held-out {frame['held_out'][0]:.4f}"

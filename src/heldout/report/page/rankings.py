@@ -123,7 +123,10 @@ def _judged(ranked: Ranked, units: Sequence[str], qrels: Qrels, number: Any) -> 
     grades, relevant, missed = [], [], []
     for unit in units:
         own = judged.get(unit, {})
-        listed = {one for lists in ranked.lists.values() for one in lists.get(unit, ())}
+        # In the order of the lists: that of a set differs between two calls of Python.
+        listed = dict.fromkeys(
+            one for lists in ranked.lists.values() for one in lists.get(unit, ())
+        )
         grades.append([part for one in listed if one in own for part in (number(one), own[one])])
         good = sorted((one for one, grade in own.items() if grade > 0), key=lambda one: -own[one])
         relevant.append(len(good))
