@@ -254,7 +254,7 @@ def test_the_lists_of_all_files_of_a_system_are_kept():
     for split in plan.splits(heldout.read_qrels("qrels.txt").queries, "query"):
         held = [query for query, out in zip(queries, split.test, strict=True) if out]
         names = [f"r{split.key.repeat}-{at}" for at in range(12)]
-        Run.from_dict({query: {one: 1.0 for one in names} for query in held}).write(
+        Run.from_dict({query: dict.fromkeys(names, 1.0) for query in held}).write(
             f"runs/{str(split.key).replace('/', '-')}.run"
         )
     results = heldout.Experiment(
