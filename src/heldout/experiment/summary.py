@@ -245,7 +245,7 @@ def _edges(system: System[Any], outcome: Outcome) -> list[Edge]:
         if _all_tie(chosen.surface):
             continue
         for name in system.edges(chosen.number):
-            value: Any = system.points()[chosen.number][name]  # only numbers have edges
+            value: Any = system.point_at(chosen.number)[name]  # only numbers have edges
             known = found.setdefault(
                 f"{name}={value}", {"name": name, "value": value, "folds": 0, "shipped": False}
             )
