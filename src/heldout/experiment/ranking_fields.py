@@ -36,7 +36,9 @@ from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
 from heldout.measure.parse import parse_measures
 from heldout.notes import Note
-from heldout.resample.combined import TwoWay
+from heldout.resample.combined import TwoWay, TwoWaySplits
+from heldout.resample.duplicates import near_notes
+from heldout.resample.groups import NEAR
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
 
@@ -160,7 +162,23 @@ def _notes(
             "tuned on all of them, which gives the same choice"
         )
         found.append(Note("inner-folds", text, "info"))
+    learning = [system.name for system in systems if system.learns]
+    if by != "query" and learning:
+        found += _near_duplicates(splits, learning)
     return tuple(found)
+
+
+def _near_duplicates(splits: Splits, learning: list[str]) -> list[Note]:
+    """Return a note about nearly equal documents on both sides, unless they are kept together."""
+    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
+    plan = getattr(documents.plan, "plan", documents.plan)  # of repeated runs
+    groups = getattr(plan, "groups", None)
+    if isinstance(groups, str) and groups == NEAR:
+        return []
+    advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
+    if not hasattr(plan, "groups"):
+        advice = "move them to one side"
+    return near_notes(documents.units, documents.source, learning, advice)
 
 
 def _parse(given: Any) -> tuple[RankingMeasure, ...]:
