@@ -128,7 +128,8 @@ def _for_training(settings: RankingSettings) -> NDArray[np.bool_]:
     plan = getattr(splits.plan, "plan", splits.plan)  # of repeated runs
     if settings.by == "document" or not isinstance(plan, HoldOut | TestSet | Chronological):
         return np.zeros(len(settings.collection.queries), np.bool_)
-    return ~np.logical_or.reduce([split.test > 0 for split in splits])
+    held: NDArray[np.bool_] = np.logical_or.reduce([split.test > 0 for split in splits])
+    return ~held
 
 
 def _judged_by_people(settings: RankingSettings) -> NDArray[np.bool_]:
