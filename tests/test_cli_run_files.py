@@ -213,10 +213,53 @@ def test_the_command_of_version_0_1(capsys):
         (["qrels.txt", *LAMBDA, "--against", "none*.run"], "no run matches none*.run"),
         (["qrels.txt", "--system", "bm25"], "bm25 searches documents, but only judgements"),
         (["plain.run", *LAMBDA], "plain.run"),
-        (["qrels.txt", *LAMBDA, "--by", "document"], "a run was made with all documents"),
         (["qrels.txt"], "name the systems to run with --system"),
     ],
 )
 def test_wrong_input_is_one_line(capsys, arguments, reason):
     assert reason in refused(capsys, *arguments)
     assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("by", ["document", "both"])
+@pytest.mark.parametrize("runs", ["plain.run", "runs/lambda=*.run", "runs/{split}.run"])
+def test_documents_are_held_out_of_a_collection_only(capsys, by, runs):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "qrels.txt", "--system", f"a={runs}(comparable=true)", "--by", by])
+    said = capsys.readouterr().err
+    assert "--by: with judgements alone only queries can be held out" in said
+    assert "name the collection" in said
+
+
+def test_documents_are_not_held_out_of_judgements_in_python_and_in_a_file():
+    plain = {"qrels": "qrels.txt"}
+    system = "a=plain.run(comparable=true)"
+    Path("e.toml").write_text(f"""\
+by = "document"
+collection = {{qrels = "qrels.txt"}}
+systems = ["{system}"]
+""")
+    for given in (
+        heldout.Experiment(collection=plain, systems=[system], by="document"),
+        heldout.Experiment.read("e.toml"),
+    ):
+        with pytest.raises(heldout.HeldoutError, match="judgements alone only queries can be held"):
+            given.run()
+
+
+def test_the_lists_of_all_files_of_a_system_are_kept():
+    """With repeats a query is in several files, here with other documents in each."""
+    queries = [f"q{number:02}" for number in range(40)]
+    plan = KFold(4, repeats=2)
+    for split in plan.splits(heldout.read_qrels("qrels.txt").queries, "query"):
+        held = [query for query, out in zip(queries, split.test, strict=True) if out]
+        names = [f"r{split.key.repeat}-{at}" for at in range(12)]
+        Run.from_dict({query: dict.fromkeys(names, 1.0) for query in held}).write(
+            f"runs/{str(split.key).replace('/', '-')}.run"
+        )
+    results = heldout.Experiment(
+        collection={"qrels": "qrels.txt"}, systems=["x=runs/{split}.run"], plan=plan
+    ).run()
+    for key, ranked in results.runs("x").items():
+        assert {doc[:2] for doc in ranked.docs.tolist()} == {str(key)[:2]}
+        assert len(ranked.docs) == 10 * len(ranked.queries)

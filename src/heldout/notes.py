@@ -47,6 +47,7 @@ Code = Literal[
     "empty-train",
     "twins",
     "duplicates",
+    "near-duplicates",
     "unseen-class",
     # tuning
     "at-an-end",

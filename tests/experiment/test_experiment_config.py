@@ -6,13 +6,16 @@ from pathlib import Path
 
 import pytest
 from experiment_data import overlap, small_collection
+from sklearn.dummy import DummyClassifier
 
+from heldout.cli import main
 from heldout.errors import FormatError
 from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.systems import System
-from heldout.resample.combined import TwoWay
+from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.holdout import HoldOut
 from heldout.resample.plans import KFold
 
 RANKER = """\
@@ -309,3 +312,40 @@ def test_a_problem_of_the_method_is_on_the_line_of_its_old_name(tmp_path):
     (tmp_path / "old.toml").write_text(text)
     with pytest.raises(ExperimentError, match=r"line 4, estimator: unknown method 'magic'"):
         Experiment.read(tmp_path / "old.toml").check()
+
+
+@pytest.mark.parametrize(
+    ("by", "plan"),
+    [
+        ("query", HoldOut(0.2, validation=0.2)),
+        ("document", {"hold_out": 0.2, "validation": 0.2}),
+        ("both", TwoWay(KFold(2), HoldOut(0.2, validation=0.2))),
+        ("query", RepeatedRuns(HoldOut(0.2, validation=3), 2)),
+    ],
+)
+def test_a_validation_part_is_refused(by, plan):
+    system = System.of(overlap, "mine", comparable=True)
+    with pytest.raises(ExperimentError, match=r"^plan.validation: the validation part is not used"):
+        Experiment(collection=small_collection(), systems=[system], by=by, plan=plan).check()
+
+
+def test_a_validation_part_is_refused_in_a_file(folder, capsys, monkeypatch):
+    text = "plan = {hold_out = 0.2, validation = 0.2}\nsystems = ['bm25']\n" + HEAD
+    (found,) = problems(folder, text)
+    assert "plan.validation: the validation part is not used yet; leave it out" in found
+    monkeypatch.chdir(folder)
+    options = ["--queries", "queries.tsv", "--qrels", "qrels.txt", "--system", "bm25"]
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", "docs.jsonl", *options, "--hold-out", "0.2", "--validation", "0.2"])
+    assert "--validation: the validation part is not used yet" in capsys.readouterr().err
+
+
+def test_a_validation_part_of_instances_is_refused():
+    data = {"x": [[one, one % 3] for one in range(30)], "y": [one % 2 for one in range(30)]}
+    with pytest.raises(ExperimentError, match=r"plan.validation: the validation part is not used"):
+        Experiment(
+            task="classification",
+            data=(data["x"], data["y"]),
+            systems={"dummy": DummyClassifier()},
+            plan=HoldOut(0.2, validation=0.2),
+        ).check()

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 from experiment_data import overlap, small_collection
 
+from heldout.data.collection import Collection
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems import System
-from heldout.resample.holdout import HoldOut
+from heldout.resample.combined import RepeatedRuns, TwoWay
+from heldout.resample.given import GivenFolds
+from heldout.resample.holdout import HoldOut, TestSet
 from heldout.resample.plans import Bootstrap, KFold
 
 COLLECTION = small_collection(documents=160, queries=40)
@@ -45,8 +48,6 @@ def test_functions_whose_folds_are_merged_show_their_optimism():
 
 
 def test_the_seen_part_does_not_depend_on_the_order_of_the_documents():
-    from heldout.data.collection import Collection
-
     texts = dict(COLLECTION.documents.pairs())
     turned = Collection(
         dict(reversed(texts.items())), COLLECTION.queries.to_dict(), COLLECTION.qrels.to_dict()
@@ -56,3 +57,69 @@ def test_the_seen_part_does_not_depend_on_the_order_of_the_documents():
         estimate("bm25(k1=1:2:2)", plan=plan, collection=each) for each in (COLLECTION, turned)
     )
     np.testing.assert_allclose(one["train"], other["train"], rtol=1e-12)
+
+
+@pytest.mark.parametrize("plan", [HoldOut(0.3), HoldOut(0.3, repeats=2), TestSet(["q03", "q11"])])
+@pytest.mark.parametrize(
+    "system", ["bm25(k1=0.5:3:4)", System.of(overlap, space={"power": [0, 1]})]
+)
+def test_the_training_score_of_a_hold_out_is_of_the_training_queries(plan, system):
+    results = Experiment(
+        collection=COLLECTION, systems=[system], plan=plan, measures=["AP", "nDCG@10"]
+    ).run()
+    (name,) = results.systems
+    found = results.estimate(name, "AP")
+    assert found["train"] == pytest.approx(results.folds["train"].mean())
+    assert found["optimism"] == pytest.approx(found["train"] - found["value"])
+    other = results.estimate(name, "nDCG@10")["train"]
+    if name != "bm25":
+        assert other is None  # what was learned on the training side was not measured by it
+        return
+    means = []
+    for split, chosen in zip(plan.splits(COLLECTION, "query"), results.chosen(name), strict=True):
+        fixed = Experiment(collection=COLLECTION, systems=[f"bm25(k1={chosen['k1']})"]).run()
+        values = dict(zip(fixed.scores().units, fixed.scores().values[:, 0], strict=True))
+        ids = COLLECTION.queries.ids
+        means.append(np.mean([values[ids[at]] for at in np.flatnonzero(split.train)]))
+    assert other == pytest.approx(np.mean(means))
+
+
+@pytest.mark.parametrize(
+    ("plan", "left"),
+    [
+        (HoldOut(0.3), 0),
+        (TestSet(["q03", "q11", "q12"]), 0),
+        (TestSet(["q03", "q11", "q00"]), 1),  # q00 has nothing to find
+        (RepeatedRuns(HoldOut(0.3), 2), 0),
+        (KFold(4), 1),
+        (GivenFolds({"q03": "a", "q11": "b", "q12": "a"}, strict=False), 37),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("by", ["query", "both"])
+def test_training_queries_of_a_hold_out_are_not_left_out(plan, left, by):
+    judged = COLLECTION.qrels.to_dict() | {"q00": {"d000": 0}}
+    empty = Collection(dict(COLLECTION.documents.pairs()), COLLECTION.queries.to_dict(), judged)
+    results = Experiment(
+        collection=empty,
+        systems=[System.of(overlap, "f", comparable=True)],
+        by=by,
+        plan=plan if by == "query" else TwoWay(plan, KFold(2)),
+    ).run()
+    notes = [note.text for note in results.notes if note.code == "left-out"]
+    assert results.estimate("f")["left_out"] == left
+    assert len(notes) == (left > 0)
+
+
+def test_settings_that_are_all_equal_have_no_edges():
+    def same(train, test, power):
+        del power
+        return overlap(train, test)
+
+    systems = [
+        System.of(same, "same", space={"power": [1, 2, 3]}),
+        System.of(overlap, "different", space={"power": [0.9, 1.0]}),
+    ]
+    results = Experiment(collection=COLLECTION, systems=systems, plan=KFold(4)).run()
+    told = {note.text.partition(":")[0] for note in results.notes if note.code == "at-an-end"}
+    assert told == {"different"}

@@ -17,6 +17,7 @@ from heldout.resample.plans import Bootstrap, KFold
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 from heldout.retrieve.search import search
+from heldout.tune.space import Space
 
 
 @pytest.fixture(scope="module")
@@ -258,7 +259,7 @@ class TestPyTerrier:
         results = Experiment(collection=collection, systems=[system, direct], plan=KFold(3)).run()
         values = results.scores().values  # noqa: PD011 - not a frame
         assert values[:, 0] == pytest.approx(values[:, 1], abs=1e-12)
-        assert sorted(set(made)) == [0.5, 1.0]
+        assert sorted(made) == [0.5, 0.5, 1.0]  # once to see whether it learns, once per setting
         assert results.summary[0]["ship"] == results.summary[1]["ship"]
 
     def test_a_pipeline_with_an_estimator_is_fitted_in_every_fold(self, pt, collection):
@@ -337,3 +338,17 @@ class TestSampledSpaces:
     def test_nothing_to_draw_from(self):
         with pytest.raises(InputError, match="sample is the number of points drawn from a space"):
             System.of("bm25", sample=3)
+
+
+def test_a_grid_is_listed_a_few_times_not_once_per_setting(collection, monkeypatch):
+    listed, points = [], Space.points
+
+    def counted(space):
+        listed.append(space)
+        return points(space)
+
+    monkeypatch.setattr(Space, "points", counted)
+    system = "bm25(k1=0.5:3:20, b=0:1:5)"
+    results = Experiment(collection=collection, systems=[system], plan=KFold(2)).run()
+    assert len(results.surface) == 300
+    assert 0 < len(listed) < 40

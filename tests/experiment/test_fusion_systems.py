@@ -8,6 +8,7 @@ from experiment_data import overlap, small_collection, table_bytes
 
 import heldout
 from heldout.cli import main
+from heldout.data.run import Qrels, Run
 from heldout.errors import HeldoutError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems import FusionSystem
@@ -289,3 +290,23 @@ def test_systems_that_learn_cannot_be_parts(collection):
     systems = [searched, "ql-jm", "hybrid=rrf(bm25, ql-jm)"]
     with pytest.raises(HeldoutError, match="Optuna searches each training side by itself"):
         Experiment(collection=collection, systems=systems, plan=PLAN).check()
+
+
+def test_files_of_parts_are_read_once_per_setting_of_the_parts_before(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(4)}
+    Qrels.from_dict(qrels).write("qrels.txt")
+    for part in "xy":
+        for at in range(3):
+            run = {query: {"a": at + 1.0, "b": 2.5} for query in qrels}
+            Run.from_dict(run).write(f"{part}-k={at}.run")
+    true_read, read = Run.read, []
+
+    def counted(path, *arguments, **named):
+        read.append(path)
+        return true_read(path, *arguments, **named)
+
+    monkeypatch.setattr(Run, "read", counted)
+    systems = {"x": "x-k=*.run", "y": "y-k=*.run", "both": "wsum(x, y, w=0:1:3)"}
+    Experiment(collection={"qrels": "qrels.txt"}, systems=systems, plan=KFold(2)).check()
+    assert len(read) == 3 + 3 + (3 + 3 * 3)

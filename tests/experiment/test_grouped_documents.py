@@ -5,7 +5,7 @@ import pytest
 from document_data import indexed, topical_collection
 from experiment_data import small_collection, table_bytes
 
-from heldout import Collection, Experiment, KFold, System
+from heldout import Collection, Experiment, HoldOut, KFold, RepeatedRuns, System, TestSet, TwoWay
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.choose_in_document_folds import _inner_side
@@ -77,10 +77,43 @@ def test_a_system_that_memorises_texts_gets_what_is_right():
 
 def test_copies_that_were_changed_a_little_need_near_duplicates():
     copied = doubled(small_collection(), lambda text: text + MARK)
-    assert estimate(memorise, copied)[0] > 0.95
+    wrong, said = estimate(memorise, copied)
+    assert wrong > 0.95
+    assert "near-duplicates" in said
     right, said = estimate(memorise, copied, "near-duplicates")
     assert "duplicates" in said
+    assert "near-duplicates" not in said
     assert right == estimate(ignore, copied, "near-duplicates")[0] < 0.5
+
+
+SAFE = System.of(memorise, "safe", comparable=True, learns=False)
+LEARNS = System.of(memorise, "own", comparable=True)
+SIDES = TestSet(["d001", "d007-copy"])
+
+
+@pytest.mark.parametrize(
+    ("systems", "by", "plan", "advice"),
+    [
+        ([LEARNS], "document", KFold(3), "--groups near-duplicates"),
+        ([SAFE, LEARNS], "document", HoldOut(0.3), "--groups near-duplicates"),
+        ([LEARNS], "document", RepeatedRuns(KFold(3), 2), "--groups near-duplicates"),
+        ([LEARNS], "document", SIDES, "move them to one side"),
+        ([LEARNS], "both", TwoWay(KFold(2), KFold(2)), "--groups near-duplicates"),
+        ([LEARNS], "both", TwoWay(KFold(2), KFold(2, groups="near-duplicates")), None),
+        ([LEARNS], "query", KFold(3), None),
+        (["bm25", SAFE], "document", KFold(3), None),
+    ],
+)
+def test_systems_that_learn_are_warned_about_near_duplicates(systems, by, plan, advice):
+    copied = doubled(small_collection(), lambda text: text + MARK)
+    found = Experiment(collection=copied, systems=systems, by=by, plan=plan).check().notes
+    said = [note.text for note in found if note.code == "near-duplicates"]
+    assert len(said) == (advice is not None)
+    assert all("own learned may be held-out text: " in one and advice in one for one in said)
+
+
+def test_without_near_duplicates_there_is_no_warning():
+    assert "near-duplicates" not in estimate(memorise, small_collection())[1]
 
 
 @pytest.mark.parametrize("by", ["document", "both"])

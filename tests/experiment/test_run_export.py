@@ -52,6 +52,10 @@ def test_document_folds_are_one_merged_ranking_and_its_parts(tmp_path):
     assert names == [
         x for s in ("bm25", "ql-jm") for x in (f"{s}.run", *(f"{f}.run" for f in folds))
     ]
+    parts = found.fold_predictions("bm25")
+    assert [str(part.key).replace("/", "-") for part in parts] == folds
+    for part in parts:
+        assert part.predictions.to_dict() == found.runs("bm25")[f"r0-f{part.key.fold}"].to_dict()
     whole = found.predictions("bm25").to_dict()
     joined = {query: {} for query in whole}
     for part in found.runs("bm25").values():

@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from experiment_data import small_collection, table_bytes
+from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, MissingExtraError
@@ -247,6 +247,13 @@ def test_refused_where_it_cannot_be_done(tmp_path):
         def transform(self, topics):
             return topics
 
+    search = {"search": "optuna", "trials": 2}
+    with pytest.raises(HeldoutError, match=r"functions that learn \(not with learns = false\)"):
+        System.of(overlap, learns=False, space={"power": [0, 1]}, **search)
+    for space in (None, {"metric": ["ip", "cosine"]}):
+        text = "vectors(docs.npy, queries.npy)" if space else "vectors(d, q, metric=ip,cosine)"
+        with pytest.raises(HeldoutError, match='search = "optuna" does not work with vectors'):
+            System.of(text, space=space, **search)
     with pytest.raises(HeldoutError, match="works with built-in models, fusions, functions"):
         System.of(Transformer, kind="transformer", space={"a": [1, 2]}, search="optuna", trials=2)
 

@@ -329,7 +329,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--validation",
         type=_share,
         metavar="X",
-        help="with --hold-out: a validation part of this size",
+        help="with --hold-out: a validation part of this size (only heldout split uses it)",
     )
     add(
         "--stratify",

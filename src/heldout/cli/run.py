@@ -66,9 +66,9 @@ reorder the first documents of a model, a run or another system. vectors(docs.np
 ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
-If all systems are run files or fusions of them, judgements are enough. A file with task =
-"classification" or "regression" has a table as [data] (file, target, text or features) and
-scikit-learn estimators as systems (estimator = "module:name", step__param in space).
+If all systems are run files or fusions of them and queries are held out, judgements are enough.
+A file with task = "classification" or "regression" has a table as [data] (file, target, text or
+features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
 # Options that describe an experiment; a file does that itself.

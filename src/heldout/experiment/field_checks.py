@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from heldout.errors import MeasureError
 from heldout.measure.base import Measure
 from heldout.measure.syntax import is_one_measure
+from heldout.resample.combined import TwoWaySplits
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan
 
@@ -19,8 +20,9 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.experiment.schema import ExperimentFields
     from heldout.experiment.systems import System
+    from heldout.resample.split import Splits
 
-__all__ = ["check_names", "given_measures", "given_plan", "splitting"]
+__all__ = ["check_names", "check_validation", "given_measures", "given_plan", "splitting"]
 
 M = TypeVar("M", bound=Measure)
 
@@ -86,3 +88,15 @@ def splitting(problems: Problems) -> Iterator[None]:
     with problems.at("plan"), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResamplingWarning)
         yield
+
+
+def check_validation(splits: Splits, problems: Problems) -> None:
+    """Add that a validation part would not be used, if there is one."""
+    both = isinstance(splits, TwoWaySplits)
+    parts = (splits.queries, splits.documents) if both else (splits,)  # type: ignore[attr-defined]
+    if any(part[0].validation is not None for part in parts):
+        problems.add(
+            "plan.validation",
+            "the validation part is not used yet; leave it out: parameters are tuned on the "
+            "training data, by inner folds where a system learns",
+        )

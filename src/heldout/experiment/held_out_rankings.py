@@ -72,7 +72,8 @@ class HeldOutRankings:
         mine = self._results.held_out.filter(pl.col("system") == system)
         return [
             FoldPredictions(system, _key(part), _run(part, system))
-            for part in mine.partition_by(_PLACE, maintain_order=True)
+            for whole in mine.partition_by(_PLACE, maintain_order=True)
+            for part in self._folds(whole)
         ]
 
     def runs(self, system: str) -> dict[str, Run]:

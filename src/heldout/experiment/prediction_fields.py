@@ -8,7 +8,13 @@ import numpy as np
 
 from heldout.data.predictions import NumberPredictions
 from heldout.errors import InputError
-from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
+from heldout.experiment.field_checks import (
+    check_names,
+    check_validation,
+    given_measures,
+    given_plan,
+    splitting,
+)
 from heldout.experiment.instances import instances_from
 from heldout.experiment.measure_files import loaded
 from heldout.experiment.plan_fields import named_plan, plan_from_table
@@ -129,6 +135,7 @@ def _splits(
     splits: Splits | None = None
     with splitting(problems):
         splits = data.divided(plan)
+        check_validation(splits, problems)
         _check_sides(splits, data)
     if splits is not None and any(system.tuned for system in systems):
         with problems.at("inner"):

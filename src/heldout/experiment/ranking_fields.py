@@ -12,7 +12,13 @@ from heldout.data.paths import is_there, names_file
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.experiment.field_checks import check_names, given_measures, given_plan, splitting
+from heldout.experiment.field_checks import (
+    check_names,
+    check_validation,
+    given_measures,
+    given_plan,
+    splitting,
+)
 from heldout.experiment.judged_collection import judged_collection
 from heldout.experiment.machine_fields import given_judges, given_machine
 from heldout.experiment.measure_files import loaded
@@ -30,7 +36,9 @@ from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
 from heldout.measure.parse import parse_measures
 from heldout.notes import Note
-from heldout.resample.combined import TwoWay
+from heldout.resample.combined import TwoWay, TwoWaySplits
+from heldout.resample.duplicates import near_notes
+from heldout.resample.groups import NEAR
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
 
@@ -154,7 +162,23 @@ def _notes(
             "tuned on all of them, which gives the same choice"
         )
         found.append(Note("inner-folds", text, "info"))
+    learning = [system.name for system in systems if system.learns]
+    if by != "query" and learning:
+        found += _near_duplicates(splits, learning)
     return tuple(found)
+
+
+def _near_duplicates(splits: Splits, learning: list[str]) -> list[Note]:
+    """Return a note about nearly equal documents on both sides, unless they are kept together."""
+    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
+    plan = getattr(documents.plan, "plan", documents.plan)  # of repeated runs
+    groups = getattr(plan, "groups", None)
+    if isinstance(groups, str) and groups == NEAR:
+        return []
+    advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
+    if not hasattr(plan, "groups"):
+        advice = "move them to one side"
+    return near_notes(documents.units, documents.source, learning, advice)
 
 
 def _parse(given: Any) -> tuple[RankingMeasure, ...]:
@@ -260,7 +284,8 @@ def _collection(
         return None, None
     source, collection = found.moved(_found_from(folder)), None
     if source.source is None:
-        return _judged_alone(source, systems, fields.keep_depth, machine, problems), None
+        top = fields.keep_depth
+        return _judged_alone(source, systems, _by(fields), top, machine, problems), None
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
@@ -271,6 +296,7 @@ def _collection(
 def _judged_alone(
     table: CollectionTable,
     systems: tuple[System[Any], ...],
+    by: By,
     top: int,
     machine: GivenMachine | None,
     problems: Problems,
@@ -278,6 +304,13 @@ def _judged_alone(
     """Make a collection from judgements and the run files of all systems."""
     if table.qrels is None:
         problems.add("collection.source", "is missing")
+        return None
+    if by != "query":
+        problems.add(
+            "by",
+            "with judgements alone only queries can be held out, since the documents without a "
+            "judgement are unknown: name the collection, and give the judgements as its qrels",
+        )
         return None
     for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
         if getattr(table, name) is not None:
@@ -361,6 +394,7 @@ def _splits(
     splits: Splits | None = None
     with splitting(problems):
         splits = plan.splits(collection, "document" if by == "document" else "query")
+        check_validation(splits, problems)
         check_splits(splits, by, systems, given, problems)
         inner = given.inner
         if inner is not None:

@@ -16,9 +16,12 @@ from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
 from heldout.experiment.two_judges import judge_held_out
 from heldout.infer.intervals.bounded import bounds_inside
+from heldout.resample.holdout import Chronological, HoldOut, TestSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
@@ -67,6 +70,7 @@ def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note])
     from heldout.infer.scoring.machine import system_estimates  # SciPy
 
     human = results.manifest["settings"]["machine"]["human_queries"]
+    trained = int((_for_training(settings) & _judged_by_people(settings)).sum())
     alone = len(results.systems) == 1  # of several, the comparison warns
     for measure in settings.measures:
         if measure.higher_is_better is None:
@@ -76,7 +80,7 @@ def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note])
         for at, system in enumerate(results.summary):
             record = next(one for one in system["estimates"] if one["measure"] == str(measure))
             record.update(_combined(system_estimates(scores, at, settings.level)))
-            record["left_out"] = human - len(scores.units)  # of the queries that people judged
+            record["left_out"] = human - len(scores.units) - trained  # of those people judged
             if settings.tune_on_machine:
                 record["train"] = record["optimism"] = None  # of other judgements
     kept = results.manifest["notes"]
@@ -109,10 +113,28 @@ def _bounds(interval: Interval) -> Bounds:
 def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[EstimateRecord]:
     values = outcome.per_query()
     if outcome.estimates:
-        return [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
-    if settings.by == "query":
-        return [_by_query(settings, outcome, row, values[row]) for row in range(len(values))]
-    return [_per_fold(settings, row, values[row]) for row in range(len(values))]
+        found = [_averaged(settings, outcome, row) for row in range(len(settings.measures))]
+    elif settings.by == "query":
+        found = [_by_query(settings, outcome, row, values[row]) for row in range(len(values))]
+    else:
+        found = [_per_fold(settings, row, values[row]) for row in range(len(values))]
+    trained = int(_for_training(settings).sum())
+    return [{**one, "left_out": one["left_out"] - trained} for one in found]
+
+
+def _for_training(settings: RankingSettings) -> NDArray[np.bool_]:
+    """Return the queries that a plan with one test set never holds out, as one expects of it."""
+    splits: Any = settings.splits.queries if settings.by == "both" else settings.splits  # type: ignore[attr-defined]
+    plan = getattr(splits.plan, "plan", splits.plan)  # of repeated runs
+    if settings.by == "document" or not isinstance(plan, HoldOut | TestSet | Chronological):
+        return np.zeros(len(settings.collection.queries), np.bool_)
+    held: NDArray[np.bool_] = np.logical_or.reduce([split.test > 0 for split in splits])
+    return ~held
+
+
+def _judged_by_people(settings: RankingSettings) -> NDArray[np.bool_]:
+    people = set() if settings.machine is None else set(settings.machine.judged.human.queries)
+    return np.array([query in people for query in settings.collection.queries.ids])
 
 
 def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> EstimateRecord:
@@ -164,6 +186,8 @@ def _by_query(
     found = _counts(settings, row, values)
     interval = _interval(values[kept], settings.level, settings.measures[row].range)
     train = mean_of(outcome.training[row, kept])
+    if _for_training(settings).any():
+        train = _on_training_queries(settings, outcome, row)
     sign = -1 if settings.measures[row].higher_is_better is False else 1
     return {
         **found,
@@ -177,6 +201,25 @@ def _by_query(
         "optimism": sign * (train - mean_of(values)),
         "target_size": len(settings.collection.documents),
     }
+
+
+def _on_training_queries(settings: RankingSettings, outcome: RankedOutcome, row: int) -> float:
+    """Return the mean over splits of the selected point on the training queries; NaN: unknown."""
+    if settings.measures[row] == settings.tune_for:
+        # By inner folds, the score of a system that learns is not one on what it has learned from.
+        known = settings.inner is None or outcome.points is not None
+        return mean_of(np.array([fold.chosen.train for fold in outcome.folds if known]))
+    if outcome.points is None:
+        return math.nan
+    pairs = zip(settings.splits, outcome.folds, strict=True)
+    return mean_of(
+        np.array(
+            [
+                mean_of(np.repeat(outcome.points[row, fold.chosen.number], split.train))
+                for split, fold in pairs
+            ]
+        )
+    )
 
 
 def _interval(values: Any, level: float, ends: tuple[float, float]) -> tuple[float, float, str]:

@@ -13,6 +13,7 @@ from typing import (
     NotRequired,
 )
 
+import numpy as np
 from pydantic import with_config
 from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
@@ -28,9 +29,12 @@ from heldout.experiment.typed_json import (
     read_into,
     refuse_edited,
 )
+from heldout.tune.choice import TIE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.systems import System
@@ -229,23 +233,30 @@ def summarise_choices(
         "chosen": chosen,
         "ship": system.settings(final),
         "ship_number": final,
-        "edges": _edges(system, numbers, final) if system.tuned else [],
+        "edges": _edges(system, outcome) if system.tuned else [],
     }
     return plain(described)  # type: ignore[no-any-return]
 
 
-def _edges(system: System[Any], numbers: list[int], final: int) -> list[Edge]:
+def _edges(system: System[Any], outcome: Outcome) -> list[Edge]:
     """Return parameters whose chosen value is the first or last of its grid."""
     found: dict[str, Edge] = {}
-    for number in [*numbers, final]:
-        for name in system.edges(number):
-            value: Any = system.points()[number][name]  # only numbers have edges
+    for chosen in [*(row.chosen for row in outcome.folds), outcome.final]:
+        if _all_tie(chosen.surface):
+            continue
+        for name in system.edges(chosen.number):
+            value: Any = system.point_at(chosen.number)[name]  # only numbers have edges
             known = found.setdefault(
                 f"{name}={value}", {"name": name, "value": value, "folds": 0, "shipped": False}
             )
-            known["folds"] += 1
-    for name in system.edges(final):
-        known = found[f"{name}={system.points()[final][name]}"]
-        known["shipped"] = True
-        known["folds"] -= 1
+            if chosen is outcome.final:
+                known["shipped"] = True
+            else:
+                known["folds"] += 1
     return list(found.values())
+
+
+def _all_tie(means: NDArray[np.float64]) -> bool:
+    """Return whether all points are equal, so that the first one was taken, not selected."""
+    known = means[np.isfinite(means)]
+    return len(known) > 1 and bool(np.ptp(known) <= TIE * np.abs(known).max())

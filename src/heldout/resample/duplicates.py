@@ -12,6 +12,8 @@ from heldout.notes import Note
 from heldout.resample.notices import PlanError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from heldout.data.documents import Documents
@@ -20,7 +22,15 @@ if TYPE_CHECKING:
     from heldout.resample.sources import Source
     from heldout.resample.units import Units
 
-__all__ = ["MANY", "crossing", "document_texts", "equal_rows", "same_texts", "text_notes"]
+__all__ = [
+    "MANY",
+    "crossing",
+    "document_texts",
+    "equal_rows",
+    "near_notes",
+    "same_texts",
+    "text_notes",
+]
 
 MANY: Final = 0.01
 """The share of documents with duplicates that causes a warning."""
@@ -151,6 +161,30 @@ def text_notes(units: Units, source: Source, given: object) -> list[Note]:
             "together, too"
         )
     return [Note("duplicates", text, severity, int(equal.sum()))]
+
+
+def near_notes(units: Units, source: Source, systems: Sequence[str], advice: str) -> list[Note]:
+    """Return a note about documents with nearly the same text on both sides, if there are any.
+
+    Parameters
+    ----------
+    systems
+        Those that learn.
+    advice
+        What to do about it.
+    """
+    from heldout.resample.near_duplicates import near_duplicates  # compiled loops
+
+    codes = near_duplicates(document_texts(units))
+    across = crossing(codes if units.places is None else codes[units.places], source)
+    if not across.any():
+        return []
+    # A few documents are enough to mislead, if they are the relevant ones.
+    text = (
+        f"{_counted(across, units)} have nearly the same text as a document on the other side, so "
+        f"that what {', '.join(systems)} learned may be held-out text: {advice}"
+    )
+    return [Note("near-duplicates", text, "warning", int(across.sum()))]
 
 
 def _severity(found: Flags) -> Severity:

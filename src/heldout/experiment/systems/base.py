@@ -245,6 +245,10 @@ class System(ABC, Generic[S]):
             return ({},)
         return tuple(dict(point) for point in self.space.points())
 
+    def point_at(self, number: int) -> Point:
+        """Return one of the parameter settings, without making the others."""
+        return {} if self.space is None else dict(self.space.point(number))
+
     def shown_points(self) -> str:
         """Describe how many parameter settings are tried."""
         return count_of(len(self.points()), "value")
@@ -261,7 +265,7 @@ class System(ABC, Generic[S]):
 
     def settings(self, number: int) -> Point:
         """Return all parameters at a point, the fixed ones first."""
-        return {**dict(self.parameters), **self.points()[number]}
+        return {**dict(self.parameters), **self.point_at(number)}
 
     def edges(self, number: int) -> tuple[str, ...]:
         """Return the parameters whose value is the first or last of its grid."""

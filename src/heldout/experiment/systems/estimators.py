@@ -108,13 +108,17 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         """Return the parameter settings to choose from; of two, the earlier one is simpler."""
         return tuple(dict(point) for point in self.grid)
 
+    def point_at(self, number: int) -> Point:
+        """Return one of the parameter settings."""
+        return dict(self.grid[number])
+
     def examples(self) -> tuple[Mapping[str, Any], ...]:
         """Return parameter settings to check before the run; together they have every value."""
         return self.grid
 
     def settings(self, number: int) -> Point:
         """Return all parameters at a point, as plain values."""
-        found = {**dict(self.parameters), **self.points()[number]}
+        found = {**dict(self.parameters), **self.point_at(number)}
         return {name: plain_value(value) for name, value in found.items()}
 
     def edges(self, number: int) -> tuple[str, ...]:
@@ -342,7 +346,7 @@ def _notes(
         warned.update(record.warned)
     notes = []
     for point, reasons in sorted(failed.items()):
-        tried = ", ".join(f"{key}={value}" for key, value in system.points()[point].items())
+        tried = ", ".join(f"{key}={value}" for key, value in system.point_at(point).items())
         times = _times(len(reasons))
         text = f"{tried} failed on {times} and was not chosen there (first {reasons[0]})"
         notes.append(Note("failed-fits", text))

@@ -80,13 +80,16 @@ class FoldRunSystem(System["RankingSettings"]):
         return sorted(glob.glob("*".join(map(glob.escape, parts))))  # noqa: PTH207
 
     def ranked(self, top: int = TOP) -> Iterator[Run]:
-        """Yield one run of all files, for the ids of its queries and documents."""
+        """Yield runs of all queries that together have the lists of all files, for their ids."""
         del top
-        joined: dict[str, dict[str, float]] = {}
+        lists: dict[str, list[dict[str, float]]] = {}
         for path in self.files():
             for query, documents in Run.read(path).to_dict().items():
-                joined.setdefault(query, documents)
-        yield Run.from_dict(joined, self.name)
+                lists.setdefault(query, []).append(documents)
+        # A query has several lists if it is held out several times.
+        for at in range(max(map(len, lists.values()), default=1)):
+            every = {query: own[min(at, len(own) - 1)] for query, own in lists.items()}
+            yield Run.from_dict(every, self.name)
 
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with a hash of each file."""

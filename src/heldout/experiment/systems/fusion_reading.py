@@ -55,7 +55,7 @@ def fusion_of_text(
 ) -> System[Any]:
     """Make a fusion from its method and from what is in brackets behind it."""
     if options.comparable is not None:
-        raise InputError("comparable is only for functions and objects")
+        raise InputError("comparable is only for functions, objects and runs")
     parts, written = split_parts(text)
     fixed, axes = written_parameters(how, written)
     home = "" if folder is None else str(folder)

@@ -160,11 +160,10 @@ class FusionSystem(System["RankingSettings"]):
         fixed = [part for part in self.linked_parts() if not part.needs_documents]
         if len(fixed) < len(self.parts):
             return
-        for combination in np.ndindex(*(len(part.points()) for part in fixed)):
-            pairs = zip(fixed, combination, strict=True)
-            runs = [run for part, number in pairs for run in _nth(part.ranked(top), number)]
+        fusions = self.fusions()
+        for runs in _combinations(fixed, top):
             yield from runs
-            yield from fuse_tops(runs, self.fusions(), top)
+            yield from fuse_tops(runs, fusions, top)
 
     def linked_parts(self) -> tuple[System[Any], ...]:
         """Return its parts as systems."""
@@ -212,16 +211,16 @@ class FusionSystem(System["RankingSettings"]):
         chosen = np.array(task.points, np.int64).reshape(-1, len(parts))
         if task.kind == FOLDS:
             return self._perform_folds(task.split, chosen, context)
-        combinations = _distinct(chosen)
+        combinations, fusions = _distinct(chosen), self.fusions()
         values, tops, lists = [], [], []
         for at, combination in enumerate(combinations):
             runs = self.runs(combination, context)
-            values.append(measured(settings, runs, self.fusions()))
+            values.append(measured(settings, runs, fusions))
             picked, _ = choose_static(self, settings, values[-1])
             mine = {picked[split].number for split in _splits_of(chosen, combination)}
             points = sorted(mine)
             tops += [(at, point) for point in points]
-            lists += first_lists(settings, runs, [self.fusions()[point] for point in points])
+            lists += first_lists(settings, runs, [fusions[point] for point in points])
         return FusionRecord(
             chosen=chosen,
             values=np.stack(values),
@@ -383,5 +382,11 @@ def _splits_of(chosen: Ints, combination: Combination) -> list[int]:
     return [at for at, row in enumerate(chosen[:-1].tolist()) if tuple(row) == combination]
 
 
-def _nth(runs: Iterator[Run], number: int) -> list[Run]:
-    return [run for at, run in enumerate(runs) if at == number]
+def _combinations(parts: Sequence[System[Any]], top: int) -> Iterator[tuple[Run, ...]]:
+    """Yield a run of each part, for all their settings; only one of each is in memory at a time."""
+    if not parts:
+        yield ()
+        return
+    for run in parts[0].ranked(top):
+        for others in _combinations(parts[1:], top):
+            yield run, *others

@@ -1,4 +1,4 @@
-"""Built-in models under document folds: one pass over the index for all folds."""
+"""Built-in models under document folds: a pass to tune each, and one for all that is held out."""
 
 from __future__ import annotations
 

@@ -81,10 +81,10 @@ class Scheme(ABC):
         del task
         return 0
 
-    def candidates(self, index: AnyIndex) -> Candidates:
-        """Return the model at every point, ready to rank."""
+    def candidates(self, index: AnyIndex, points: Sequence[int] | None = None) -> Candidates:
+        """Return the model at some points (None: at every point), ready to rank."""
         settings = self.settings
-        models = self.system.models()
+        models = self.system.models(points)
         return Candidates.make(index, settings.collection, models, depth=settings.depth)
 
     def grid_tasks(self) -> Iterator[Task]:
@@ -96,10 +96,10 @@ class Scheme(ABC):
 
     def perform_grid(self, task: Task, index: AnyIndex) -> GridRecord:
         """Rank and evaluate some points on all queries."""
-        candidates = self.candidates(index)
+        candidates = self.candidates(index, task.points)
         side = whole_side(index, candidates.vocabulary)
         measures = [*self.settings.measures, self.settings.tune_for]
-        return GridRecord(values=candidates.evaluate(side, measures, task.points))
+        return GridRecord(values=candidates.evaluate(side, measures))
 
     def grid_values(self, records: Mapping[str, Record]) -> Floats:
         """Return measures × points × queries on all data, the tuning measure last."""

@@ -101,7 +101,7 @@ class DocumentSplits(Scheme):
         return block_bytes(self.settings, len(self._mine(task))) if task.kind == SIDES else 0
 
     def _at_once(self) -> int:
-        return splits_at_once(self.settings, self.system.models()[0])
+        return splits_at_once(self.settings, self.system.models([0])[0])
 
     def _side_tasks(self) -> Iterator[Task]:
         name, splits, step = self.system.name, self.settings.splits, self._at_once()

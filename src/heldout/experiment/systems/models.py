@@ -71,9 +71,10 @@ class ModelSystem(System["RankingSettings"]):
 
     model: str
 
-    def models(self) -> tuple[Model, ...]:
-        """Return the model at every point."""
-        settings = [self.settings(number) for number in range(len(self.points()))]
+    def models(self, points: Sequence[int] | None = None) -> tuple[Model, ...]:
+        """Return the model at some points; None: at every point."""
+        numbers = range(len(self.points())) if points is None else points
+        settings = (self.settings(number) for number in numbers)
         # `systems.reading` has checked that all of them are numbers.
         return tuple(
             Model.make(self.model, **cast("dict[str, float]", setting)) for setting in settings
@@ -131,7 +132,7 @@ class ModelSystem(System["RankingSettings"]):
 
         if context.index is None:
             raise InputError(f"{self.name}: there is no index")
-        settings, model = context.settings, self.models()[number]
+        settings, model = context.settings, self.models([number])[0]
         queries, depth = settings.collection.queries, settings.depth
         return search(context.index, queries, model, k=depth, name=self.name)
 
@@ -220,4 +221,4 @@ class ModelSystem(System["RankingSettings"]):
         from heldout.retrieve.statistics import Vocabulary
 
         vocabulary = Vocabulary.of(index.encode(settings.collection.queries.texts))
-        return score_room(index, vocabulary, self.models()[0], values)
+        return score_room(index, vocabulary, self.models([0])[0], values)

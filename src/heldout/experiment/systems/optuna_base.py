@@ -77,6 +77,10 @@ class Searched:
         """Return the points tried on any training side; none before the run."""
         return self.tried
 
+    def point_at(self, number: int) -> Point:
+        """Return one of the points that were tried."""
+        return self.tried[number]
+
     def shown_points(self) -> str:
         """Describe how many points are tried."""
         return f"{count_of(self.trials, 'trial')} of Optuna per training side"

@@ -378,8 +378,9 @@ def searched(system: System[Any], trials: int) -> System[Any]:
     kind = _KINDS.get(type(system))
     if kind is None:
         raise InputError(
-            f'{system.name}: search = "optuna" works with built-in models, fusions, functions and '
-            "objects with fit and predict"
+            f'{system.name}: search = "optuna" works with built-in models, fusions, functions '
+            "that learn (not with learns = false) and objects with fit and predict: use grid or "
+            "random"
         )
     check_optuna()
     given = {field.name: getattr(system, field.name) for field in fields(type(system))}

@@ -132,7 +132,9 @@ def vectors_of(
     """Make a system that ranks by vectors; see `System.vectors`."""
     from heldout.experiment.systems.vectors import VectorSystem, vector_pair
 
-    space, _ = _drawn(options)
+    space, trials = _drawn(options)
+    if trials:
+        raise InputError(f'{name or "vectors"}: search = "optuna" does not work with vectors')
     made = VectorSystem(
         name=name or "vectors",
         call=vector_pair(documents, queries, folder),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from heldout.errors import USER_FAULTS, InputError, MissingExtraError, cause_of
@@ -42,10 +42,16 @@ class TransformerSystem(StaticCallSystem):
     """
 
     kind: CallKind = "transformer"
+    _known: list[bool] = field(default_factory=list, init=False, compare=False, repr=False)
 
     @property
     def learns(self) -> bool:
-        """Whether a part of it must be fitted."""
+        """Whether a part of it must be fitted; what makes it is called once to find out."""
+        if not self._known:
+            self._known.append(self._find_learns())
+        return self._known[0]
+
+    def _find_learns(self) -> bool:
         call = self.call
         if _makes(call):
             try:
