@@ -1,5 +1,6 @@
 """Files that once ended in a traceback, or did not end: they are read, or refused in words."""
 
+import os
 import signal
 import sys
 from functools import cache
@@ -132,7 +133,7 @@ def test_a_reader_that_dies_is_found_and_the_rest_goes_on(tmp_path, monkeypatch)
         "        if content == b'large': bytearray(8 << 30)\n"
         "READERS = {'mine': (1, Reader)}\n"
     )
-    monkeypatch.setenv("PYTHONPATH", f"{HERE.parents[1] / 'benchmarks'}")
+    monkeypatch.setenv("PYTHONPATH", f"{HERE.parents[1] / 'benchmarks'}", prepend=os.pathsep)
     copied = tmp_path / "fuzz.py"
     copied.write_bytes(Path(fuzz.__file__).read_bytes())
     monkeypatch.setattr(fuzz, "__file__", str(copied))
