@@ -95,7 +95,9 @@ def _run(options: argparse.Namespace) -> int | None:
     """Run a command; commands return their exit code, so only code of the user's exits."""
     try:
         code: int | None = options.run(options)
-    except SystemExit as error:
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         raise HeldoutError(f"your code failed: {cause_of(error)}") from error
     return code
 
