@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from heldout.errors import MeasureError
 from heldout.experiment.systems.references import load_reference
 from heldout.measure.base import Measure
-from heldout.measure.custom import define_measure, registered_name
 from heldout.measure.parse import parse_measure
 from heldout.measure.syntax import is_function
 
@@ -42,6 +41,8 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
     folder
         Where a relative path starts.
     """
+    from heldout.measure.custom import define_measure, registered_name  # rarely needed
+
     match = _REFERENCE.fullmatch(reference.strip())
     if match is None:
         raise MeasureError(f"{reference}: expected file.py:name")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from typing import TYPE_CHECKING, Any
 
 from pydantic import with_config
@@ -11,8 +12,6 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout.errors import MeasureError
 from heldout.experiment.typed_json import WRITTEN, FiniteNumber
-from heldout.measure.custom import define_measure, own_function
-from heldout.measure.custom_predictions import keyword_defaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,6 +35,11 @@ class OwnMeasure(TypedDict):
 
 def describe_own(measures: Iterable[Measure]) -> list[OwnMeasure]:
     """Return the user's own among some measures, each once whatever its parameters are."""
+    if "heldout.measure.custom" not in sys.modules:  # there are none
+        return []
+    from heldout.measure.custom import own_function
+    from heldout.measure.custom_predictions import keyword_defaults
+
     found: dict[str, OwnMeasure] = {}
     for measure in measures:
         function = own_function(measure.task, measure.family)
@@ -63,8 +67,12 @@ def know_own(manifest: Manifest) -> None:
     Results have their values; such a measure has their direction and range, and cannot be computed.
     """
     settings = manifest["settings"]
+    if "own_measures" not in settings:
+        return
+    from heldout.measure.custom import define_measure, own_function
+
     task: Any = settings["task"]
-    for one in settings.get("own_measures", ()):
+    for one in settings["own_measures"]:
         known = own_function(task, one["name"])
         if known is None or _is_placeholder(known):
             low, high = one["low"], one["high"]
@@ -78,6 +86,8 @@ def know_own(manifest: Manifest) -> None:
 
 def is_stored(measure: Measure) -> bool:
     """Return whether only the values of a measure are known, not its function."""
+    from heldout.measure.custom import own_function
+
     return _is_placeholder(own_function(measure.task, measure.family))
 
 
