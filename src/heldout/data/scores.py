@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.io.score_table import read_score_table
-from heldout.data.notes import count_of
+from heldout.data.notes import count_of, named_few
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -217,7 +217,9 @@ class Scores:
     def index(self, system: str) -> int:
         """Return the number of a system."""
         if system not in self.systems:
-            raise InputError(f"no system {system!r}; found {', '.join(self.systems)}")
+            raise InputError(
+                f"no system {system!r}; found {named_few(self.systems, len(self.systems), 10)}"
+            )
         return self.systems.index(system)
 
 
