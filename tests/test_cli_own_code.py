@@ -1,6 +1,9 @@
 """Code of the user's on the command line: functions with parameters, and measures."""
 
 import json
+import math
+import subprocess
+import sys
 
 import pytest
 
@@ -29,6 +32,24 @@ def FirstGrade(ranked, *, scale=1.0):
 
 def worst(truth, predicted):
     return -abs(truth - predicted).max()
+
+
+@heldout.define_measure(name="Cost", bounds=(0, 9), higher_is_better=False)
+def cost(ranked, *, power=1):
+    return (2.0 - FirstGrade(ranked)) ** power
+
+
+def failing(ranked):
+    return {}[ranked.query]
+
+
+class Pipe:
+    def transform(self, topics):
+        return topics
+
+
+def make(p=1):
+    return Pipe()
 
 
 Short = heldout.parse_measure("nDCG@3", "ranking")
@@ -77,6 +98,13 @@ def test_a_function_with_parameters(capsys):
     assert "--system own/my.py:gone" in refused(capsys, "run", "data", "--system", "own/my.py:gone")
 
 
+def test_a_transformer_needs_pyterrier(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyterrier", None)  # as if it were not installed
+    said = refused(capsys, "run", "data", "--system", "own/my.py:make(p=1,2)", "--folds", "3")
+    assert said.count("\n") == 1
+    assert "PyTerrier is not installed: pip install python-terrier" in said
+
+
 def test_comparable_scores_are_said_in_the_text(capsys):
     folds = ["--by", "document", "--folds", "2"]
     system = "own/my.py:rank(dims=1,2)"
@@ -120,6 +148,80 @@ def test_a_measure_in_an_experiment_and_its_repetition(tmp_path, monkeypatch):
     assert heldout.Results.read("again").measures == ("FirstGrade",)
     first, second = (tmp_path / one for one in ("out", "elsewhere/again"))
     assert (first / "values.parquet").read_bytes() == (second / "values.parquet").read_bytes()
+
+
+def test_results_with_own_measures_are_read_without_their_code(capsys, tmp_path):
+    """In another process, which has never seen the file of the measures."""
+    measures = ["-m", "own/my.py:FirstGrade", "-m", "own/my.py:cost(power=2)@5"]
+    systems = ["--system", "bm25", "--system", "own/my.py:rank(dims=4)"]
+    main(["run", "data", *systems, *measures, "--folds", "3", "-o", "out", "--quiet"])
+    (tmp_path / "own" / "my.py").unlink()
+    code = """
+import heldout
+from heldout.cli import main
+
+main(["report", "out", "-o", "page.html", "--quiet"])
+main(["chart", "out", "forest", "-o", "chart.html"])
+main(["compare", "--scores", "out", "-m", "FirstGrade", "--json"])
+main(["power", "--scores", "out", "-m", "FirstGrade", "--json"])
+results = heldout.Results.read("out")
+assert results.measures == ("FirstGrade", "Cost(power=2)@5")
+scores = results.scores("Cost(power=2)@5")
+assert (scores.range, scores.higher_is_better) == ((0.0, 9.0), False)
+assert results.higher_is_better("FirstGrade") is True
+main(["eval", "data/qrels/test.tsv", "bm25.run", "-m", "Cost"])
+"""
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert "heldout: Cost cannot be computed: results keep the values" in done.stderr
+    assert (done.returncode, done.stderr.count("Traceback")) == (2, 0), done.stderr
+    capsys.readouterr()
+    assert (tmp_path / "page.html").exists()
+    assert (tmp_path / "chart.html").exists()
+
+
+def test_results_of_predictions_with_an_own_measure(tmp_path):
+    rows = "".join(f"r{n},{n % 7},{n % 7 * 1.5 + n % 4}\n" for n in range(60))
+    (tmp_path / "table.csv").write_text(f"id,x,y\n{rows}")
+    (tmp_path / "experiment.toml").write_text("""
+task = "regression"
+measures = ["own/my.py:worst"]
+data = {file = "table.csv", target = "y", features = ["x"], id = "id"}
+plan = {folds = 3}
+systems = [
+  {name = "a", estimator = "sklearn.linear_model:Ridge"},
+  {name = "b", estimator = "sklearn.tree:DecisionTreeRegressor"},
+]
+""")
+    main(["run", "experiment.toml", "-o", "out", "--quiet"])
+    here = heldout.Results.read("out")
+    code = """
+import heldout
+results = heldout.Results.read("out")
+print(results.split_values("a"), results.compare().claims[0].adjusted)
+"""
+    done = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"{here.split_values('a')} {here.compare().claims[0].adjusted}\n"
+
+
+def test_a_decorated_function_keeps_its_bounds_and_its_direction(capsys):
+    runs = ["data/qrels/test.tsv", "bm25.run", "ql.run"]
+    found(capsys, "compare", *runs, "-m", "own/my.py:cost")
+    measure = heldout.parse_measure("Cost")
+    assert (measure.range, measure.higher_is_better) == ((0, 9), False)
+    found(capsys, "compare", *runs, "-m", "own/my.py:FirstGrade")
+    assert heldout.parse_measure("FirstGrade").range == (-math.inf, math.inf)
+
+
+def test_a_failing_measure_is_named_with_its_place(capsys, tmp_path):
+    said = refused(capsys, "eval", "data/qrels/test.tsv", "bm25.run", "-m", "own/my.py:failing")
+    first, second = said.splitlines()
+    assert first == "heldout: the measure failing failed: KeyError: 'q0'"
+    assert second.startswith(f"  {tmp_path / 'own' / 'my.py'}:")
+    assert second.endswith(" in failing")
 
 
 def test_a_measure_of_numbers(capsys, tmp_path):

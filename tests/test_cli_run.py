@@ -162,9 +162,11 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
 
 
 @needs_pipes
-def test_an_interrupted_run_says_how_to_go_on(folder, capsys):
-    code, out, err = interrupted(folder, signal.SIGINT)
-    assert (code, out) == (130, "")
+@pytest.mark.parametrize(("how", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_run_says_how_to_go_on(folder, capsys, how, expected):
+    code, out, err = interrupted(folder, how)
+    assert (code, out) == (expected, "")
+    assert sorted(one.name for one in (folder / "cut").iterdir()) == ["journal.jsonl"]
     assert "continue with: heldout run experiment.toml -o cut --resume" in err
     assert "Traceback" not in err
     main(["run", "experiment.toml", "-o", "cut", "--resume"])

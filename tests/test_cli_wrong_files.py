@@ -45,9 +45,9 @@ def refused(capsys, *arguments):
 def test_eval_says_first_that_no_document_is_common(capsys):
     first = printed(capsys, "eval", "q.txt", "x.run").err.splitlines()[0]
     assert first == (
-        "Warning: strange has none of the judged documents, so its scores are 0: check that the "
-        "run and the judgements use the same document ids (the run has X-d0, X-e0, X-d1, …; "
-        "the judgements have d0, e0, d1, …). [no-common-document]"
+        "Warning: strange has none of the judged documents, so nothing in it counts as "
+        "relevant: check that the run and the judgements use the same document ids (the run has "
+        "X-d0, X-e0, X-d1, …; the judgements have d0, e0, d1, …). [no-common-document]"
     )
 
 

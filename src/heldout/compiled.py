@@ -125,7 +125,7 @@ def compile_elsewhere(module: str, argument: str, *kernels: Callable[..., Any]) 
     Parameters
     ----------
     module, argument
-        What the other process runs: ``python -m module argument``. It calls the kernels with
+        What the other process runs: ``python -P -m module argument``. It calls the kernels with
         arguments of the types that they are always called with.
     kernels
         The functions, made by `kernel` or `bare_kernel`.
@@ -138,7 +138,7 @@ def compile_elsewhere(module: str, argument: str, *kernels: Callable[..., Any]) 
         return
     import subprocess
 
-    command, quiet = [sys.executable, "-m", module, argument], subprocess.DEVNULL
+    command, quiet = [sys.executable, "-P", "-m", module, argument], subprocess.DEVNULL
     try:
         process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603
     except OSError:

@@ -13,10 +13,7 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 __all__ = [
-    "USER_FAULTS",
     "DuplicateError",
     "FormatError",
     "HeldoutError",
@@ -24,10 +21,8 @@ __all__ = [
     "MeasureError",
     "MissingExtraError",
     "cause_of",
+    "failure",
 ]
-
-USER_FAULTS: Final = (Exception, SystemExit)
-"""How code of a user can fail: `sys.exit()` in it must not end a command as if it succeeded."""
 
 
 class HeldoutError(Exception):
@@ -103,7 +98,10 @@ def cause_of(error: BaseException) -> str:
         modules.add(str(trace.tb_frame.f_globals.get("__name__")))
         trace = trace.tb_next
     if not isinstance(error, SystemExit):
-        cause = f"{type(error).__name__}: {error}"
+        said = str(error)
+        cause = f"{type(error).__name__}: {said}" if said else type(error).__name__
+        if not isinstance(error, Exception):
+            return f"{cause} was raised{where}"
         if any(one.startswith("pyterrier.java") for one in modules):
             return (
                 "it needs Java and the files of Terrier, which PyTerrier could not start or "
@@ -112,3 +110,16 @@ def cause_of(error: BaseException) -> str:
         return cause
     shown = "" if error.code is None else repr(error.code)
     return f"sys.exit({shown}) was called{where}"
+
+
+def failure(what: str, error: BaseException) -> str:
+    """Return that code of a user failed and why, then the last places in it, one per line."""
+    said = f"{what} failed: {cause_of(error)}"
+    if not isinstance(error, Exception):  # `cause_of` has its place
+        return said
+    import traceback  # only for errors
+
+    ours = __file__.removesuffix("errors.py")
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [one for one in frames if not one.filename.startswith(ours)][-2:]
+    return "\n".join([said, *(f"  {one.filename}:{one.lineno} in {one.name}" for one in own)])

@@ -44,18 +44,19 @@ def test_so_is_a_link_to_nothing(tmp_path, name):
     assert not (tmp_path / "new").exists()
 
 
-@pytest.mark.parametrize("name", ["lock", JOURNAL])
-def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name):
+@pytest.mark.parametrize("options", [{"resume": True}, {"force": True}])
+@pytest.mark.parametrize("name", [*NAMES, "folds.parquet", "experiment.toml"])
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name, options):
     place = tmp_path / "results"
     place.mkdir()
     os.mkfifo(place / name)
     with pytest.raises(InputError, match=f"{name}: a device or a pipe, expected a regular file"):
-        experiment().run(place, resume=True)
+        experiment().run(place, **options)
 
 
 def test_a_link_that_is_made_meanwhile_is_not_followed(tmp_path, monkeypatch):
     """Between the look and the opening: the system is asked not to follow either."""
-    monkeypatch.setattr("heldout.experiment.execution.folder.refuse_link", lambda path: path)
+    monkeypatch.setattr("heldout.experiment.execution.folder.refuse_irregular", lambda path: path)
     victim = tmp_path / "victim"
     victim.write_text("precious")
     (tmp_path / "lock").symlink_to(victim)

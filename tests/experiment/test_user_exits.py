@@ -1,4 +1,4 @@
-"""Code of users that calls sys.exit: an error of that system, and never a success."""
+"""Code of users that calls sys.exit or raises what is no Exception: an error of that system."""
 
 import os
 import subprocess
@@ -15,6 +15,7 @@ from heldout.errors import HeldoutError, InputError, MeasureError, cause_of
 
 AT_IMPORT = "import sys\nsys.exit({code})\n"
 IN_THE_CALL = "import sys\ndef rank(train, test):\n    sys.exit({code})\n"
+RAISES = "class Stop(BaseException): pass\ndef rank(train, test):\n    raise {code}\n"
 ESTIMATOR = """
 import sys
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -94,12 +95,27 @@ def test_an_exit_of_a_function_is_its_error(tmp_path, refused, source, code):
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
-@pytest.mark.parametrize("options", [("--jobs", "2"), ("--dask", "local:1")])
-def test_so_it_is_in_other_processes(tmp_path, options):
+@pytest.mark.parametrize("code", ["Stop('enough')", "GeneratorExit"])
+def test_so_is_what_is_no_exception(tmp_path, refused, code):
+    export_collection(small_collection(20, 8), tmp_path / "data")
+    (tmp_path / "code.py").write_text(RAISES.format(code=code))
+    (tmp_path / "experiment.toml").write_text(RANKING)
+    refused({"GeneratorExit": code}.get(code, "Stop: enough") + " was raised in code.py, line 3")
+
+
+@pytest.mark.parametrize(
+    ("options", "source", "said"),
+    [
+        (("--jobs", "2"), IN_THE_CALL.format(code=0), "sys.exit(0) was called"),
+        (("--dask", "local:1"), IN_THE_CALL.format(code=0), "sys.exit(0) was called"),
+        (("--jobs", "2"), RAISES.format(code="Stop"), "Stop was raised"),
+    ],
+)
+def test_so_it_is_in_other_processes(tmp_path, options, source, said):
     if "--dask" in options:
         pytest.importorskip("distributed")
     export_collection(small_collection(20, 8), tmp_path / "data")
-    (tmp_path / "code.py").write_text(IN_THE_CALL.format(code=0))
+    (tmp_path / "code.py").write_text(source)
     (tmp_path / "experiment.toml").write_text(RANKING)
     command = [sys.executable, "-c", "from heldout.cli import main; main()", *arguments(tmp_path)]
     # On a busy machine a worker may be stopped as it starts: loky then says that it cleans up.
@@ -111,8 +127,7 @@ def test_so_it_is_in_other_processes(tmp_path, options):
         check=False,
         env={**os.environ, "PYTHONWARNINGS": quiet},
     )
-    said = "sys.exit(0) was called in code.py, line 3"
-    is_refused(done.returncode, done.stdout, done.stderr, said)
+    is_refused(done.returncode, done.stdout, done.stderr, f"{said} in code.py, line 3")
 
 
 @pytest.mark.parametrize("system", ["Exits", 'Exits"\nspace.level = [1, 2] # "', "ExitsAtOnce"])

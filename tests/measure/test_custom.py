@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from naive import collections, queries_of
 
-from heldout import MeasureError, RankedList, define_measure, evaluate, parse_measure
+from heldout import (
+    MeasureError,
+    RankedList,
+    compare,
+    define_measure,
+    evaluate,
+    parse_measure,
+)
 from heldout.measure.ranking import names
 
 
@@ -158,5 +165,23 @@ def test_error_in_the_function_reaches_the_user():
     def Broken(ranked):  # noqa: N802
         raise ZeroDivisionError(ranked.query)
 
-    with pytest.raises(ZeroDivisionError, match="q1"):
+    with pytest.raises(MeasureError, match="the measure Broken failed: ZeroDivisionError: q1"):
         evaluate(QRELS, RUN, "Broken")
+
+
+def test_intervals_are_bounded_only_if_the_measure_is():
+    qrels = {f"q{n}": {"d": 1 + n % 5} for n in range(20)}
+    runs = {name: {f"q{n}": {name: 1.0} for n in range(20)} for name in "xd"}
+
+    def grade(ranked):
+        return max(0.0, float(ranked.grades[0]))
+
+    define_measure(name="OpenGrade")(grade)
+    define_measure(name="BoundedGrade", bounds=(0, 3.5))(grade)
+    own, cut = (
+        compare(qrels, runs, name).claims[0].difference for name in ("OpenGrade", "BoundedGrade")
+    )
+    assert own.estimate == cut.estimate == 3
+    assert own.low < 3
+    assert own.high > 3.6
+    assert cut.high <= 3.5

@@ -274,6 +274,7 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
         ("P(rel=None)@5", "expected an integer"),
         ("P(rel='2')@5", "expected an integer"),
         ("RBP(p='x')", "expected a number"),
+        ("F(beta=0)@5", "expected a number above 0"),
         ("P(judged_only=1)@5", "expected True or False"),
         ("P(judged_only='yes')@5", "expected True or False"),
         ("nDCG(dcg='linear')@5", "expected one of log2, exp-log2, classic"),

@@ -96,6 +96,11 @@ def test_baselines_have_values():
     found = evaluate(LABELS, GUESSES, "accuracy")
     assert found.baselines == ("(majority class)", "(random by shares)")
     assert found.value("(majority class)", "accuracy") == 0.5
+    assert found.units("(majority class)") == found.units(0)
+    with pytest.raises(InputError, match=r"\(majority class\) is a baseline and has no values per"):
+        found.per_unit("(majority class)", "accuracy")
+    with pytest.raises(InputError, match=r"no system 'x'; there are .*, \(majority class\), "):
+        found.value("x", "accuracy")
     assert evaluate(NUMBERS, NEAR, "R2").value("(mean)", "R2") == 0.0
 
 

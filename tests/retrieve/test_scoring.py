@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from reference_scores import Side, score
 
+from heldout.data.collection import Collection
+from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.bootstrap import draw_documents, rank_bootstrap, rank_weighted
@@ -322,3 +324,13 @@ class TestModels:
         first = list(run.to_dict()["q"])[: len(both)]
         assert both
         assert set(first) == both
+
+
+def test_a_collection_or_its_name_is_indexed_first(tmp_path):
+    texts = {"d1": "red apples", "d2": "green apples, green pears"}
+    whole = Collection(texts, {"q": "green apples"}, {"q": {"d2": 1}})
+    export_collection(whole, tmp_path / "data", "beir")
+    index = Index.build(whole, path=tmp_path / "index")
+    expected = search(index, whole.queries).to_dict()
+    for given in (whole, texts, str(tmp_path / "data"), tmp_path / "index"):
+        assert search(given, whole.queries).to_dict() == expected

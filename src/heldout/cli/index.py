@@ -223,7 +223,22 @@ def _build(options: argparse.Namespace) -> int:
 
     sys.stderr.write("".join(line + "\n" for line in note_lines(documents.notes)))
     sys.stderr.write(f"indexed in {seconds:.1f} s\n")
+    if options.max_memory is not None:
+        _tell_memory(options.max_memory)
     return 0
+
+
+def _tell_memory(limit: int) -> None:
+    """Say that the process took more memory than it should."""
+    from heldout.data.sizes import shown_size
+    from heldout.experiment.execution.memory import peak_memory
+
+    peak = peak_memory()
+    if peak > limit:
+        sys.stderr.write(
+            f"note: the process took {shown_size(peak)}, more than --max-memory "
+            f"{shown_size(limit)}: the program, ids and vocabulary need that much\n"
+        )
 
 
 def _refuse_to_replace(output: str, *, force: bool) -> None:

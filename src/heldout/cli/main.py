@@ -6,6 +6,8 @@ is most of the time, and the usual frameworks cost more than the evaluation.
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from functools import cache
@@ -17,6 +19,7 @@ from heldout.cli.aliases import modern
 from heldout.cli.files import emit, split_paths
 from heldout.cli.help import Formatter, Parser, add_help_options, command
 from heldout.cli.quick_start import collect_garbage_rarely
+from heldout.cli.signals import Terminated, terminable
 from heldout.errors import HeldoutError, cause_of
 
 if TYPE_CHECKING:
@@ -27,6 +30,10 @@ __all__ = ["emit", "main", "parser", "split_paths"]
 
 _READER_GONE: Final = 141
 """128 + SIGPIPE, as other programs exit on a closed pipe; 1 would be a failed gate."""
+
+_TERMINATED: Final = 143
+"""128 + SIGTERM."""
+_WRITING: Final = (errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF)
 
 _TAGLINE = "Is system B really better than system A on data it has never seen?"
 
@@ -95,7 +102,9 @@ def _run(options: argparse.Namespace) -> int | None:
     """Run a command; commands return their exit code, so only code of the user's exits."""
     try:
         code: int | None = options.run(options)
-    except SystemExit as error:
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
         raise HeldoutError(f"your code failed: {cause_of(error)}") from error
     return code
 
@@ -132,20 +141,53 @@ def _message(error: HeldoutError, options: argparse.Namespace | None) -> str:
     return "\n".join(map(plain_text, said.split("\n")))
 
 
+def _prepare() -> None:
+    """Replace what a caller may have left out: open streams, and a home folder."""
+    if sys.stdin is None:
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115
+    if sys.stdout is None:  # whoever closes it may want nothing but the exit code of a gate
+        sys.stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # without UTF-8 it shows ? instead of failing
+            stream.reconfigure(errors="replace")
+    if os.path.expanduser("~") == "~":  # noqa: PTH111 - libraries look there and fail
+        os.environ["HOME"] = "/nonexistent"
+
+
+def _refuse_closed(options: argparse.Namespace) -> None:
+    """Raise an error if a closed standard output was written to; a gate's answer is its code."""
+    if sys.stdout.buffer.tell() and not getattr(options, "gate", None):
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
+def _system_fault(error: OSError) -> str:
+    """Return an error of the operating system as a message."""
+    reason = error.strerror or str(error).partition("\n")[0]
+    if error.errno == errno.EMFILE:
+        return f"{reason}: allow more (ulimit -n), or use fewer --jobs"
+    if error.filename:
+        return f"{error.filename}: no access ({reason})"
+    # Opened files have a name; what has none is what all commands write to.
+    if error.errno in _WRITING:
+        return f"the output cannot be written ({reason})"
+    return reason
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; wrong input is reported in one line, with exit code 2."""
     collect_garbage_rarely()
-    for name in ("stdout", "stderr"):
-        stream = getattr(sys, name)
-        if stream is None:  # closed by whoever wants nothing but the exit code
-            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115
-        elif hasattr(stream, "reconfigure"):  # without UTF-8 it shows ? instead of failing
-            stream.reconfigure(errors="replace")
+    closed = sys.stdout is None
+    _prepare()
     options = None
     try:
         options = _parsed(arguments)
-        code = _run(options)
+        with terminable():
+            code = _run(options)
         sys.stdout.flush()
+        if closed:
+            _refuse_closed(options)
     except HeldoutError as error:
         _end(2, f"heldout: {_message(error, options)}\n")
     except MemoryError as error:
@@ -155,13 +197,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
             f"heldout: not enough memory{why}: use a smaller index buffer (heldout index "
             "--max-memory, --shards), fewer parameter settings or fewer --jobs\n",
         )
+    except Terminated:
+        _end(_TERMINATED, "heldout: terminated\n")
     except KeyboardInterrupt:
         _end(130, "heldout: interrupted\n")
     except BrokenPipeError:
         _end(_READER_GONE)  # head, less
     except OSError as error:
-        # Opened files have a name; what has none is what all commands write to.
-        where = f"{error.filename}: no access" if error.filename else "the output cannot be written"
-        _end(2, f"heldout: {where} ({error.strerror or error})\n")
+        _end(2, f"heldout: {_system_fault(error)}\n")
     if code:
         sys.exit(code)

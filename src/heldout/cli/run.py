@@ -24,6 +24,7 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.places import option_of
+from heldout.cli.signals import Terminated
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 
@@ -237,9 +238,11 @@ def _run(options: argparse.Namespace) -> int:
             on_message=None if options.quiet else _tell,
             command=this_command(),
         )
-    except KeyboardInterrupt:
-        sys.stderr.write(f"heldout: interrupted; {_how_to_go_on(options)}\n")
-        return 130
+    except KeyboardInterrupt as error:
+        ended = isinstance(error, Terminated)
+        word = "terminated" if ended else "interrupted"
+        sys.stderr.write(f"heldout: {word}; {_how_to_go_on(options)}\n")
+        return 143 if ended else 130
     from heldout.report.experiment import json_results, results_text
 
     if options.json:

@@ -121,12 +121,18 @@ def _read_table(options: argparse.Namespace) -> list[Scores]:
 
 def _measures_of_table(path: str, there: list[str], wanted: list[str]) -> list[str]:
     """Return the measures to take from a table, as it spells them."""
+    from heldout.data.notes import named_few
+
     if not wanted and len(there) > 1:
-        raise InputError(f"{path} has {len(there)} measures: choose with -m ({', '.join(there)})")
+        raise InputError(
+            f"{path} has {len(there)} measures: choose with -m ({named_few(there, len(there), 10)})"
+        )
     found = [name for one in wanted for name in _spellings(one, there)] or there
     for name in found:
         if name not in there:
-            raise InputError(f"{path} has no measure {name}; it has {', '.join(there)}")
+            raise InputError(
+                f"{path} has no measure {name}; it has {named_few(there, len(there), 10)}"
+            )
         for measure in _known_measures(name):
             _refuse_incomparable(measure)
     return list(dict.fromkeys(found))

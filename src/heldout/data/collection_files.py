@@ -28,7 +28,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from heldout.data.documents import Documents
     from heldout.data.io.blocks import ErrorPolicy
@@ -334,17 +334,23 @@ def _kind(
 
 def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
     """Read a folder of documents of one format; queries and judgements are found by name."""
-    there = (one for one in sorted(path.rglob("*")) if one.is_file() and not _hidden(one, path))
-    files = [one for one in there if one.name not in _MAPS]
+    files: list[Path] = []
+    kind: type[RecordDocuments] | None = None
+    # Stop at the first file that cannot belong to it: the folder may be a whole disk.
+    for one in _visible_files(path):
+        files.append(one)
+        if re.search(r"topics|queries|qrels", one.name, re.IGNORECASE):
+            continue
+        found = _kind(str(one))
+        if found is None or kind not in (None, found):
+            raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
+        kind = found
+    if kind is None:
+        raise InputError(f"{path}: no documents found; {_EXPECTED}")
+    files.sort()
     queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
     qrels = [one for one in files if re.search(r"qrels", one.name, re.IGNORECASE)]
     rest = [str(one) for one in files if one not in queries and one not in qrels]
-    if not rest:
-        raise InputError(f"{path}: no documents found; {_EXPECTED}")
-    kinds = {_kind(one) for one in rest}
-    kind = kinds.pop()
-    if kinds or kind is None:
-        raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
     if len(queries) > 1 and not given_queries:
         names = ", ".join(one.name for one in queries)
         raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
@@ -356,8 +362,13 @@ def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
     )
 
 
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(".") for part in path.relative_to(root).parts)
+def _visible_files(folder: Path) -> Iterator[Path]:
+    """Yield the files in a folder and those below it, without hidden ones and our tables of ids."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            if not name.startswith(".") and name not in _MAPS and Path(place, name).is_file():
+                yield Path(place, name)
 
 
 def _read_irds(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from heldout.data.ids import IdColumn, as_id, encode_ids, is_missing, pack_ids
+from heldout.data.notes import named_few
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,8 +104,9 @@ def pick_names(
     for role, spellings in known.items():
         found = next((name for name in spellings if name in names), None)
         if found is None:
+            there = named_few(names, len(names), 10) or "no columns"
             raise InputError(
-                f"{what}: no column for the {role}; found {', '.join(names) or 'no columns'}, "
+                f"{what}: no column for the {role}; found {there}, "
                 f"expected one of {', '.join(spellings)}"
             )
         picked[role] = found

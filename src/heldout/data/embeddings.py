@@ -144,7 +144,7 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
         raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
     except (ValueError, EOFError) as error:
         raise InputError(
-            f"{name}: not a NumPy file of numbers ({error}); write it with numpy.save"
+            f"{name}: not a NumPy file of numbers ({_reason(error)}); write it with numpy.save"
         ) from None
     if not isinstance(values, np.ndarray):
         values.close()
@@ -170,3 +170,9 @@ def _ids_beside(name: str) -> Path:
             return place
     expected = " or ".join(place.name for place in places)
     raise InputError(f"{name}: its ids are missing: expected {expected} beside it, one id per line")
+
+
+def _reason(error: Exception) -> str:
+    """Return what NumPy says, without its advice to trust a file and without addresses."""
+    said = str(error).partition("\n")[0]
+    return said.partition(" at 0x")[0].replace("<", "")

@@ -344,7 +344,7 @@ def _many(
         name = truth.names[truth.codes[strange[0]]]
         raise FormatError(
             rows.places[strange[0]],
-            f"class {name} has no column of scores (found {', '.join(known)})",
+            f"class {name} has no column of scores (found {named_few(known, len(known), 10)})",
         )
     if len(strange):
         units = "unit is" if len(strange) == 1 else "units are"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.data.io.source import open_source
 from heldout.data.io.table import find_column, read_names, read_table
+from heldout.data.notes import named_few
 from heldout.data.prediction_files import (
     GUESSES,
     OF_CLASSES,
@@ -70,7 +71,7 @@ def _is_predictions(path: str | os.PathLike[str]) -> bool:
     if guessed and find_column(names, UNITS) is None:
         raise InputError(
             f"{path}: predictions need a column of ids, by which the systems are paired: add one "
-            f"named unit or id (found {', '.join(names)})"
+            f"named unit or id (found {named_few(names, len(names), 10)})"
         )
     return find_column(names, UNITS) is not None and (guessed or _scored(names))
 

@@ -16,6 +16,7 @@ from heldout.data.io.compression import EXTENSIONS, compress
 from heldout.data.io.delimited import refuse_or_report
 from heldout.data.io.run_cbor import is_cbor
 from heldout.data.io.source import open_source
+from heldout.data.notes import named_few
 from heldout.data.run import Qrels, Run
 from heldout.data.subtopics import SUBTOPIC_NAMES, judgement_columns
 from heldout.errors import DuplicateError, FormatError, InputError
@@ -196,7 +197,7 @@ def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> No
         return
     needed = ", ".join(f"{role} ({' or '.join(names[:2])})" for role, names in known.items())
     how = "; separate them with commas or tabs" if mark == ";" else ""
-    found = ", ".join(cells)
+    found = named_few(cells, len(cells), 10)
     raise InputError(f"{source.name}: expected columns for {needed}, found {found}{how}")
 
 

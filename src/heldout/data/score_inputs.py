@@ -17,6 +17,7 @@ from heldout.data.io.score_table import (
     unit_column,
 )
 from heldout.data.io.table import find_column, table_of
+from heldout.data.notes import named_few
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ def _of_mappings(table: dict[Any, Any], systems: Sequence[str] | None) -> Pairs:
         texts = {str(system): scores for system, scores in named.items()}
         unknown = [name for name in systems if name not in texts]
         if unknown:
-            raise InputError(f"no system {unknown[0]!r}; found {', '.join(texts)}")
+            raise InputError(f"no system {unknown[0]!r}; found {named_few(texts, len(texts), 10)}")
         named = {name: texts[name] for name in systems}
     else:
         _refuse_ids(named)

@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout.data.ids import as_id
 from heldout.data.io.score_table import read_score_table
-from heldout.data.notes import count_of
+from heldout.data.notes import count_of, named_few
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
 from heldout.notes import Note, as_note
@@ -239,7 +239,9 @@ class Scores:
     def index(self, system: str) -> int:
         """Return the number of a system."""
         if system not in self.systems:
-            raise InputError(f"no system {system!r}; found {', '.join(self.systems)}")
+            raise InputError(
+                f"no system {system!r}; found {named_few(self.systems, len(self.systems), 10)}"
+            )
         return self.systems.index(system)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.io.decode import decode_text, json_object
 from heldout.data.io.jsonl import json_id, pick
 from heldout.data.io.source import open_source
+from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -315,4 +316,4 @@ def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
 
 
 def _names(found: dict[str, Any]) -> str:
-    return ", ".join(map(str, found)) or "an empty object"
+    return named_few(map(str, found), len(found), 10) or "an empty object"

@@ -13,6 +13,7 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.instances import defined_value
+from heldout.experiment.own_measures import is_stored, know_own
 from heldout.measure.parse import parse_measure
 from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
 from heldout.measure.prediction.undefined_hint import undefined_hint
@@ -49,6 +50,7 @@ class HeldOutPredictions:
 
     def __init__(self, results: Results) -> None:
         self._results = results
+        know_own(results.manifest)
         self._by_system = _folds(results)
 
     def measure_name(self, measure: str | None) -> str:
@@ -60,6 +62,7 @@ class HeldOutPredictions:
         return self._measure(measure).higher_is_better
 
     def _measure(self, measure: str) -> Measure:
+        know_own(self._results.manifest)
         return parse_measure(measure, self._results.task)
 
     @property
@@ -93,7 +96,22 @@ class HeldOutPredictions:
     def split_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
         """Return the value of each split."""
         wanted = self._measure(measure)
+        if is_stored(wanted):
+            return self._stored_values(system, str(wanted))
         return [(fold.key, defined_value(wanted, fold.predictions)) for fold in self.folds(system)]
+
+    def _stored_values(self, system: str, measure: str) -> list[tuple[SplitKey, Number]]:
+        """Return the values in the table, of a measure of the user's own."""
+        import polars as pl
+
+        rows = self._results.values.filter(
+            pl.col("system") == system, pl.col("measure") == measure, pl.col("unit").is_null()
+        )
+        reason = Undefined("it had no value when the experiment ran")
+        return [
+            (SplitKey(repeat, fold, run=run), reason if value is None else value)
+            for repeat, fold, run, value in rows.select("repeat", "fold", "run", "value").rows()
+        ]
 
     def value(self, system: str, measure: str) -> float:
         """Return the mean over splits; for leave-one-out, the value of all rows together.

@@ -11,6 +11,7 @@ from heldout.data.run import Run
 from heldout.data.scores import MachineScores, Scores
 from heldout.errors import InputError
 from heldout.experiment.held_out import FoldPredictions, UnitName
+from heldout.experiment.own_measures import know_own
 from heldout.experiment.tuning_variance import read_choices, unknown_choices
 from heldout.measure.parse import parse_measure
 from heldout.resample.split import SplitKey
@@ -45,14 +46,19 @@ class HeldOutRankings:
 
     def __init__(self, results: Results) -> None:
         self._results = results
+        know_own(results.manifest)
 
     def measure_name(self, measure: str | None) -> str:
         """Return the name of a measure in the tables; by default the first."""
-        return str(parse_measure(measure or self._results.measures[0], "ranking"))
+        return str(self._measure(measure or self._results.measures[0]))
 
     def higher_is_better(self, measure: str) -> bool | None:
         """Return the direction of a measure; None if it has none."""
-        return parse_measure(measure, "ranking").higher_is_better
+        return self._measure(measure).higher_is_better
+
+    def _measure(self, measure: str) -> RankingMeasure:
+        know_own(self._results.manifest)
+        return parse_measure(measure, "ranking")
 
     @property
     def unit(self) -> UnitName:
@@ -60,7 +66,7 @@ class HeldOutRankings:
         return "query"
 
     def _measured(self, measure: str) -> RankingMeasure:
-        wanted, known = parse_measure(measure, "ranking"), self._results.measures
+        wanted, known = self._measure(measure), self._results.measures
         if str(wanted) not in known:
             raise InputError(f"{wanted} was not computed: expected one of {', '.join(known)}")
         return wanted

@@ -26,6 +26,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 from heldout import __version__
 from heldout.as_json import plain
 from heldout.errors import InputError
+from heldout.experiment.own_measures import OwnMeasure  # noqa: TC001 - pydantic needs it
 from heldout.experiment.typed_json import (
     WRITTEN,
     Count,
@@ -186,6 +187,7 @@ class SettingsRecord(TypedDict):
     machine: NotRequired[MachineSettings]
     data: NotRequired[DataSizes]
     test_share: NotRequired[FiniteNumber]
+    own_measures: NotRequired[list[OwnMeasure]]
 
 
 @with_config(WRITTEN)

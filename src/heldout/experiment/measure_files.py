@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from heldout.errors import MeasureError
 from heldout.experiment.systems.references import load_reference
@@ -13,6 +13,8 @@ from heldout.measure.syntax import is_function
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from heldout.measure.base import Task
 
 __all__ = ["load_measure", "loaded"]
 
@@ -39,6 +41,8 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
     folder
         Where a relative path starts.
     """
+    from heldout.measure.custom import define_measure, registered_name  # rarely needed
+
     match = _REFERENCE.fullmatch(reference.strip())
     if match is None:
         raise MeasureError(f"{reference}: expected file.py:name")
@@ -50,5 +54,6 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
         return parse_measure(found, task)
     if not is_function(found):
         raise MeasureError(f"{name} is neither a function nor a Measure")
-    own = parse_measure(found, task)
-    return parse_measure(f"{own.family}{rest}", task) if rest else own
+    if registered_name(task, found) is None:
+        define_measure(task=cast("Task", task))(found)
+    return parse_measure(f"{registered_name(task, found)}{rest}", task)

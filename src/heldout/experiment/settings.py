@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import TOP
+from heldout.experiment.own_measures import describe_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -172,7 +173,8 @@ class Settings(ABC):
         """Return the settings that all tasks have."""
         systems = [system.describe() for system in self.systems]
         by: Any = self.by
-        return {
+        own = describe_own([*self.measures, self.tune_for])
+        described: SettingsRecord = {
             "task": self.task,
             "systems": systems,
             "by": by,
@@ -187,6 +189,9 @@ class Settings(ABC):
             "level": self.level,
             "baseline": self.baseline,
         }
+        if own:
+            described["own_measures"] = own
+        return described
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

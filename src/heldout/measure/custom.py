@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from heldout.errors import MeasureError, cause_of
+from heldout.errors import HeldoutError, MeasureError, failure
 from heldout.measure.base import TASKS
 from heldout.measure.custom_predictions import (
     checked_name,
+    find_function,
     function_measure,
+    function_names,
     keep_function,
     keyword_defaults,
 )
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 
     Own = Callable[..., float]
 
-__all__ = ["RankedList", "define_measure"]
+__all__ = ["RankedList", "define_measure", "own_function", "registered_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def define_measure(
     *,
     name: str | None = None,
     task: Task = "ranking",
-    bounds: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[float, float] = (-math.inf, math.inf),
     higher_is_better: bool = True,
 ) -> Callable[[Own], Own]: ...
 
@@ -71,7 +74,7 @@ def define_measure(
     *,
     name: str | None = None,
     task: Task = "ranking",
-    bounds: tuple[float, float] = (0.0, 1.0),
+    bounds: tuple[float, float] = (-math.inf, math.inf),
     higher_is_better: bool = True,
 ) -> Own | Callable[[Own], Own]:
     """Register a function as a measure that can be used by name.
@@ -88,19 +91,20 @@ def define_measure(
     task
         Kind of predictions: ``ranking``, ``classification``, ``regression`` or ``text``.
     bounds
-        The lowest and highest possible value.
+        The lowest and highest possible value, if there are any: intervals end there.
     higher_is_better
         Whether higher values are better.
 
     Examples
     --------
+    >>> import math
     >>> import heldout
     >>> @heldout.define_measure
     ... def TopGrade(ranked, *, scale=1.0):
     ...     return scale * max(0, *ranked.grades) if len(ranked.grades) else 0.0
     >>> heldout.evaluate({"q": {"a": 3}}, {"q": {"a": 1.0, "b": 2.0}}, "TopGrade@2").summary()
     {'run': {'TopGrade@2': 3.0}}
-    >>> @heldout.define_measure(task="regression", higher_is_better=False)
+    >>> @heldout.define_measure(task="regression", bounds=(0, math.inf), higher_is_better=False)
     ... def MaxError(truth, predicted):
     ...     return abs(truth - predicted).max()
     >>> heldout.evaluate([1.0, 2.0], [1.0, 4.0], "MaxError").value()
@@ -119,7 +123,7 @@ def define_measure(
         defaults = keyword_defaults(called, own)
         if any(key == JUDGED_ONLY for key, _ in defaults):
             raise MeasureError(f"{called}: the parameter {JUDGED_ONLY} is reserved: rename it")
-        compute = _over_queries(own)
+        compute = _over_queries(own, called)
         add_family(
             Family(
                 called,
@@ -150,18 +154,34 @@ def _keep(
     )
 
 
-def _over_queries(own: Own) -> Callable[..., Floats]:
+def _over_queries(own: Own, called: str) -> Callable[..., Floats]:
     def compute(judged: Judged, k: int | None, **params: Value) -> Floats:
         lists = _lists(judged, k)
         try:
             return np.array([float(own(ranked, **params)) for ranked in lists], np.float64)
-        except SystemExit as error:
-            name = getattr(own, "__name__", "measure")
-            raise MeasureError(f"the measure {name} failed: {cause_of(error)}") from error
+        except (HeldoutError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise MeasureError(failure(f"the measure {called}", error)) from error
 
     compute.__doc__ = own.__doc__
     compute.own = own  # type: ignore[attr-defined]
     return compute
+
+
+def own_function(task: str, name: str) -> Own | None:
+    """Return the function of a user-defined measure; None if it is not one."""
+    if task == "ranking":
+        known = find_family(name)
+        return None if known is None else getattr(known.compute, "own", None)
+    found = find_function(task, name)
+    return None if found is None else found.function
+
+
+def registered_name(task: str, function: Own) -> str | None:
+    """Return the name under which a function is a measure of a task; None if it is not one."""
+    names = families() if task == "ranking" else function_names(task)
+    return next((name for name in names if own_function(task, name) is function), None)
 
 
 def _lists(judged: Judged, k: int | None) -> list[RankedList]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions
-from heldout.errors import MeasureError, cause_of
+from heldout.errors import HeldoutError, MeasureError, failure
 from heldout.measure.base import Measure, UnitOrder
 from heldout.measure.parameters import fit_parameter, show_value
 from heldout.measure.syntax import read_arguments, read_value
@@ -39,6 +39,7 @@ __all__ = [
     "TextFunction",
     "find_function",
     "function_measure",
+    "function_names",
     "keep_function",
 ]
 
@@ -209,8 +210,10 @@ def _called(measure: PredictedFunction | TextFunction, truth: Any, predicted: An
         return math.nan
     try:
         return float(measure.function(truth, predicted, **dict(measure.params)))
-    except SystemExit as error:
-        raise MeasureError(f"the measure {measure.family} failed: {cause_of(error)}") from error
+    except (HeldoutError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise MeasureError(failure(f"the measure {measure.family}", error)) from error
 
 
 def _shown(name: str, function: Own, params: tuple[tuple[str, Value], ...]) -> str:
@@ -271,6 +274,11 @@ def function_measure(
 def keep_function(measure: PredictedFunction | TextFunction) -> None:
     """Register a function under its name and task."""
     _known[measure.task, measure.family.lower()] = measure
+
+
+def function_names(task: str) -> list[str]:
+    """Return the names of all functions registered for a task."""
+    return [measure.family for measure in _known.values() if measure.task == task]
 
 
 def find_function(task: str, name: str) -> PredictedFunction | TextFunction | None:

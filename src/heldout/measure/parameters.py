@@ -57,6 +57,8 @@ def fit_parameter(name: str, key: str, value: Value, default: Value) -> Value:
         fitted, expected = _fit_text(key, value)
     else:
         fitted, expected = _fit_number(key, value, default)
+    if (name, key, fitted) == ("F", "beta", 0):
+        fitted, expected = None, "a number above 0"
     if fitted is None and not (value is None and default is None):
         raise MeasureError(f"{name}: {key}={show_value(value)}, expected {expected}")
     return fitted

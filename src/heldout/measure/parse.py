@@ -134,8 +134,11 @@ def _function(given: Any, task: str | None) -> Measure:
     """Return a user-defined function as a measure of a task."""
     if task is None:
         raise MeasureError(f"{given!r} is a function: give its task with task=…")
-    from heldout.measure.custom import define_measure  # rarely needed
+    from heldout.measure.custom import define_measure, registered_name  # rarely needed
 
+    known = registered_name(task, given)
+    if known is not None:  # with the bounds and the direction that its decorator says
+        return parse_measure(known, task)
     if task != "ranking":
         from heldout.measure.custom_predictions import function_measure
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import Source
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.parts import EachPart, Part
@@ -45,7 +47,7 @@ LOWEST_SCORE = -1e30
 
 
 def search(
-    index: AnyIndex,
+    index: AnyIndex | Source | str | os.PathLike[str],
     queries: Queries | Mapping[str, str] | Sequence[tuple[str, str]],
     model: Model | str = "bm25",
     *,
@@ -58,7 +60,8 @@ def search(
     Parameters
     ----------
     index
-        The collection's index.
+        The collection's index, or the collection or its name, which is indexed first: to search
+        several times, build an index once.
     queries
         Queries, ``{id: text}``, or pairs of id and text.
     model
@@ -81,8 +84,23 @@ def search(
     if k < 1:
         raise InputError(f"k={k}: expected a positive integer")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
-    documents, scores = search_numbers(index, asked.texts, rule, k, each=each)
-    return run_of_lists(index.document_ids, asked.ids, documents, scores, name or str(rule))
+    known = _as_index(index)
+    documents, scores = search_numbers(known, asked.texts, rule, k, each=each)
+    return run_of_lists(known.document_ids, asked.ids, documents, scores, name or str(rule))
+
+
+def _as_index(given: AnyIndex | Source | str | os.PathLike[str]) -> AnyIndex:
+    """Return an index: the given one, that in a file, or a new one of a collection."""
+    from heldout.data.collection_files import read_documents
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.shards import ShardedIndex, open_index
+
+    if isinstance(given, Index | ShardedIndex):
+        return given
+    if not isinstance(given, str | os.PathLike):
+        return Index.build(given)
+    return open_index(given) if is_index(given) else Index.build(read_documents(given))
 
 
 def search_numbers(

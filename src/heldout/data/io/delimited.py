@@ -208,7 +208,10 @@ def find_separator(head: list[str]) -> str:
 def _fitness(head: list[str], mark: str) -> tuple[bool, int]:
     import csv
 
-    counts = [len(cells) for cells in islice(csv.reader(head, delimiter=mark), LINES_TO_TELL)]
+    try:
+        counts = [len(cells) for cells in islice(csv.reader(head, delimiter=mark), LINES_TO_TELL)]
+    except csv.Error:  # a long line is one cell, which no table has
+        counts = []
     first = counts[0] if counts else 0
     return first > 1 and len(set(counts)) == 1, first
 

@@ -11,6 +11,7 @@ from heldout.data.io.delimited import delimited_rows, refuse_repeated
 from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
 from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.records import Record, RecordDocuments, joined_text
+from heldout.data.notes import named_few
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def text_rows(
     for line, cells in rows:
         if cells and len(cells) != len(names):
             raise FormatError(
-                f"{path}:{line}", f"{len(cells)} cells, expected {len(names)} ({', '.join(names)})"
+                f"{path}:{line}",
+                f"{len(cells)} cells, expected {len(names)} ({named_few(names, len(names), 10)})",
             )
         if cells:
             yield line, dict(zip(names, cells, strict=True))
@@ -86,7 +88,7 @@ class TextTable(RecordDocuments):
 def _document(row: dict[str, Any], reading: Reading, where: str) -> tuple[str, str]:
     one = next((name for name in ID_NAMES if name in row), None)
     text = next((name for name in TEXT_NAMES if name in row), None)
-    found = ", ".join(row)
+    found = named_few(row, len(row), 10)
     if one is None:
         raise FormatError(where, f"no id: expected one of {', '.join(ID_NAMES)}, found {found}")
     wanted = reading.fields

@@ -12,6 +12,7 @@ from heldout.data.documents import TextBatch, stretches
 from heldout.data.io.blocks import Replaced, blocks
 from heldout.data.io.decode import json_object
 from heldout.data.io.records import Record, RecordDocuments, joined_text
+from heldout.data.notes import named_few
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
@@ -209,4 +210,4 @@ def json_text(value: Any, name: str, where: str) -> str:
 
 
 def _names(found: dict[str, Any]) -> str:
-    return ", ".join(map(str, found)) or "an empty object"
+    return named_few(map(str, found), len(found), 10) or "an empty object"

@@ -11,6 +11,7 @@ from heldout.data.io.jsonl import TEXT_NAMES, json_id, json_objects, json_text
 from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.survey import replaced_note
 from heldout.data.io.topics import QueryRow, is_topics, topics
+from heldout.data.notes import named_few
 from heldout.data.queries import Queries
 from heldout.errors import FormatError, InputError
 
@@ -115,7 +116,9 @@ def _named(texts: dict[str, str], where: str) -> dict[str, str]:
     main = next((name for name in _TEXTS if name in texts), None)
     if main is None:
         raise FormatError(
-            where, f"no text: expected one of {', '.join(_TEXTS)}, found {', '.join(texts)}"
+            where,
+            f"no text: expected one of {', '.join(_TEXTS)}, found "
+            f"{named_few(texts, len(texts), 10)}",
         )
     fields = {"title": texts[main] or ""}
     for name, text in texts.items():

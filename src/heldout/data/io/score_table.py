@@ -22,7 +22,7 @@ from heldout.data.io.cells import (
 )
 from heldout.data.io.source import open_source
 from heldout.data.io.table import find_column, read_table
-from heldout.data.notes import count_of
+from heldout.data.notes import count_of, named_few
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -309,13 +309,16 @@ def _one_measure(known: Sequence[str], wanted: str | None, source: str) -> str:
         if len(known) == 1:
             return known[0]
         raise InputError(
-            f"{source} has scores in {count_of(len(known), 'measure')} ({', '.join(known)}): "
+            f"{source} has scores in {count_of(len(known), 'measure')} "
+            f"({named_few(known, len(known), 10)}): "
             "choose one (measure=…)"
         )
     same = [name for name in known if name == wanted]
     alike = same or [name for name in known if name.lower() == wanted.lower()]
     if len(alike) != 1:
-        raise InputError(f"{source} has no scores in {wanted}; it has {', '.join(known)}")
+        raise InputError(
+            f"{source} has no scores in {wanted}; it has {named_few(known, len(known), 10)}"
+        )
     return alike[0]
 
 

@@ -25,6 +25,7 @@ from heldout.experiment.execution.executors import (
     _TaskError,
     local_processes,
     run_packed,
+    safe_path,
     unpack,
 )
 from heldout.experiment.execution.payload import Payload, pack_payload
@@ -71,13 +72,14 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
         count = local_processes(where)
         if count:
             gc.collect()  # see _connected
-            cluster = stack.enter_context(_local(count, memory or 0))
+            before = stack.enter_context(safe_path())
+            cluster = stack.enter_context(_local(count, memory or 0, before))
             yield stack.enter_context(Client(cluster))
             return
         yield stack.enter_context(_connected(where))
 
 
-def _local(count: int, memory: int) -> LocalCluster:
+def _local(count: int, memory: int, safe: str) -> LocalCluster:
     # Dask pauses a worker near its limit, and the run would wait for ever.
     never = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
     try:
@@ -91,6 +93,7 @@ def _local(count: int, memory: int) -> LocalCluster:
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
                 memory_limit=memory,
+                env={"PYTHONSAFEPATH": safe},
             )
     except (OSError, RuntimeError, TimeoutError) as error:
         raise InputError(f"local:{count}: cannot start the processes ({error})") from error

@@ -35,6 +35,7 @@ __all__ = [
     "Processes",
     "local_processes",
     "run_packed",
+    "safe_path",
     "unpack",
 ]
 
@@ -43,6 +44,7 @@ DEATHS: Final = 3
 _MAPPED: Final = 1024
 """From this size in bytes, joblib maps an array from a file instead of sending it."""
 _WATCH_SECONDS: Final = 0.5
+_SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
 class Executor(Protocol):
@@ -124,17 +126,36 @@ class Processes:
     def _lines(self, payload: Payload, tasks: Sequence[Task]) -> Iterator[bytes]:
         from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-        # Unordered: each record is in the journal as soon as its task is finished.
-        pool = Parallel(
-            n_jobs=self._workers,
-            return_as="generator_unordered",
-            batch_size=1,
-            max_nbytes=_MAPPED,
-            initializer=_end_with,
-            initargs=(os.getpid(),),
-        )
-        with _closing(pool(delayed(run_packed)(payload, task) for task in tasks)) as lines:
-            yield from lines
+        with safe_path() as before:
+            # Unordered: each record is in the journal as soon as its task is finished.
+            pool = Parallel(
+                n_jobs=self._workers,
+                return_as="generator_unordered",
+                batch_size=1,
+                max_nbytes=_MAPPED,
+                initializer=_begin,
+                initargs=(os.getpid(), before),
+            )
+            with _closing(pool(delayed(run_packed)(payload, task) for task in tasks)) as lines:
+                yield from lines
+
+
+@contextmanager
+def safe_path() -> Iterator[str]:
+    """Start Python processes that do not import modules of the current folder.
+
+    It may be a folder of someone's data: a ``joblib.py`` in it would run. Code of users that starts
+    Python must find its modules as ever: workers set the variable to what it was, which is yielded.
+    """
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield before or ""
+    finally:
+        if before is None:
+            os.environ.pop(_SAFE_PATH, None)
+        else:
+            os.environ[_SAFE_PATH] = before
 
 
 @contextmanager
@@ -149,12 +170,13 @@ def _closing(results: Any) -> Iterator[Any]:
             results.close()
 
 
-def _end_with(parent: int) -> None:
-    """End this worker when the process that started it is killed.
+def _begin(parent: int, safe: str) -> None:
+    """Set the variable of `safe_path`; end this worker when the process that started it is killed.
 
-    Without this, a worker waits five minutes for more work, or hangs in a call for ever. It is the
-    first thing a worker does: its parent may be killed before it sends a task.
+    Without the latter, a worker waits five minutes for more work, or hangs in a call for ever. It
+    is the first thing a worker does: its parent may be killed before it sends a task.
     """
+    os.environ[_SAFE_PATH] = safe
     if sys.platform != "win32":  # on Windows, the parent's id does not change when it ends
         threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 

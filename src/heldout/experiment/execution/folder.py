@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["LOCK", "locked", "open_regular", "refuse_link"]
+__all__ = ["LOCK", "locked", "open_regular", "refuse_irregular"]
 
 LOCK: Final = "lock"
 
@@ -35,9 +35,7 @@ def locked(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     path = folder / LOCK
-    refuse_link(path)
-    if path.exists() and not path.is_file() and not path.is_dir():
-        _refuse(path, "a device or a pipe")
+    refuse_irregular(path)
     # A file system without locks is refused: a mere marker file would outlive a killed process.
     lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=_sign)
     try:
@@ -75,7 +73,7 @@ def _owner(path: Path) -> str:
 
 def open_regular(path: Path, flags: int) -> int:
     """Open a file of the folder, or create it; refuse anything but a regular file."""
-    refuse_link(path)  # with a clear message, and for systems without O_NOFOLLOW
+    refuse_irregular(path)  # with a clear message, and for systems without O_NOFOLLOW
     # O_NONBLOCK: opening a pipe must not wait for its other end.
     flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
@@ -88,10 +86,12 @@ def open_regular(path: Path, flags: int) -> int:
     return file
 
 
-def refuse_link(path: Path) -> None:
-    """Refuse a symbolic link."""
+def refuse_irregular(path: Path) -> None:
+    """Refuse anything but a regular file or a folder, which cannot be opened as a file."""
     if path.is_symlink():
         _refuse(path, "a link")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        _refuse(path, "a device or a pipe")
 
 
 def _refuse_opening(path: Path, error: OSError) -> NoReturn:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,7 +21,7 @@ from heldout.data.notes import named_few
 from heldout.data.paths import place_among
 from heldout.data.run import Run
 from heldout.data.view import View
-from heldout.errors import HeldoutError, InputError, cause_of
+from heldout.errors import HeldoutError, InputError, failure
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import lists_of_run, measure_lists
 from heldout.experiment.execution.tasks import EVERYTHING
@@ -189,14 +188,10 @@ class CallSystem(NestedSystem["RankingSettings"]):
         arguments: Point = {**settings, **(more or {})}
         try:
             run = _as_run(self._called(train, test, arguments, seed), self.name)
-        except HeldoutError:
+        except (HeldoutError, KeyboardInterrupt):
             raise
-        except SystemExit as error:
-            raise InputError(f"{self.name}{_shown(settings)} failed: {cause_of(error)}") from error
-        except Exception as error:
-            raise InputError(
-                f"{self.name}{_shown(settings)} failed: {cause_of(error)}\n{_last_frames(error)}"
-            ) from error
+        except BaseException as error:
+            raise InputError(failure(f"{self.name}{_shown(settings)}", error)) from error
         refuse_strangers(run, test, self.name)
         return run
 
@@ -268,12 +263,6 @@ def _made(call: Any, settings: Point, seed: int) -> Any:
 
 def _shown(settings: Point) -> str:
     return f"({', '.join(f'{key}={value}' for key, value in settings.items())})" if settings else ""
-
-
-def _last_frames(error: Exception) -> str:
-    """Return where in the user's code the error happened."""
-    frames = traceback.extract_tb(error.__traceback__)[-2:]
-    return "".join(f"  {one.filename}:{one.lineno} in {one.name}\n" for one in frames).rstrip()
 
 
 def _as_run(found: object, name: str) -> Run:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.predictions import MAJORITY, MEAN, RANDOM
-from heldout.errors import USER_FAULTS, HeldoutError, InputError
+from heldout.errors import HeldoutError, InputError
 from heldout.experiment.schema import EstimatorTable, checked
 from heldout.experiment.systems.estimators import EstimatorSystem, make_estimator
 from heldout.experiment.systems.fits import first_line, seeded
@@ -193,16 +193,18 @@ def _with(estimator: Any, parameters: tuple[tuple[str, Any], ...]) -> Any:
 
     try:
         return clone(estimator).set_params(**dict(parameters)) if parameters else estimator
-    except USER_FAULTS as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(first_line(error)) from error
 
 
 def _made(references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]) -> Any:
     try:
         return make_estimator(references, home, parameters)
-    except HeldoutError:
+    except (HeldoutError, KeyboardInterrupt):
         raise
-    except USER_FAULTS as error:
+    except BaseException as error:
         # set_params and make_pipeline explain in their own words what is wrong.
         raise InputError(first_line(error)) from error
 
@@ -274,7 +276,9 @@ def _check_points(system: EstimatorSystem) -> None:
                 # scikit-learn checks values when it fits; this makes it check them now.
                 if hasattr(part, "_parameter_constraints") and not isinstance(part, type):
                     part._validate_params()  # noqa: SLF001 - there is no public way
-        except USER_FAULTS as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             raise InputError(f"{system.name}: {first_line(error)}") from error
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.errors import USER_FAULTS, InputError, cause_of
+from heldout.errors import InputError, cause_of
 from heldout.experiment.execution.tasks import EVERYTHING
 from heldout.experiment.instances import Predicted, defined_value
 from heldout.experiment.systems.choose_in_folds import (
@@ -174,7 +174,9 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         sides = _sides(task, context)
         try:
             found, warned = self._fit(task, context.settings, sides, scored=True)
-        except USER_FAULTS as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
             # An estimator can fail in any way; the message says on which split.
             raise self._failed(task, context.settings, error) from error
         return HeldOutFit(number=task.points[0], **found._asdict(), warned=warned)
@@ -191,11 +193,13 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
             scored = settings.tune_for.needs_scores
             found, warned = self._fit(task, settings, sides, scored=scored)
             value = settings.tune_for.compute(settings.data.predictions(self.name, sides[1], found))
-        except SystemExit as error:  # wrong code, not a parameter setting that does not work
-            raise self._failed(task, settings, error) from error
+        except KeyboardInterrupt:
+            raise
         except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
             reason = f"{type(error).__name__}: {first_line(error)}"
             return TriedFit(values=values, failed=reason, warned=())
+        except BaseException as error:  # wrong code, not a parameter setting that does not work
+            raise self._failed(task, settings, error) from error
         if not isinstance(value, Undefined):
             values[task.inner] = value
         return TriedFit(values=values, warned=warned)
@@ -306,7 +310,9 @@ def _step(reference: str, home: str) -> Any:
         return loaded
     try:
         return loaded()
-    except USER_FAULTS as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"{reference}() failed ({cause_of(error)})") from error
 
 

@@ -126,6 +126,6 @@ def _threads() -> Any:
 
 def first_line(error: object) -> str:
     """Return the first line of an error message."""
-    if isinstance(error, SystemExit):
+    if isinstance(error, BaseException) and not isinstance(error, Exception):
         return cause_of(error)
     return str(error).strip().partition("\n")[0]

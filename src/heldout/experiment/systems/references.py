@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.paths import names_file
-from heldout.errors import USER_FAULTS, InputError, cause_of
+from heldout.errors import InputError, cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +59,9 @@ def _load_module(name: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         raise InputError(f"{name} cannot be imported ({error})") from None
-    except USER_FAULTS as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise InputError(f"{name} cannot be imported ({cause_of(error)})") from error
 
 
@@ -75,7 +77,9 @@ def _load_file(place: str, folder: Path | None) -> Any:
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
-    except USER_FAULTS as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         del sys.modules[name]
         raise InputError(f"{path} cannot be run ({cause_of(error)})") from error
     return module

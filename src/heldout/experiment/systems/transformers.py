@@ -6,7 +6,7 @@ import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from heldout.errors import USER_FAULTS, InputError, MissingExtraError, cause_of
+from heldout.errors import InputError, MissingExtraError, cause_of
 from heldout.experiment.systems.calls import with_seed
 from heldout.experiment.systems.static_calls import StaticCallSystem
 
@@ -56,7 +56,9 @@ class TransformerSystem(StaticCallSystem):
         if _makes(call):
             try:
                 call = call(**with_seed(call, self.settings(0), 0))
-            except USER_FAULTS as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
                 raise InputError(f"{self.name} failed: {cause_of(error)}") from error
             if not hasattr(call, "transform"):
                 raise InputError(
@@ -121,7 +123,13 @@ def _makes(call: Any) -> bool:
 
 def transformer_learns(transformer: Any) -> bool:
     """Return whether there is an estimator in a transformer or pipeline."""
-    from pyterrier import Estimator  # installed, since there is a transformer
+    try:
+        from pyterrier import Estimator
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{type(transformer).__name__} has a method transform, as PyTerrier transformers have, "
+            "but PyTerrier is not installed: pip install python-terrier"
+        ) from error
 
     if isinstance(transformer, Estimator):
         return True

@@ -118,8 +118,9 @@ class PredictionEvaluation(Evaluation):
         return tuple(row.name for row in self.rows[len(self.predictions) :])
 
     def units(self, system: str | int = 0) -> tuple[str, ...]:
-        """Return the units of a system."""
-        return self.predictions[self._system(system)].units
+        """Return the units of a system; a baseline has those of all systems."""
+        number = self._system(system)
+        return self.predictions[number if number < len(self.predictions) else 0].units
 
     def scores(self, measure: str | Measure | int = 0) -> Scores:
         """Return scores per unit for `heldout.compare`; the measure must be a mean over units."""
@@ -129,11 +130,19 @@ class PredictionEvaluation(Evaluation):
         return self.rows[system].values[measure]
 
     def _per_unit(self, system: int, measure: int) -> Floats:
+        if system >= len(self.predictions):
+            raise InputError(
+                f"{self.rows[system].name} is a baseline and has no values per unit: choose one of "
+                f"{', '.join(self.names)}"
+            )
         return self.measures[measure].unit_values(self.predictions[system], self.positive)
 
     def _system(self, system: str | int) -> int:
         if system in self.baselines:
             return len(self.predictions) + self.baselines.index(str(system))
+        if isinstance(system, str) and system not in self.names:
+            there = ", ".join((*self.names, *self.baselines))
+            raise InputError(f"no system {system!r}; there are {there}")
         return Evaluation._system(self, system)  # noqa: SLF001 - super() and slots do not go together
 
     def _parsed(self, measure: str | Measure) -> Measure:

@@ -124,8 +124,8 @@ def swap_warnings(*, swapped: bool) -> tuple[Note, ...]:
 def _strange(run: RunScores) -> Note:
     own, judged = run.unshared
     text = (
-        f"{run.name} has none of the judged documents, so its scores are 0: check that the run and "
-        "the judgements use the same document ids "
+        f"{run.name} has none of the judged documents, so nothing in it counts as relevant: check "
+        "that the run and the judgements use the same document ids "
         f"(the run has {own}; the judgements have {judged})"
     )
     return Note("no-common-document", text)
