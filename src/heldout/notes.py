@@ -88,6 +88,8 @@ Code = Literal[
     "many-measures",
     "stepwise",
     "unequal-variances",
+    "liberal-correction",
+    "many-systems",
     "few-resampled",
     "skewed-scores",
     "many-pairs",
