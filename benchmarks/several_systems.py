@@ -22,6 +22,11 @@ copy
 For power, half of the centred systems are better by .05, and the share of the true differences that
 are found is counted, with all steps of the stepwise procedures.
 
+With ``--order`` two and three equally good systems are compared by heldout's own default in
+measures of order: by median absolute error where all systems have errors of the same distribution
+(exchangeable), or of different ones with the same median (unequal), and by Spearman's correlation
+and average precision. It needs no matrices.
+
 With ``--few`` heldout's own `romano_wolf` is called instead, for 5, 8, 10 and 14 topics: below 15
 it has rules of its own.
 
@@ -43,6 +48,7 @@ from scipy.special import ndtr, stdtr, stdtrit
 
 from error_rates import is_smooth, load, mean_of
 from harness import save
+from heldout import compare
 from heldout.infer.simultaneous.romano_wolf import romano_wolf
 from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
 
@@ -318,6 +324,46 @@ def measure_few(matrices: dict[str, Source], options: argparse.Namespace) -> Non
     print(f"{len(rates)} cells of {options.few} draws: {np.mean(rates):.4f}, {max(rates):.4f}")
 
 
+def draw_order(null: str, units: int, generator: np.random.Generator) -> tuple[Any, list[Array]]:
+    """The truth, and the predictions of three systems that are equally good."""
+    truth = generator.normal(size=units)
+    if null == "unequal":  # normal, exponential and uniform errors with a median of 1
+        errors = (
+            generator.normal(size=units) / 0.6744897501960817,
+            generator.exponential(size=units) / np.log(2),
+            generator.uniform(0, 2, units),
+        )
+        return truth, [truth + generator.choice([-1, 1], units) * error for error in errors]
+    if null == "classes":
+        positive = generator.random(units) < 0.3
+        return positive.astype(str), [positive + generator.normal(size=units) for _ in range(3)]
+    return truth, [truth + generator.normal(size=units) for _ in range(3)]
+
+
+def measure_order(options: argparse.Namespace) -> None:
+    """The share of draws in which heldout makes any false claim by a measure of order."""
+    cells = {
+        "median-AE": ("exchangeable", "unequal"),
+        "Spearman": ("exchangeable",),
+        "average-precision": ("classes",),
+    }
+    kinds = [(measure, null) for measure, nulls in cells.items() for null in nulls]
+    for (measure, null), systems, units in product(kinds, (2, 3), (50, 200)):
+        claims = 0
+        for number in range(options.order):
+            generator = np.random.default_rng([options.seed, units, systems, number])
+            truth, drawn = draw_order(null, units, generator)
+            guesses = {f"s{at}": guess.tolist() for at, guess in enumerate(drawn[:systems])}
+            more = {"positive": "True"} if null == "classes" else {}
+            found = compare(
+                truth.tolist(), guesses, measure, replicates=options.replicates, seed=number, **more
+            )
+            claims += any(claim.adjusted <= ALPHA for claim in found.claims)
+        rate = claims / options.order
+        error = np.sqrt(rate * (1 - rate) / options.order)
+        print(f"{measure} {null} n={units} k={systems}: {rate:.4f} ± {error:.4f}", flush=True)
+
+
 def generator_of(cell: Cell, seed: int, number: int) -> np.random.Generator:
     place = (NULLS.index(cell.null), MEASURES.index(cell.measure), cell.units, cell.systems)
     return np.random.default_rng(np.random.SeedSequence([seed, *place, number]))
@@ -395,7 +441,11 @@ def main() -> None:
     parser.add_argument("--units", type=int, nargs="+", default=[25, 50, 100])
     parser.add_argument("--systems", type=int, nargs="+", default=[4, 10])
     parser.add_argument("--few", type=int, metavar="DRAWS", help="draws per cell, 5 to 14 topics")
+    parser.add_argument("--order", type=int, metavar="DRAWS", help="draws, measures of order")
     options = parser.parse_args()
+    if options.order:
+        measure_order(options)
+        return
     if options.matrices is None or not list(options.matrices.glob("adhoc?_*.csv")):
         parser.error(
             "--matrices: expected a folder with adhoc5_ap.csv, adhoc6_ap.csv, adhoc5_p10.csv, … "

@@ -97,6 +97,18 @@ def test_the_same_data_have_the_same_fingerprint_in_any_order(capsys, tmp_path):
     assert first["data"] != third["data"]
 
 
+def test_many_systems_are_offered_a_baseline_in_the_words_of_the_command(capsys, tmp_path):
+    names = [f"seed={number}" for number in range(20)]
+    lines = [",".join(["unit", *names])]
+    scores = np.random.default_rng(1).random((15, 20)).round(3).tolist()
+    lines += [",".join(map(str, [f"q{at}", *row])) for at, row in enumerate(scores)]
+    (tmp_path / "s.csv").write_text("\n".join(lines) + "\n")
+    main(["compare", "--scores", str(tmp_path / "s.csv"), "--replicates", "100"])
+    out = capsys.readouterr().out
+    assert "to compare all with one system pass --baseline NAME. [many-systems]" in out
+    assert "--seed" not in out
+
+
 def test_a_table_of_scores_is_compared(capsys, tmp_path):
     (tmp_path / "scores.csv").write_text(
         "unit,A,B\n" + "".join(f"q{n},{n / 10},{n / 10 + 0.05 * (n % 3)}\n" for n in range(20))

@@ -90,6 +90,8 @@ Code = Literal[
     "many-measures",
     "stepwise",
     "unequal-variances",
+    "liberal-correction",
+    "many-systems",
     "few-resampled",
     "skewed-scores",
     "many-pairs",

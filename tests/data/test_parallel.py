@@ -2,6 +2,8 @@
 
 import os
 import random
+import subprocess
+import sys
 
 import pytest
 
@@ -103,4 +105,18 @@ def test_only_a_few_items_are_worked_on_ahead(monkeypatch):
 @pytest.mark.parametrize("wanted", ["", "0", "many", "-2"])
 def test_without_a_number_there_are_as_many_threads_as_cores(monkeypatch, wanted):
     monkeypatch.setenv("HELDOUT_THREADS", wanted)
-    assert threads() == (os.cpu_count() or 1)
+    allowed = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
+    assert threads() == len(allowed(0))
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this system")
+def test_a_process_that_is_bound_to_one_core_uses_one_thread():
+    code = (
+        "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]);"
+        "from heldout.data.parallel import threads; print(threads())"
+    )
+    environment = {name: at for name, at in os.environ.items() if name != "HELDOUT_THREADS"}
+    found = subprocess.run(  # noqa: S603 - this Python
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == "1\n"

@@ -102,6 +102,33 @@ def test_zeros_and_ones_get_mcnemar():
     outcome = compare(scores).claims[0].outcomes[0]
     assert outcome.test == "mcnemar"
     assert outcome.p == pytest.approx(2 * 8 / 128)  # 6 against 1: P(X >= 6 of 7), both tails
+    assert len(compare(scores).claims[0].outcomes) == 1  # the randomization test is the same
+
+
+@pytest.mark.parametrize(
+    ("units", "systems", "settings", "codes"),
+    [
+        (25, 4, {}, set()),
+        (25, 4, {"tests": ["t"]}, {"liberal-correction"}),
+        (25, 4, {"correction": "holm"}, {"liberal-correction"}),
+        (25, 4, {"correction": "bonferroni", "tests": ["t"]}, {"liberal-correction"}),
+        (25, 4, {"correction": "bh"}, {"liberal-correction"}),
+        (25, 4, {"tests": ["wilcoxon"]}, set()),
+        (10, 4, {"tests": ["t"], "test_share": 1 / 9}, set()),
+        (200, 4, {"tests": ["t"]}, set()),
+        (25, 2, {"tests": ["t"]}, set()),
+        (25, 20, {}, {"many-systems"}),
+        (25, 19, {}, set()),
+        (25, 20, {"baseline": "s0"}, set()),
+    ],
+)
+def test_measured_false_claims_and_lost_power_are_said(units, systems, settings, codes):
+    values = np.random.default_rng(1).random((systems, units))
+    scores = scores_of({f"s{at}": row for at, row in enumerate(values)})
+    found = {note.code: note for note in compare(scores, replicates=100, **settings).warnings}
+    assert found.keys() & {"liberal-correction", "many-systems"} == codes
+    if "many-systems" in codes:
+        assert "baseline=NAME" in found["many-systems"].text
 
 
 def test_folds_get_the_corrected_t_test(two):

@@ -9,7 +9,6 @@ from scipy import stats
 from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
 from heldout.errors import MeasureError
 from heldout.infer.intervals.folds import corrected_t
-from heldout.infer.scoring import resampled
 from heldout.infer.tests.auc import delong_test
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.parse import parse_measures
@@ -370,15 +369,31 @@ def test_other_measures_of_order():
     )
 
 
-def test_many_units_are_left_out_in_parts(monkeypatch):
-    """The values of units keep mean and spread, however many are left out together."""
-    single = only(TWO, "average-precision").scores.values
-    monkeypatch.setattr(resampled, "LEAVE_OUT", 0)
-    monkeypatch.setattr(resampled, "FEWEST_PARTS", 40)
-    parts = only(TWO, "average-precision").scores.values
-    assert len(np.unique(parts[:, 0])) <= 40 < len(np.unique(single[:, 0]))
-    assert parts.mean(axis=0) == pytest.approx(single.mean(axis=0))
-    assert parts.std(axis=0) == pytest.approx(single.std(axis=0), rel=0.25)
+@pytest.mark.parametrize("measure", ["average-precision", "Spearman", "median-AE"])
+@pytest.mark.parametrize("units", [60, 61])
+def test_values_of_measures_of_order_vary_as_the_bootstrap_says(measure, units):
+    """Tests, gates, effects and plans take their standard error from the values."""
+    if measure == "average-precision":
+        pair = [classed("weak", 0.3, units=units), classed("strong", 1.2, units=units)]
+    else:
+        pair = [numbers("bad", 2.0, units), numbers("better", 1.5, units)]
+    found = only(pair, measure)
+    error = found.scores.values.std(axis=0, ddof=1) / np.sqrt(units)
+    width = np.array([row.mean.high - row.mean.low for row in found.systems])
+    assert 2 * 1.96 * error == pytest.approx(width, rel=0.3)
+
+
+@pytest.mark.parametrize("digits", [9, 0])
+def test_equal_systems_compared_by_their_median_error_are_not_called_different(digits):
+    generator = np.random.default_rng(5)
+    claims = 0
+    for _ in range(40):
+        truth = generator.integers(0, 9, 30).astype(float)
+        noise = generator.normal(0, 3, (3, 30)).round(digits)
+        guesses = {name: truth + row for name, row in zip("abc", noise, strict=True)}
+        found = compare(truth, guesses, "median-AE", replicates=500)
+        claims += any(claim.adjusted <= 0.05 for claim in found.claims)
+    assert claims <= 5  # 2 are expected
 
 
 def test_the_calibration_error_is_compared_and_has_no_interval_alone():

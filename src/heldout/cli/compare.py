@@ -11,6 +11,7 @@ from heldout.cli.compare_result import (
     compare_as_asked,
     compare_measures,
     compare_results,
+    notes_in_options,
     present,
 )
 from heldout.cli.help import group
@@ -161,7 +162,7 @@ def _compare(options: argparse.Namespace) -> int:
     pages = _pages(options)
     options.task = _task(options)
     signatures: list[str] = []
-    several = _comparisons(options, signatures)
+    several = [notes_in_options(one, options) for one in _comparisons(options, signatures)]
     nameless = ""
     if options.scores is not None:
         nameless = (

@@ -30,6 +30,7 @@ __all__ = [
     "compare_as_asked",
     "compare_measures",
     "compare_results",
+    "notes_in_options",
     "present",
 ]
 
@@ -279,6 +280,19 @@ def _one_sided(comparison: Comparison) -> Comparison:
 
     kept = tuple(note for note in comparison.warnings if note.code != "one-tail")
     return replace(comparison, advice=comparison.advice._replace(warnings=kept))
+
+
+def notes_in_options(comparison: Comparison, options: argparse.Namespace) -> Comparison:
+    """With the parameter of Python that a note names as an option; names of systems stay."""
+    from dataclasses import replace
+
+    from heldout.cli.places import as_options
+
+    notes = tuple(
+        replace(note, text=as_options(note.text, options)) if note.code == "many-systems" else note
+        for note in comparison.warnings
+    )
+    return replace(comparison, advice=comparison.advice._replace(warnings=notes))
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:

@@ -19,9 +19,13 @@ _R = TypeVar("_R")
 
 
 def threads() -> int:
-    """Return how many threads to use: ``HELDOUT_THREADS``, or the number of cores."""
+    """Return how many threads to use: ``HELDOUT_THREADS``, or the cores that we may use."""
     wanted = os.environ.get("HELDOUT_THREADS", "")
-    return int(wanted) if wanted.isdigit() and int(wanted) else (os.cpu_count() or 1)
+    if wanted.isdigit() and int(wanted):
+        return int(wanted)
+    if hasattr(os, "sched_getaffinity"):  # not on macOS and Windows
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def stream_threads(

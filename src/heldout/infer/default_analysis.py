@@ -186,7 +186,7 @@ def _choose_tests(
     if many:
         return ("t",), "Paired t test of each pair shown for reference"
     if ((scores.values == 0) | (scores.values == 1)).all():
-        return ("mcnemar", "randomization"), "Paired scores of 0 and 1: McNemar's exact test"
+        return ("mcnemar",), "Paired scores of 0 and 1: McNemar's exact test"
     return ("randomization", "t"), (
         f"{count_of(len(scores.units), 'paired unit')}: Fisher's randomization test; paired t test "
         "shown for reference"

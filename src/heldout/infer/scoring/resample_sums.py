@@ -42,6 +42,7 @@ __all__ = [
     "bootstrap_sparse",
     "bootstrap_sums",
     "bootstrap_weights",
+    "cluster_draws",
     "is_sparse",
     "randomize_sparse",
     "randomize_sums",
@@ -289,18 +290,24 @@ def bootstrap_weights(
     check_draws(replicates, seed)
     units, count = len(clusters), int(clusters.max()) + 1
     replicates = affordable(units, replicates)
-    source = np.random.default_rng([seed, count, units])
-    size = max(1, 2**22 // units)
     scores = []
-    for start in range(0, replicates, size):
-        rows = min(size, replicates - start)
-        places = source.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
-        drawn = np.bincount(places.ravel(), minlength=rows * count).reshape(rows, count)
+    for drawn in cluster_draws(clusters, replicates, seed):
         weights = drawn[:, clusters].astype(np.float64)
         scores.append(np.column_stack([function(weights) for function in functions]))
     all_units = np.ones((1, units))
     observed = np.array([function(all_units)[0] for function in functions])
     return Replicates(np.concatenate(scores), observed, count, seed)
+
+
+def cluster_draws(clusters: Ints, replicates: int, seed: int) -> Iterator[Ints]:
+    """Yield how often each cluster is drawn, one row per replicate, block by block."""
+    units, count = len(clusters), int(clusters.max()) + 1
+    source = np.random.default_rng([seed, count, units])
+    size = max(1, 2**22 // units)
+    for start in range(0, replicates, size):
+        rows = min(size, replicates - start)
+        places = source.integers(0, count, (rows, count)) + count * np.arange(rows)[:, None]
+        yield np.bincount(places.ravel(), minlength=rows * count).reshape(rows, count)
 
 
 def sums_by_number(table: Floats, numbers: Ints) -> Floats:
