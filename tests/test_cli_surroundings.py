@@ -50,7 +50,11 @@ def shell(line, before=""):
     [
         ("eval qrels.txt - <&-", "", "<stdin> is empty"),
         ("eval qrels.txt one.run --quiet >&-", "", "cannot be written (standard output is closed)"),
-        ("run docs.jsonl --system my.py:rank --jobs 2 --quiet", "ulimit -n 12; ", "Too many open"),
+        (
+            "run docs.jsonl --system my.py:rank --jobs 2 --quiet",
+            "ulimit -n 12; ",
+            "heldout: Too many open",
+        ),
     ],
 )
 def test_the_true_reason_is_given(folder, line, before, reason):

@@ -11,6 +11,7 @@ from heldout.errors import InputError
 from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
+from heldout.experiment.results import Results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs links of POSIX")
 NAMES = ["lock", JOURNAL, "values.parquet", "summary.json", "timings.json", "manifest.json"]
@@ -52,6 +53,16 @@ def test_a_pipe_is_refused_and_not_waited_for(tmp_path, name, options):
     os.mkfifo(place / name)
     with pytest.raises(InputError, match=f"{name}: a device or a pipe, expected a regular file"):
         experiment().run(place, **options)
+
+
+@pytest.mark.parametrize("verify", [True, False])
+@pytest.mark.parametrize("name", ["values.parquet", "summary.json"])
+def test_nor_is_it_waited_for_when_results_are_read(tmp_path, name, verify):
+    experiment().run(tmp_path)
+    (tmp_path / name).unlink()
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match=f"{name}: not a regular file"):
+        Results.read(tmp_path, verify=verify)
 
 
 def test_a_link_that_is_made_meanwhile_is_not_followed(tmp_path, monkeypatch):

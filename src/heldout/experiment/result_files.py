@@ -136,6 +136,9 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     manifest = read_manifest(content, str(place))
     settings = manifest["settings"]
     files = files_of(manifest)
+    for name in (*files.values(), SUMMARY):
+        if (place / name).exists() and not (place / name).is_file():  # a pipe would be waited for
+            raise InputError(f"{place / name}: not a regular file: run the experiment again")
     if verify and checksums is not None:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
     if checksums is None and not (place / files["splits"]).exists():
