@@ -15,7 +15,7 @@ DEVELOPER := $(VENV)/.installed-dev
 unexport PYTHONDONTWRITEBYTECODE
 INSTALL := $(BIN)/python -m pip install --no-compile --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test lint types tests coverage docs picture bench clean
+.PHONY: demo test lint types tests reference coverage docs picture bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/heldout demo
@@ -42,6 +42,10 @@ types: $(DEVELOPER)
 # In the order of collection: what is last, doctests, is short, so that no worker is long alone.
 tests: $(DEVELOPER)
 	$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+
+# Numbers of the whole product, as they were frozen in tests/reference.
+reference: $(DEVELOPER)
+	$(BIN)/python benchmarks/reference.py check
 
 coverage: $(DEVELOPER)
 	$(BIN)/python -m pytest --cov --cov-report=term-missing
