@@ -80,13 +80,16 @@ def _with_little_variance(
 ) -> list[Interval]:
     """Return intervals that trust neither the variance of a few differing units nor a lack of it.
 
-    Where all differences are equal, the interval is without bounds unless the test rejects.
+    Where all differences are equal, the interval is that of all possible ones unless the test
+    rejects.
     """
     found = []
+    widest = design.scores.range[1] - design.scores.range[0]
     for interval, factor, p in zip(intervals, _widening(design), adjusted.p, strict=True):
         bounds = {interval.low, interval.high} - {-math.inf, math.inf}
         if bounds == {interval.estimate} and interval.estimate != 0 and p > design.alpha:
-            found.append(interval._replace(low=-math.inf, high=math.inf))
+            low = min(interval.low, -widest)  # open ends stay open
+            found.append(interval._replace(low=low, high=max(interval.high, widest)))
         elif factor > 1 and not interval.method.startswith(RETUNED_INTERVAL):  # it has them, too
             found.append(_widened(interval, factor))
         else:
