@@ -354,9 +354,13 @@ def measure_order(options: argparse.Namespace) -> None:
             generator = np.random.default_rng([options.seed, units, systems, number])
             truth, drawn = draw_order(null, units, generator)
             guesses = {f"s{at}": guess.tolist() for at, guess in enumerate(drawn[:systems])}
-            more = {"positive": "True"} if null == "classes" else {}
             found = compare(
-                truth.tolist(), guesses, measure, replicates=options.replicates, seed=number, **more
+                truth.tolist(),
+                guesses,
+                measure,
+                replicates=options.replicates,
+                seed=number,
+                positive="True" if null == "classes" else None,
             )
             claims += any(claim.adjusted <= ALPHA for claim in found.claims)
         rate = claims / options.order

@@ -116,6 +116,7 @@ def test_zeros_and_ones_get_mcnemar():
         (25, 4, {"tests": ["wilcoxon"]}, set()),
         (10, 4, {"tests": ["t"], "test_share": 1 / 9}, set()),
         (200, 4, {"tests": ["t"]}, set()),
+        (200, 20, {"tests": ["t"]}, {"liberal-correction"}),
         (25, 2, {"tests": ["t"]}, set()),
         (25, 20, {}, {"many-systems"}),
         (25, 19, {}, set()),

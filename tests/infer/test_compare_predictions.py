@@ -9,6 +9,7 @@ from scipy import stats
 from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
 from heldout.errors import MeasureError
 from heldout.infer.intervals.folds import corrected_t
+from heldout.infer.scoring import resampled
 from heldout.infer.tests.auc import delong_test
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.parse import parse_measures
@@ -367,6 +368,17 @@ def test_other_measures_of_order():
     assert found.scores.values.mean(axis=0) == pytest.approx(
         [np.median(np.abs(one.truth - one.predicted)) for one in pair]
     )
+
+
+def test_many_units_are_left_out_in_parts(monkeypatch):
+    """The values of units keep mean and spread, however many are left out together."""
+    single = only(TWO, "average-precision").scores.values
+    monkeypatch.setattr(resampled, "LEAVE_OUT", 0)
+    monkeypatch.setattr(resampled, "FEWEST_PARTS", 40)
+    parts = only(TWO, "average-precision").scores.values
+    assert len(np.unique(parts[:, 0])) <= 40 < len(np.unique(single[:, 0]))
+    assert parts.mean(axis=0) == pytest.approx(single.mean(axis=0))
+    assert parts.std(axis=0) == pytest.approx(single.std(axis=0), rel=0.25)
 
 
 @pytest.mark.parametrize("measure", ["average-precision", "Spearman", "median-AE"])

@@ -22,6 +22,7 @@ from heldout.infer.scoring.many_units import scoring_of_many
 from heldout.infer.scoring.resample_sums import MANY_UNITS, affordable, sums_by_number
 from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
 from heldout.measure.parse import parse_measures
+from heldout.measure.prediction.names import PredictedMeasure
 from heldout.measure.prediction.paired import (
     check_same_truth,
     check_same_weights,
@@ -349,4 +350,6 @@ def _scoring(
     known = [function for function in functions if function is not None]
     if len(known) < len(systems):
         raise MeasureError(f"{measure} has no test over units: compare it over folds")
-    return OrderScoring(known, numbers, seed=settings.seed)
+    # Of a user's own measure of order it is not known.
+    smooth = isinstance(measure, PredictedMeasure) and measure.family != "median-AE"
+    return OrderScoring(known, numbers, seed=settings.seed, smooth=smooth)

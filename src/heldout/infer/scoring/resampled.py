@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from heldout.infer.tests.corpus_level import Replicates, ScoreOfSums
 
 __all__ = ["AreaScoring", "OrderScoring", "SumScoring"]
+
+LEAVE_OUT: Final = 2 * 10**7
+"""Units times parts of the jackknife at most, but ..."""
+
+FEWEST_PARTS: Final = 100
+"""... this many parts at least."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +161,15 @@ class OrderScoring:
         The group of each unit, numbered from 0, or the unit itself.
     bootstraps, seed
         Of the bootstrap.
+    smooth
+        Whether a unit more or less changes the scores little and smoothly: not true of medians.
     """
 
     functions: Sequence[ScoreOfSums]
     clusters: Ints
     bootstraps: int = 10_000
     seed: int = 0
+    smooth: bool = False
     linearised: bool = True
     tests: tuple[str, ...] = ("bootstrap-shift",)
     why: str = "depends on the order of the units: units are resampled (bootstrap)"
@@ -173,12 +182,47 @@ class OrderScoring:
 
     @cached_property
     def values(self) -> Floats:
-        """Values of clusters that average to the scores and vary as their replicates do.
+        """Values of clusters that average to the scores.
+
+        The jackknife is wrong for medians, whatever the number of units (Efron & Tibshirani 1993,
+        section 11.6). For smooth scores it is better than the bootstrap: with 50 units the
+        bootstrap's error of average precision is too small.
+        """
+        return self._jackknife() if self.smooth else self._covariances()
+
+    def _jackknife(self) -> Floats:
+        """Return values of clusters that average to the scores, by leaving clusters out.
+
+        With many clusters, parts of several clusters are left out together (delete-d jackknife);
+        the deviations are scaled so that the variance of the mean is that of single clusters.
+        """
+        count = int(self.clusters.max()) + 1
+        parts = min(count, max(FEWEST_PARTS, LEAVE_OUT // len(self.clusters)))
+        part_of = np.random.default_rng(self.seed).permutation(count) % parts
+        of_units = part_of[self.clusters]
+        size = max(1, 2**22 // len(self.clusters))
+        without = np.concatenate(
+            [
+                self._left_out(of_units, np.arange(start, min(start + size, parts)))
+                for start in range(0, parts, size)
+            ]
+        )
+        observed = self._drawn.observed
+        without = np.where(np.isfinite(without), without, observed)
+        spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
+        values: Floats = observed + spread[part_of]
+        values += observed - values.mean(axis=0)
+        return values
+
+    def _left_out(self, of_units: Ints, parts: Ints) -> Floats:
+        weights = (of_units != parts[:, None]).astype(np.float64)
+        return np.column_stack([function(weights) for function in self.functions])
+
+    def _covariances(self) -> Floats:
+        """Return values of clusters that average to the scores and vary as their replicates do.
 
         The value of a cluster is the covariance of a score with the number of times that the
         cluster was drawn, scaled so that the standard error of the mean is that of the bootstrap.
-        The jackknife would be wrong for medians, whatever the number of units (Efron & Tibshirani
-        1993, section 11.6).
         """
         scores, observed, count, seed = self._drawn
         deviations = np.where(np.isfinite(scores), scores, observed)
