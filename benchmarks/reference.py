@@ -236,29 +236,45 @@ def check(patterns: Sequence[str], jobs: int, *, monte_carlo: bool) -> int:
     """Print what differs from what was frozen, and return the exit code."""
     found = compute_all(patterns, jobs, freezing=False)
     wrong = []
-    for section, (_, entries) in SECTIONS.items():
-        frozen = {
-            line[:2]: line
-            for line in read_frozen(section)
-            if matches(section, line.entry, patterns)
-        }
-        now = {line[:2]: line for line in found[section]}
-        for key in sorted(frozen.keys() | now.keys()):
-            entry, path = key
-            old, new = frozen.get(key), now.get(key)
-            if old is None or new is None:
-                lost = "nothing" if entry in entries else "no entry (freeze removes it)"
-                said = difference(old.value if old else "not frozen", new.value if new else lost)
-            else:
-                how = old.how if monte_carlo or old.how == "exact" else None
-                if agree(old.value, new.value, how):
-                    continue
-                said = difference(old.value, new.value, how)
-            wrong.append(f"{section}/{entry}: {path}: {said}")
+    for section in SECTIONS:
+        frozen = [line for line in read_frozen(section) if matches(section, line.entry, patterns)]
+        old, now = by_entry(frozen), by_entry(found[section])
+        for entry in sorted(old.keys() | now.keys()):
+            told = differences(old.get(entry, {}), now.get(entry, {}), monte_carlo=monte_carlo)
+            wrong += [f"{section}/{entry}: {text}" for text in told]
     print("\n".join([*wrong[:SHOWN], summary(found)]))
     if wrong:
-        print(f"{len(wrong):,} numbers or lists differ from tests/reference", file=sys.stderr)
+        print(f"{len(wrong):,} differences from tests/reference", file=sys.stderr)
     return 1 if wrong else 0
+
+
+def by_entry(lines: Sequence[Line]) -> dict[str, dict[str, Line]]:
+    found: dict[str, dict[str, Line]] = {}
+    for line in lines:
+        found.setdefault(line.entry, {})[line.path] = line
+    return found
+
+
+def differences(
+    frozen: Mapping[str, Line], now: Mapping[str, Line], *, monte_carlo: bool
+) -> list[str]:
+    """Say what differs in an entry, which may also have failed, or be missing on one side."""
+    if not now:
+        return ["frozen, but not an entry: freeze removes it"]
+    if not frozen:
+        return ["not frozen"]
+    if "failed" in now:
+        return [now["failed"].value]
+    told = []
+    for path in sorted(frozen.keys() | now.keys()):
+        if path not in frozen or path not in now:
+            told.append(f"{path}: {'only now' if path in now else 'only in what was frozen'}")
+            continue
+        old, how = frozen[path].value, frozen[path].how
+        how = how if monte_carlo or how == "exact" else None
+        if not agree(old, now[path].value, how):
+            told.append(f"{path}: {difference(old, now[path].value, how)}")
+    return told
 
 
 def summary(found: Mapping[str, Sequence[Line]]) -> str:

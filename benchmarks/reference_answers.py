@@ -12,6 +12,7 @@ import re
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
 from itertools import groupby
+from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,7 @@ from reference_entries import (
     FUSIONS,
     IGNORED,
     LABELS,
+    LISTS,
     MEASURES,
     MODELS,
     NAMES,
@@ -248,7 +250,7 @@ def experiment(name: str) -> Leaves:
         for label, columns in grouped(getattr(results, table), keys):
             for column, cells in columns.items():
                 leaves[renamed(SEP.join((table, label, column)))] = run_lengths(cells)
-    return leaves | lists(results.held_out)
+    return leaves | lists(getattr(results, LISTS))
 
 
 def experiment_of(given: Mapping[str, Any]) -> heldout.Experiment:
@@ -307,7 +309,7 @@ def lists(frame: Any) -> Leaves:
         for query, items in groupby(rows, key=lambda row: row[0]):
             ranked = list(items)
             leaves[at(path, query)] = " ".join(document for _, document, _ in ranked)
-            total = sum(score / rank for rank, (*_, score) in enumerate(ranked, 1))
+            total = fsum(score / rank for rank, (*_, score) in enumerate(ranked, 1))
             leaves.setdefault(at(path, "scores"), []).append(total)
     return leaves
 
@@ -326,7 +328,7 @@ def ranked_list(name: str) -> Leaves:
         found = heldout.rank_vectors(documents, queries_too, metric=which, k=15)  # type: ignore[arg-type]
     else:
         fields = {"systems": [which], "by": "document", "measures": ["AP"], "keep_depth": 20}
-        frame = experiment_of(fields).run().held_out
+        frame = getattr(experiment_of(fields).run(), LISTS)
         return scored(
             {
                 query: dict(zip(columns["document"], columns["score"], strict=True))

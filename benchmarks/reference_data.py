@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import random
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ RANKERS = '''
 """Systems in Python: a function, an object, and a reranker."""
 
 from collections import Counter
+from math import fsum
 
 
 def overlaps(train, test, power):
@@ -34,7 +36,7 @@ def overlaps(train, test, power):
     for query, text in test.queries.pairs():
         words = set(text.split())
         scores = {
-            name: sum(1 / (1 + seen[word]) ** power for word in sorted(words & own))
+            name: fsum(1 / (1 + seen[word]) ** power for word in words & own)
             for name, own in documents
         }
         ranked[query] = {name: score for name, score in scores.items() if score > 0}
@@ -132,8 +134,8 @@ class Draw:
         return int(self.uniform() * n)
 
     def normal(self) -> float:
-        """Return a sum of twelve uniform numbers: no logarithm whose last bit depends on a host."""
-        return sum(self.uniform() for _ in range(12)) - 6
+        """Return a sum of uniform numbers: it has no logarithm, whose last bit may differ."""
+        return fsum(self.uniform() for _ in range(12)) - 6
 
     def order(self, n: int) -> list[int]:
         """Return the integers from 0 to n - 1 in random order."""

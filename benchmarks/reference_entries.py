@@ -436,6 +436,8 @@ TABLES: Final[Mapping[str, tuple[str, ...]]] = {
     "splits": ("repeat", "fold", "kind", "side"),
     "machine": ("system", "measure"),
 }
+LISTS: Final = "held_out"
+"""The attribute of the results that has ranked lists or predictions."""
 ORDER: Final = ("system", "repeat", "fold", "other", "run", "unit", "measure", "number", "rank")
 
 MODELS: Final = words("""
