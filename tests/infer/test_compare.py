@@ -285,11 +285,6 @@ def test_nemenyi_on_request(three):
     assert "Nemenyi" in sentences(result)[0]
 
 
-def test_unpaired_tests_are_refused_with_the_reason(two):
-    with pytest.raises(InputError, match="paired by unit"):
-        compare(two, tests=["welch"])
-
-
 def test_a_correction_against_one_system_needs_that_system(three):
     with pytest.raises(InputError, match="pass baseline="):
         compare(three, correction="dunnett")

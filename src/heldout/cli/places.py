@@ -33,7 +33,6 @@ _SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
 _FIELDS: Final = {"k": "folds"}
 """Parameters of plans whose option has another name."""
 _IN_WORDS: Final = {
-    "compare_unpaired": "--unpaired",
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
     'by="unit"': "--by-unit",
     "verify=False": "--unverified",

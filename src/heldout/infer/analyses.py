@@ -22,7 +22,6 @@ __all__ = [
     "STEPWISE",
     "TESTS",
     "UNADJUSTED",
-    "UNPAIRED",
     "comparison_count",
     "tests_named",
 ]
@@ -41,9 +40,6 @@ OTHER_NAMES: Final = {
     "bootstrap": "bootstrap-shift",
 }
 """Names of tests that are used elsewhere."""
-
-UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
-"""Tests for independent samples, which are refused where units are paired."""
 
 BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
 """Tests whose null hypothesis is not about means. (McNemar's is: about means of zeros and ones.)"""

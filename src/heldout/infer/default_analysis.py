@@ -18,7 +18,6 @@ from heldout.infer.analyses import (
     ONE_BASELINE,
     OWN_TEST,
     TESTS,
-    UNPAIRED,
     comparison_count,
     tests_named,
 )
@@ -232,12 +231,6 @@ def _why_correction(correction: str, comparisons: int) -> str:
 
 def _check_tests(tests: Sequence[str]) -> None:
     for test in tests:
-        if test in UNPAIRED:
-            raise InputError(
-                f"{test} is for independent samples, but these scores are paired by unit and it "
-                "would lose most of the power: use t or wilcoxon (for different units: "
-                "compare_unpaired)"
-            )
         if test == "anova":
             raise InputError(
                 "anova does not test pairs of systems: correction='tukey' shows the analysis of "
