@@ -56,17 +56,9 @@ TEST_WORDS: Final = {
 CORRECTION_WORDS: Final = {
     "romano-wolf": "stepwise bootstrap of studentized differences (default)",
     "tukey": "all pairs, studentized range; assumes that all differences vary alike",
-    "randomized-tukey": "all pairs, by permutation",
-    "nemenyi": "all pairs, mean ranks",
-    "maxt": "by permutation, stepwise",
-    "dunnett": "against --baseline, by permutation",
-    "dunnett-t": "against --baseline, Dunnett's t",
     "holm": "any test: stepwise Bonferroni (default with --test)",
-    "hochberg": "any test: slightly more powerful than holm, for positively dependent tests",
-    "hommel": "any test: slightly more powerful than hochberg, for the same tests",
     "bonferroni": "any test: times the number of comparisons",
     "bh": "any test: false discovery rate (Benjamini-Hochberg)",
-    "by": "any test: the same under any dependence (Benjamini-Yekutieli)",
 }
 
 _EXAMPLES = """\
