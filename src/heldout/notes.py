@@ -86,7 +86,6 @@ Code = Literal[
     "nothing-to-correct",
     "own-test",
     "unadjusted-intervals",
-    "ranks-not-means",
     "many-measures",
     "stepwise",
     "unequal-variances",

@@ -71,20 +71,7 @@ def test_tukey_on_the_block_design_on_request(three):
     assert {row.letters for row in result.systems} == {"a"}
 
 
-def test_randomized_tukey_on_request(three):
-    result = compare(three, correction="randomized-tukey")
-    p = {(claim.second, claim.first): claim.adjusted for claim in result.claims}
-    assert p["X", "Z"] == pytest.approx(0.1065872956, abs=0.004)
-
-
-def test_a_baseline_with_the_maxt_test(three):
-    result = compare(three, baseline="X", correction="maxt")
-    assert result.advice.correction == "maxt"
-    assert [claim.first for claim in result.claims] == ["Y", "Z"]
-    assert all(claim.adjusted >= claim.outcomes[0].p - 0.005 for claim in result.claims)
-
-
-@pytest.mark.parametrize("correction", ["holm", "hochberg", "hommel", "bonferroni", "bh", "by"])
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "bh"])
 def test_corrections_never_lower_a_p_value(three, correction):
     result = compare(three, correction=correction)
     assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
@@ -266,33 +253,6 @@ def test_every_interval_holds_the_difference(two, kind):
     gap = compare(two, interval=kind, replicates=2000).claims[0].difference
     assert gap.low < 0.07 < gap.high
     assert gap.low < 0 < gap.high  # nothing was shown, so 0 is inside
-
-
-def test_against_one_baseline_stepping_down_never_costs_power(three):
-    p = {
-        how: [claim.adjusted for claim in compare(three, baseline="X", correction=how).claims]
-        for how in ("maxt", "dunnett", "dunnett-t")
-    }
-    raw = [claim.outcomes[0].p for claim in compare(three, baseline="X").claims]
-    for one, stepped, single in zip(raw, p["maxt"], p["dunnett"], strict=True):
-        assert one - 0.01 <= stepped <= single + 0.01
-    assert all(0 < value < 1 for value in p["dunnett-t"])
-
-
-def test_nemenyi_on_request(three):
-    result = compare(three, correction="nemenyi")
-    assert all(0 < claim.adjusted <= 1 for claim in result.claims)
-    assert "Nemenyi" in sentences(result)[0]
-
-
-def test_unpaired_tests_are_refused_with_the_reason(two):
-    with pytest.raises(InputError, match="paired by unit"):
-        compare(two, tests=["welch"])
-
-
-def test_a_correction_against_one_system_needs_that_system(three):
-    with pytest.raises(InputError, match="pass baseline="):
-        compare(three, correction="dunnett")
 
 
 def test_tuning_only_some_of_the_systems_is_pointed_out(two):

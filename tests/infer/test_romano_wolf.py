@@ -363,9 +363,8 @@ def test_scores_of_sums_are_studentized_by_the_jackknife():
 def test_unequal_variances_are_said_where_they_do_harm():
     generator = np.random.default_rng(2)
     values = generator.normal(0, [0.1, 0.1, 0.1, 2.0], (40, 4))
-    for settings in ({"correction": "tukey"}, {"correction": "dunnett-t", "baseline": "s0"}):
-        said = compare(scores_of(values), **settings).warnings
-        assert any(note.code == "unequal-variances" for note in said)
+    said = compare(scores_of(values), correction="tukey").warnings
+    assert any(note.code == "unequal-variances" for note in said)
     alike = scores_of(generator.normal(0, 1, (200, 4)))
     assert not any(
         n.code == "unequal-variances" for n in compare(alike, correction="tukey").warnings

@@ -1,4 +1,4 @@
-"""Tukey's HSD and Dunnett's test in blocks, and letters, against published numbers."""
+"""Tukey's HSD in blocks, and letters, against published numbers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.simultaneous.blocks import anova
 from heldout.infer.simultaneous.tukey import (
     compact_letters,
-    dunnett_blocks,
     tukey_hsd,
     tukey_hsd_replicates,
     tukey_kramer,
@@ -176,32 +174,6 @@ def test_without_error():
     found = by_pair(tukey_hsd(values))
     assert (found[1, 0].p, found[2, 0].p) == (1, 0)
     assert found[1, 0].low == found[1, 0].high == 0
-    for tail in ("two-sided", "greater", "less"):
-        against = by_pair(dunnett_blocks(values, 0, alternative=tail))
-        assert against[1, 0].p == 1
-        assert against[2, 0].p == (1 if tail == "less" else 0)
-
-
-def test_dunnett_of_two_is_students_t():
-    values = SAKAI[:, :2]
-    pair = dunnett_blocks(values, 1)[0]
-    test = stats.ttest_rel(values[:, 0], values[:, 1])
-    assert pair.p == pytest.approx(test.pvalue)
-    interval = test.confidence_interval(0.95)
-    assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
-    one = dunnett_blocks(values, 1, alternative="greater")[0]
-    assert one.p == pytest.approx(test.pvalue / 2)
-    assert one.high == math.inf
-    assert dunnett_blocks(values, 1, alternative="less")[0].low == -math.inf
-
-
-def test_dunnett_lies_between_t_and_bonferroni():
-    found, table = dunnett_blocks(SAKAI, 0), anova(SAKAI)
-    assert [(pair.first, pair.second) for pair in found] == [(1, 0), (2, 0)]
-    for pair in found:
-        t = abs(pair.difference) / math.sqrt(2 * table.mse / 20)
-        alone = 2 * stats.t.sf(t, 38)
-        assert alone < pair.p < 2 * alone
 
 
 def shares(letters, one, other):
@@ -244,10 +216,6 @@ def test_refused():
         tukey_hsd([[1], [2]])
     with pytest.raises(InputError, match="level=95"):
         tukey_hsd([[1, 2], [2, 4]], level=95)
-    with pytest.raises(InputError, match="baseline=2"):
-        dunnett_blocks([[1, 2], [2, 4]], 2)
-    with pytest.raises(InputError, match="alternative='both'"):
-        dunnett_blocks([[1, 2], [2, 4]], 0, alternative="both")
     with pytest.raises(InputError, match="error='all'"):
         tukey_hsd_replicates(WARPBREAKS, error="all")
     with pytest.raises(InputError, match="is not a pair"):

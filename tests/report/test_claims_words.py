@@ -39,7 +39,7 @@ def test_one_tail_claims_no_more_than_was_asked(two, three, tail, word):
     assert said.startswith(f"B is not significantly {word} than A: ")
     assert "one-sided" in said
     assert "one-sided 95% bound: at " + ("least" if tail == "greater" else "most") in said
-    for correction in ("maxt", "dunnett", "dunnett-t", "holm"):
+    for correction in ("romano-wolf", "holm"):
         result = compare(
             three, baseline="A", alternative=tail, correction=correction, replicates=999
         )
@@ -47,7 +47,7 @@ def test_one_tail_claims_no_more_than_was_asked(two, three, tail, word):
 
 
 def test_two_tails_say_two_tailed_and_give_both_bounds(three):
-    for correction in ("tukey", "nemenyi", "holm"):
+    for correction in ("tukey", "holm"):
         for said in sentences(compare(three, correction=correction)):
             assert "two-sided" in said
             assert " to " in said
@@ -74,11 +74,8 @@ def test_lower_is_better_turns_the_bound_and_the_word():
     ("correction", "words"),
     [
         ("tukey", "Tukey's test (pooled error"),
-        ("randomized-tukey", "Tukey's test by permutation within units"),
-        ("nemenyi", "Nemenyi's test of mean ranks (not of means)"),
         ("holm", "holm controls the familywise error rate"),
         ("bh", "bh controls the false discovery rate"),
-        ("by", "by controls the false discovery rate"),
     ],
 )
 def test_each_correction_has_its_own_reason(three, correction, words):
@@ -211,13 +208,11 @@ def test_mcnemar_names_the_score_it_cannot_take(two):
         compare(two, tests=["mcnemar"])
 
 
-def test_permutation_corrections_say_how_and_how_sure():
+def test_resampled_corrections_say_how_and_how_sure():
     generator = np.random.default_rng(0)
     scores = scores_of({name: generator.random(30).tolist() for name in "ABC"})
-    result = compare(scores, baseline="A", correction="maxt", replicates=999)
+    result = compare(scores, baseline="A", replicates=999)
     for claim, said in zip(result.claims, sentences(result), strict=True):
         assert "999 replicates, seed 0, ± 0.0" in said
         p = claim.adjusted
         assert claim.adjusted_error == pytest.approx((p * (1 - p) / 999) ** 0.5)
-    exact = compare(scores_of({"A": A, "B": B, "C": C}), baseline="A", correction="maxt")
-    assert "all 1,024 sign assignments)" in sentences(exact)[0]

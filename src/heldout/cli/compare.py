@@ -56,17 +56,9 @@ TEST_WORDS: Final = {
 CORRECTION_WORDS: Final = {
     "romano-wolf": "stepwise bootstrap of studentized differences (default)",
     "tukey": "all pairs, studentized range; assumes that all differences vary alike",
-    "randomized-tukey": "all pairs, by permutation",
-    "nemenyi": "all pairs, mean ranks",
-    "maxt": "by permutation, stepwise",
-    "dunnett": "against --baseline, by permutation",
-    "dunnett-t": "against --baseline, Dunnett's t",
     "holm": "any test: stepwise Bonferroni (default with --test)",
-    "hochberg": "any test: slightly more powerful than holm, for positively dependent tests",
-    "hommel": "any test: slightly more powerful than hochberg, for the same tests",
     "bonferroni": "any test: times the number of comparisons",
     "bh": "any test: false discovery rate (Benjamini-Hochberg)",
-    "by": "any test: the same under any dependence (Benjamini-Yekutieli)",
 }
 
 _EXAMPLES = """\
@@ -76,7 +68,6 @@ _EXAMPLES = """\
   heldout compare --scores scores.csv --test randomization --test t
   heldout compare --scores results/                        of heldout run -o results
   heldout compare --scores folds.csv --test-share 0.1111
-  heldout compare --scores two-sets.csv --unpaired
   heldout compare qrels.txt old.run new.run --gate better
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
@@ -140,20 +131,11 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     output.add_argument(
         "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
     )
-    group(parser, "input").add_argument(
-        "--unpaired",
-        action="store_true",
-        help="with --scores: the systems were scored on different units (Welch and permutation)",
-    )
     parser.set_defaults(run=_compare)
 
 
 def _compare(options: argparse.Namespace) -> int:
     check_claims(options)
-    if options.unpaired:
-        from heldout.cli.compare_unpaired import compare_unpaired_table
-
-        return compare_unpaired_table(options)
     options.format = output_format(options.format, options.output, FORMATS, "table")
     if options.format == "junit" and not options.gate:
         raise InputError("JUnit XML holds the verdicts of a gate: add --gate")

@@ -33,7 +33,6 @@ _SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
 _FIELDS: Final = {"k": "folds"}
 """Parameters of plans whose option has another name."""
 _IN_WORDS: Final = {
-    "compare_unpaired": "--unpaired",
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
     'by="unit"': "--by-unit",
     "verify=False": "--unverified",
@@ -58,9 +57,9 @@ def as_options(message: str, options: argparse.Namespace | None) -> str:
     'out already exists: overwrite it (--force)'
     >>> as_options("use KFold(10, seed=1); seed=-1: expected", Namespace(seed=-1))
     'use KFold(10, seed=1); --seed -1: expected'
-    >>> known = Namespace(correction="dunnett", baseline=None)
-    >>> as_options("correction='dunnett' needs a baseline: pass baseline=NAME", known)
-    '--correction dunnett needs a baseline: pass --baseline NAME'
+    >>> known = Namespace(alternative="less", baseline=None)
+    >>> as_options("alternative='less' needs a baseline: pass baseline=NAME", known)
+    '--alternative less needs a baseline: pass --baseline NAME'
     """
     if options is None:
         return message

@@ -295,9 +295,8 @@ def _paired(
         (common if shared else dropped).append(unit)
     if not common:
         raise InputError(
-            "the systems have no unit in common: check that they use the same ids. Systems scored "
-            "on different units can be compared with heldout.infer.unpaired (command line: "
-            "--unpaired)"
+            "the systems have no unit in common: check that they use the same ids (different "
+            "units are independent samples: scipy.stats.ttest_ind with equal_var=False)"
         )
     try:
         rows = [[float(units[unit]) for units in table.values()] for unit in common]

@@ -11,18 +11,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = [
-    "ALL_PAIRS",
     "BY_RANK",
     "CORRECTIONS",
-    "FALSE_DISCOVERIES",
-    "OF_MEANS",
-    "ONE_BASELINE",
     "OWN_TEST",
-    "POOLED",
     "STEPWISE",
     "TESTS",
-    "UNADJUSTED",
-    "UNPAIRED",
     "comparison_count",
     "tests_named",
 ]
@@ -42,40 +35,15 @@ OTHER_NAMES: Final = {
 }
 """Names of tests that are used elsewhere."""
 
-UNPAIRED: Final = ("unpaired-t", "welch", "mann-whitney", "ks")
-"""Tests for independent samples, which are refused where units are paired."""
-
-BY_RANK: Final = ("sign", "wilcoxon", "nemenyi")
+BY_RANK: Final = ("sign", "wilcoxon")
 """Tests whose null hypothesis is not about means. (McNemar's is: about means of zeros and ones.)"""
 
-CORRECTIONS: Final = (
-    "romano-wolf",
-    *("tukey", "randomized-tukey", "nemenyi", "maxt", "dunnett", "dunnett-t"),
-    *("holm", "hochberg", "hommel", "bonferroni", "bh", "by"),
-)
-ONE_BASELINE: Final = ("dunnett", "dunnett-t")
-"""Corrections that need a baseline."""
-
-ALL_PAIRS: Final = ("tukey", "randomized-tukey", "nemenyi")
-"""Corrections that compare all pairs and take no baseline."""
-
-OF_MEANS: Final = (*ALL_PAIRS, "maxt", *ONE_BASELINE)
-"""Corrections for which the score must be a mean over units."""
-
-OWN_TEST: Final = ("romano-wolf", *OF_MEANS)
+CORRECTIONS: Final = ("romano-wolf", "tukey", "holm", "bonferroni", "bh")
+OWN_TEST: Final = ("romano-wolf", "tukey")
 """Corrections that are tests themselves instead of adjusting the p-values of a test."""
 
-POOLED: Final = ("tukey", "randomized-tukey", "dunnett-t")
-"""Corrections with one error term for all pairs, which assumes that all differences vary alike."""
-
-STEPWISE: Final = ("romano-wolf", "holm", "hochberg", "hommel", "maxt")
+STEPWISE: Final = ("romano-wolf", "holm")
 """Corrections that may reject although their simultaneous (single-step) interval includes 0."""
-
-FALSE_DISCOVERIES: Final = ("bh", "by")
-"""Corrections that control the false discovery rate, not the familywise error rate."""
-
-UNADJUSTED: Final = (*FALSE_DISCOVERIES, "nemenyi")
-"""Corrections without a simultaneous interval of the mean difference."""
 
 
 def tests_named(names: Sequence[str]) -> tuple[str, ...]:

@@ -8,11 +8,8 @@ import numpy as np
 
 from heldout.infer.analyses import (
     BY_RANK,
-    FALSE_DISCOVERIES,
     OWN_TEST,
-    POOLED,
     STEPWISE,
-    UNADJUSTED,
     comparison_count,
 )
 from heldout.infer.machine_warnings import machine_warnings
@@ -47,7 +44,7 @@ SHOWN: Final = 5
 LETTERED: Final = 50
 """Systems that get letters at most: the number of letters can grow exponentially."""
 
-ONE_TEST_PER_PAIR: Final = ("holm", "hochberg", "hommel", "bonferroni", "bh")
+ONE_TEST_PER_PAIR: Final = ("holm", "bonferroni", "bh")
 SKEW_NEEDS: Final = 200
 """Units below which corrections of t tests claimed too much; benchmarks/several_systems.py."""
 
@@ -200,16 +197,13 @@ def _about_correction(
     if asked and correction in OWN_TEST:
         text = f"{correction} is a test itself and decides; {asked[0]} is shown beside it"
         notes.append(Note("own-test", text, "info"))
-    if correction in FALSE_DISCOVERIES:
+    if correction == "bh":
         text = (
-            f"{correction} adjusts only the p-values: the intervals are unadjusted, and those of "
+            "bh adjusts only the p-values: the intervals are unadjusted, and those of "
             "significant differences miss more often than their level says (Benjamini & Yekutieli "
             "2005)"
         )
         notes.append(Note("unadjusted-intervals", text))
-    if correction == "nemenyi":
-        text = "the test is about ranks, the (unadjusted) intervals are about means"
-        notes.append(Note("ranks-not-means", text))
     units = len(scores.units)
     if correction == "romano-wolf" and units < FEW:
         text = f"romano-wolf finds only very large differences below {FEW} units (here {units})"
@@ -327,7 +321,7 @@ def result_warnings(
 
 def _unequal_variances(design: Design, sphericity: Sphericity | None) -> list[Note]:
     """Warn where one error term for all pairs does not fit the data."""
-    if design.correction not in POOLED or sphericity is None:
+    if design.correction != "tukey" or sphericity is None:
         return []
     epsilon, p = sphericity.greenhouse_geisser, sphericity.p
     rejected = p <= SPHERICITY  # False for NaN
@@ -337,7 +331,7 @@ def _unequal_variances(design: Design, sphericity: Sphericity | None) -> list[No
     if rejected:
         evidence += f", Mauchly's test p {'< 0.0001' if p < 0.0001 else f'= {p:.4f}'}"
     text = (
-        f"{design.correction} assumes that all differences vary alike, but they do not "
+        "tukey assumes that all differences vary alike, but they do not "
         f"({evidence}); Tukey's test then had 5.5 to 8.5 % false alarms instead of 5 % on real "
         "systems, romano-wolf (the default) at most 5.4 %"
     )
@@ -346,7 +340,7 @@ def _unequal_variances(design: Design, sphericity: Sphericity | None) -> list[No
 
 def _disagreements(design: Design, claims: tuple[Claim, ...]) -> list[Note]:
     """Explain intervals that include 0 beside a significant p-value, or exclude it beside none."""
-    if design.correction in UNADJUSTED:
+    if design.correction == "bh":
         return []  # a warning of its own says so
     steps: list[str] = []
     other: list[str] = []

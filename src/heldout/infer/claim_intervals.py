@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from heldout.errors import InputError
-from heldout.infer.analyses import POOLED, UNADJUSTED
 from heldout.infer.few_differ import DIFFERING, PSEUDO, added_variance
 from heldout.infer.intervals.bounded import difference_inside
-from heldout.infer.results import TIE, Interval, drop_noise
+from heldout.infer.results import Interval, drop_noise
 from heldout.infer.scoring.retuned import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
-    from heldout.data.words import Floats
     from heldout.infer.claim_tests import Adjusted, Design
     from heldout.infer.results import Alternative
     from heldout.infer.simultaneous.pairwise import Pairwise
@@ -38,18 +35,17 @@ def interval_coverage(correction: str) -> Coverage:
     """Return what the level of the intervals applies to under a correction."""
     if not correction:
         return "single"
-    return "unadjusted" if correction in UNADJUSTED else "simultaneous"
+    return "unadjusted" if correction == "bh" else "simultaneous"
 
 
 def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[Interval]:
     """Return the intervals of the differences, one per pair.
 
-    Tukey's and Dunnett's tests have intervals of their own. For Romano-Wolf and the permutation
-    tests the critical value is the quantile of the largest statistic, so that an interval excludes
-    0 exactly if the single-step test rejects. All others, and a requested `kind`, are adjusted by
-    Bonferroni. Corrections that control the false discovery rate, and tests of ranks, have
-    unadjusted intervals. One-sided intervals are open on the other side. Intervals are wider if few
-    units differ. Bounds are inside the range of the measure's differences.
+    Tukey's test has intervals of its own. For Romano-Wolf the critical value is the quantile of the
+    largest statistic, so that an interval excludes 0 exactly if the single-step test rejects. All
+    others, and a requested `kind`, are adjusted by Bonferroni; those of the false discovery rate
+    are unadjusted. One-sided intervals are open on the other side. Intervals are wider if few units
+    differ. Bounds are inside the range of the measure's differences.
 
     Parameters
     ----------
@@ -62,15 +58,14 @@ def claim_intervals(design: Design, adjusted: Adjusted, kind: str = "") -> list[
 
     References
     ----------
-    Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987); P. H. Westfall and S. S.
-    Young, Resampling-Based Multiple Testing (1993).
+    Y. Hochberg and A. C. Tamhane, Multiple Comparison Procedures (1987).
     """
     intervals = None
     if not kind and design.test_share is None:
         intervals = _own_intervals(design, adjusted)
     if intervals is None:
         intervals = [_plain_interval(design, pair) for pair in design.pairs]
-    if design.correction not in POOLED:
+    if design.correction != "tukey":
         intervals = _with_little_variance(design, adjusted, intervals)
     return [difference_inside(interval, design.scores.range) for interval in intervals]
 
@@ -139,15 +134,9 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
     """Return the intervals that belong to a correction; None if it has none."""
     if design.correction == "tukey":
         return _tukey(design)
-    if design.correction == "dunnett-t":
-        return _dunnett(design)
-    if adjusted.table is None:
-        return None
-    if design.correction == "romano-wolf":
+    if adjusted.table is not None:
         return _romano_wolf(design, adjusted, adjusted.table)
-    if design.correction == "randomized-tukey":
-        return _randomized_tukey(design, adjusted.table)
-    return [_max_t(design, adjusted.table, design.gaps(pair)) for pair in design.pairs]
+    return None
 
 
 def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[Interval]:
@@ -175,52 +164,6 @@ def _tukey(design: Design) -> list[Interval]:
         bounds[row.first, row.second] = row.difference, row.low, row.high
         bounds[row.second, row.first] = -row.difference, -row.high, -row.low
     return [Interval(*bounds[pair], level, "Tukey") for pair in design.pairs]
-
-
-def _dunnett(design: Design) -> list[Interval]:
-    from heldout.infer.simultaneous import tukey  # SciPy
-
-    if design.baseline is None:  # advise refuses it
-        raise InputError("correction='dunnett-t' needs a baseline: pass baseline=NAME")
-    level = design.level
-    table = tukey.dunnett_blocks(design.scores.values, design.baseline, level, design.side)
-    by_system = {result.first: result for result in table}
-    ordered = [by_system[first] for first, _ in design.pairs]
-    return [
-        Interval(result.difference, result.low, result.high, level, "Dunnett") for result in ordered
-    ]
-
-
-def _randomized_tukey(design: Design, table: Pairwise) -> list[Interval]:
-    half = table.null.critical(design.alpha) / len(design.scores.units)
-    means = [float(design.gaps(pair).mean()) for pair in design.pairs]
-    level = design.level
-    return [
-        Interval(mean, _no_noise(mean - half), _no_noise(mean + half), level, "randomized Tukey")
-        for mean in means
-    ]
-
-
-def _no_noise(bound: float) -> float:
-    """Return 0 for a bound within the tolerance of ties, which is frequent on a lattice."""
-    return 0.0 if abs(bound) <= TIE else bound
-
-
-def _max_t(design: Design, table: Pairwise, gaps: Floats) -> Interval:
-    """Return the t interval whose critical value is the quantile of the largest t.
-
-    The permutation statistic u = sum / √(sum of squares) is a monotone function of t,
-    u = t / √((t² + n - 1) / n); its critical value is turned back into one of t.
-    """
-    n = len(gaps)
-    critical = table.null.critical(design.alpha)
-    mean, deviation = float(gaps.mean()), float(gaps.std(ddof=1))
-    room = n - critical * critical
-    if room <= 0:  # too few units: no t would be rejected
-        return Interval(mean, -math.inf, math.inf, design.level, "max-t")
-    half = critical * math.sqrt((n - 1) / room) * deviation / math.sqrt(n)
-    interval = Interval(mean, mean - half, mean + half, design.level, "max-t")
-    return _open(interval, design.side)
 
 
 def _plain_interval(design: Design, pair: tuple[int, int]) -> Interval:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.analyses import ALL_PAIRS
 from heldout.infer.levels import alpha_of
 from heldout.infer.results import drop_noise, numeric_alternative
 
@@ -108,7 +107,7 @@ class Adjusted(NamedTuple):
     detail
         How a correction that is a test itself computed them, e.g. "100,000 replicates, seed 0".
     table
-        The result of a resampling test; None for other corrections.
+        The result of Romano-Wolf; None for other corrections.
     draws
         The number of random replicates; 0 if the p-values are exact.
     """
@@ -183,10 +182,8 @@ def adjust_claims(
     how = design.correction
     if how == "romano-wolf":
         return _step_down(design, progress)
-    if how in ALL_PAIRS:
-        return _all_pairs(design)
-    if how in {"maxt", "dunnett", "dunnett-t"}:
-        return _largest_statistic(design)
+    if how == "tukey":
+        return _tukey(design)
     raw = [tests[0].p for tests in outcomes]
     return Adjusted(tuple(float(p) for p in multiplicity.adjust(raw, how or "none")))
 
@@ -209,42 +206,14 @@ def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> A
         progress=report_pairs,
         **design.draws,
     )
-    return _permuted(design, table)
+    p = tuple(table.p[design.columns].tolist())
+    return Adjusted(p, table.detail, table, len(table.null.values))
 
 
-def _all_pairs(design: Design) -> Adjusted:
-    from heldout.infer.simultaneous import randomized_blocks, tukey  # SciPy
-    from heldout.infer.tests import ranks  # SciPy
+def _tukey(design: Design) -> Adjusted:
+    from heldout.infer.simultaneous.tukey import tukey_hsd  # SciPy
 
-    values = design.scores.values
-    if design.correction == "tukey":
-        p_values: dict[Any, float] = {}
-        for result in tukey.tukey_hsd(values):
-            p_values[result.first, result.second] = p_values[result.second, result.first] = result.p
-        return Adjusted(tuple(p_values[pair] for pair in design.pairs))
-    if design.correction == "nemenyi":
-        matrix = ranks.nemenyi(values).p
-        return Adjusted(tuple(float(matrix[pair]) for pair in design.pairs))
-    return _permuted(design, randomized_blocks.randomized_tukey(values, **design.draws))
-
-
-def _largest_statistic(design: Design) -> Adjusted:
-    """Return the p-values of MaxT and of Dunnett's tests."""
-    from heldout.infer.simultaneous import max_t, tukey  # SciPy
-
-    values, base = design.scores.values, design.baseline
-    if base is None:
-        return _permuted(design, max_t.max_t(values, **design.draws))
-    if design.correction == "dunnett-t":
-        p_values = {
-            result.first: result.p
-            for result in tukey.dunnett_blocks(values, base, alternative=design.side)
-        }
-        return Adjusted(tuple(p_values[first] for first, _ in design.pairs))
-    test = max_t.max_t if design.correction == "maxt" else max_t.dunnett
-    return _permuted(design, test(values, base, alternative=design.side, **design.draws))
-
-
-def _permuted(design: Design, table: Pairwise) -> Adjusted:
-    draws = len(table.null.values) if table.method == "monte carlo" else 0
-    return Adjusted(tuple(table.p[design.columns].tolist()), table.detail, table, draws)
+    p_values: dict[Any, float] = {}
+    for result in tukey_hsd(design.scores.values):
+        p_values[result.first, result.second] = p_values[result.second, result.first] = result.p
+    return Adjusted(tuple(p_values[pair] for pair in design.pairs))

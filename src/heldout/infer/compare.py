@@ -102,15 +102,12 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         The confidence level of intervals; tests are at the significance level 1 - level (default
         0.95; of results that of the experiment).
     correction
-        ``romano-wolf`` (the default for three or more systems), ``tukey``, ``randomized-tukey``,
-        ``nemenyi`` (all pairs), ``dunnett``, ``dunnett-t`` (with a baseline), ``maxt``, ``holm``
-        (the default for folds, and where `tests` are named), ``hochberg``, ``hommel``,
-        ``bonferroni``, ``bh``, ``by``.
+        ``romano-wolf`` (the default for three or more systems), ``tukey`` (all pairs), ``holm``
+        (the default for folds, and where `tests` are named), ``bonferroni``, ``bh``.
     interval
         Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
         by default the one that belongs to the correction, else ``t``, or ``t`` corrected for folds.
-        Several intervals are simultaneous, unless the correction has no such intervals (``bh``,
-        ``by``, ``nemenyi``).
+        Several intervals are simultaneous, unless the correction has no such intervals (``bh``).
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
     tuned

@@ -38,8 +38,6 @@ _NAME: Final = 24
 """Characters of a system's name that a table shows; longer ones lose their middle."""
 _WIDTH: Final = 80
 """Columns of a usual terminal, which the table of systems must fit."""
-_WITH_ANOVA: Final = ("tukey", "dunnett-t")
-"""Corrections whose error comes from the analysis of variance."""
 
 
 def short_text(
@@ -124,7 +122,7 @@ def _many(comparison: Comparison) -> list[str]:
     lines += aligned(systems_table(comparison)).splitlines()
     if comparison.baseline is None:
         lines.append(_top_group(comparison))
-    if comparison.advice.correction in _WITH_ANOVA and comparison.anova is not None:
+    if comparison.advice.correction == "tukey" and comparison.anova is not None:
         lines += ["", *aligned(anova_table(comparison)).splitlines(), ""]
     return lines
 

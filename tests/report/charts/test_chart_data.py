@@ -144,7 +144,7 @@ def test_the_groups_of_demsars_example():
     """Demšar (2006), section 3.2.2: four trees, 14 data sets, critical difference 1.12 at 0.10."""
     ranks = (3.143, 2.000, 2.893, 1.964)
     names = ("C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf")
-    frame = critical_difference_data(names, Nemenyi(1.12, 0.9, ranks, np.ones((4, 4))))
+    frame = critical_difference_data(names, Nemenyi(1.12, 0.9, ranks))
     systems = frame.filter(pl.col("kind") == "system")
     assert systems["name"].to_list() == ["C4.5+m+cf", "C4.5+m", "C4.5+cf", "C4.5"]
     groups = frame.filter(pl.col("kind") == "group")
@@ -170,7 +170,7 @@ def test_groups_are_the_largest_sets_without_a_difference(ranks, critical):
 
 def test_two_systems_have_no_diagram_of_ranks():
     with pytest.raises(InputError, match="at least three"):
-        critical_difference_data(["A", "B"], Nemenyi(1.0, 0.95, (1.0, 2.0), np.ones((2, 2))))
+        critical_difference_data(["A", "B"], Nemenyi(1.0, 0.95, (1.0, 2.0)))
 
 
 def test_the_null_distribution_of_two_differences():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
-from heldout.infer.analyses import OF_MEANS, tests_named
+from heldout.infer.analyses import tests_named
 from heldout.infer.intervals.bounded import difference_inside, inside
 from heldout.infer.prediction_powered import TEST, combine_judgements
 from heldout.infer.results import drop_noise
@@ -124,10 +124,10 @@ def machine_scored(scores: Scores, settings: CompareSettings) -> Scored:
         raise InputError(
             f"{other[0]} uses human judgements alone: leave tests out, or leave machine out"
         )
-    if settings.correction in OF_MEANS:
+    if settings.correction == "tukey":
         raise InputError(
-            f"correction={settings.correction!r} uses human judgements alone: use romano-wolf, "
-            "holm, hochberg, hommel, bonferroni, bh or by"
+            "correction='tukey' uses human judgements alone: use romano-wolf, holm, bonferroni or "
+            "bh"
         )
     if settings.interval or settings.test_share is not None:
         name = "interval" if settings.interval else "test_share"

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Adjustment", "adjust"]
 
-Adjustment = Literal["holm", "hochberg", "hommel", "bonferroni", "bh", "by", "none"]
-"""Family-wise error rate (the first four) or false discovery rate (``bh``, ``by``)."""
+Adjustment = Literal["holm", "bonferroni", "bh", "none"]
+"""Family-wise error rate (the first two) or false discovery rate (``bh``)."""
 
 
 def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
@@ -27,9 +27,8 @@ def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
     p
         The p-values of all comparisons of the family.
     method
-        ``holm`` and ``bonferroni`` control the familywise error rate under any dependence;
-        ``hochberg`` and ``hommel`` (at least as powerful) for independent or positively dependent
-        tests; ``bh`` controls the false discovery rate for such tests, ``by`` for all; ``none``.
+        ``holm`` and ``bonferroni`` control the familywise error rate under any dependence; ``bh``
+        controls the false discovery rate for independent or positively dependent tests; ``none``.
 
     Returns
     -------
@@ -38,10 +37,8 @@ def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
 
     References
     ----------
-    S. Holm, Scand. J. Stat. 6 (1979) 65-70; Y. Hochberg, Biometrika 75 (1988) 800-802;
-    G. Hommel, Biometrika 75 (1988) 383-386;
-    Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57 (1995) 289-300; Y. Benjamini and
-    D. Yekutieli, Ann. Stat. 29 (2001) 1165-1188.
+    S. Holm, Scand. J. Stat. 6 (1979) 65-70; Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57
+    (1995) 289-300.
 
     Examples
     --------
@@ -57,11 +54,13 @@ def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
     if method == "bonferroni":
         return np.minimum(values * count, 1.0)
     order = np.argsort(values, kind="stable")
+    rank = np.arange(1.0, count + 1)
+    if method == "holm":
+        stepped = np.maximum.accumulate(values[order] * (count + 1 - rank))
+    else:
+        stepped = np.minimum.accumulate((values[order] * (count / rank))[::-1])[::-1]
     adjusted = np.empty(count)
-    if method == "hommel":
-        adjusted[order] = _hommel(values[order])
-        return adjusted
-    adjusted[order] = np.minimum(_enforce_order(values[order] * _factors(method, count), method), 1)
+    adjusted[order] = np.minimum(stepped, 1.0)
     return adjusted
 
 
@@ -76,37 +75,3 @@ def _check(p: ArrayLike) -> Floats:
             f"p: number {position + 1} is {values[position]}, expected a p-value from 0 to 1"
         )
     return values
-
-
-def _hommel(values: Floats) -> Floats:
-    """Return closed testing with Simes' test for sorted p-values, as R's ``p.adjust`` does.
-
-    A hypothesis is rejected if all intersections that contain it are. Among the intersections of m
-    hypotheses, the one with the m - 1 largest other p-values is the hardest to reject; its Simes p
-    is the minimum of m p / rank.
-    """
-    count = len(values)
-    adjusted: Floats = np.full(count, (count * values / np.arange(1, count + 1)).min())
-    for m in range(count - 1, 1, -1):
-        first = count - m + 1
-        largest = (m * values[first:] / np.arange(2, m + 1)).min()
-        simes = np.full(count, np.minimum(m * values[first - 1], largest))
-        simes[:first] = np.minimum(m * values[:first], largest)
-        adjusted = np.maximum(adjusted, simes)
-    return np.maximum(adjusted, values)
-
-
-def _factors(method: str, count: int) -> Floats:
-    """Return the factors of the p-values, smallest first."""
-    rank = np.arange(1.0, count + 1)
-    if method in ("holm", "hochberg"):
-        return count + 1 - rank
-    factors = count / rank
-    return factors * (1 / rank).sum() if method == "by" else factors
-
-
-def _enforce_order(sorted_values: Floats, method: str) -> Floats:
-    """Make the adjusted p-values monotone: step-down for Holm, step-up for the others."""
-    if method == "holm":
-        return np.maximum.accumulate(sorted_values)
-    return np.minimum.accumulate(sorted_values[::-1])[::-1]

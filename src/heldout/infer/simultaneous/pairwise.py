@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.tests.draws import check_draws
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
@@ -17,25 +16,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Counts",
-    "Method",
     "NullTail",
     "Pairwise",
     "check_family",
-    "check_method",
-    "count_at_least",
     "pair_columns",
     "piece_generator",
-    "pieces",
     "symmetric_p",
 ]
-
-Method = Literal["auto", "exact", "monte carlo"]
-
-PIECE: Final = 1 << 20
-"""Numbers in a piece of Monte Carlo work (8 MB)."""
-
-DRAWS: Final = 1 << 14
-"""Replicates per piece of work at most, so that several threads have work."""
 
 
 class NullTail(NamedTuple):
@@ -56,11 +43,9 @@ class NullTail(NamedTuple):
     noise: float
 
     @classmethod
-    def of(cls, statistics: Floats, noise: float, *, exact: bool) -> NullTail:
-        """Return the distribution of all statistics (exact), or of a random sample of them."""
-        added = 0 if exact else 1
-        counts = np.arange(1.0, len(statistics) + 1)
-        p = (counts + added) / (len(statistics) + added)
+    def of(cls, statistics: Floats, noise: float) -> NullTail:
+        """Return the distribution of a random sample of statistics."""
+        p = np.arange(2.0, len(statistics) + 2) / (len(statistics) + 1)
         return cls(np.sort(statistics)[::-1], p, noise)
 
     def critical(self, alpha: float) -> float:
@@ -78,10 +63,8 @@ class Pairwise:
     ----------
     p
         Systems x systems, symmetric, 1 on the diagonal, NaN for pairs that were not compared.
-    method
-        ``exact`` or ``monte carlo``.
     error
-        The largest standard error of a Monte Carlo p-value; 0 when exact.
+        The largest standard error of a p-value.
     detail
         A phrase, e.g. "100,000 replicates, seed 0".
     null
@@ -89,7 +72,6 @@ class Pairwise:
     """
 
     p: Floats
-    method: str
     error: float
     detail: str
     null: NullTail
@@ -100,32 +82,21 @@ class Pairwise:
 
 
 class Counts(NamedTuple):
-    """The number of assignments at least as extreme, and of all; or shares, of a total of 1."""
+    """The number of replicates at least as extreme, and of all."""
 
     counts: Floats
     total: int
-    exact: bool
     detail: str
     null: NullTail
 
     def p(self) -> Floats:
-        """Return c/N if all were enumerated, (c+1)/(B+1) if they are random."""
-        added = 0 if self.exact else 1
-        return np.minimum((self.counts + added) / (self.total + added), 1.0)
+        """Return (c+1)/(B+1)."""
+        return np.minimum((self.counts + 1) / (self.total + 1), 1.0)
 
     def result(self, p: Floats) -> Pairwise:
         """Return the p-values with their Monte Carlo error."""
-        if self.exact:
-            return Pairwise(p, "exact", 0.0, self.detail, self.null)
         error = float(np.sqrt(np.nanmax(p * (1 - p)) / self.total))
-        return Pairwise(p, "monte carlo", error, self.detail, self.null)
-
-
-def check_method(method: str, replicates: int, seed: int) -> None:
-    """Refuse invalid settings."""
-    check_draws(replicates, seed)
-    if method not in get_args(Method):
-        raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Method))}")
+        return Pairwise(p, error, self.detail, self.null)
 
 
 def check_family(systems: int, baseline: int | None, alternative: Alternative) -> None:
@@ -165,19 +136,6 @@ def symmetric_p(systems: int, first: Ints, second: Ints, p: Floats) -> Floats:
     return table
 
 
-def pieces(replicates: int, width: int) -> list[tuple[int, int]]:
-    """Return number and size of the pieces of work, which depend only on the problem."""
-    size = max(1, min(PIECE // width, DRAWS))
-    starts = range(0, replicates, size)
-    return [(at, min(size, replicates - start)) for at, start in enumerate(starts)]
-
-
 def piece_generator(seed: int, piece: int) -> np.random.Generator:
     """Return the random generator of one piece of work."""
     return np.random.default_rng(np.random.SeedSequence([seed, piece]))
-
-
-def count_at_least(statistics: Floats, thresholds: Floats) -> Floats:
-    """Return, for each threshold, how many statistics reach it."""
-    ordered = np.sort(statistics)
-    return (len(ordered) - np.searchsorted(ordered, thresholds, side="left")).astype(np.float64)

@@ -3,7 +3,7 @@
 Every pair is studentized by its own standard error: with one pooled error term (Tukey) pairs whose
 differences vary more than others are rejected too often. Units are drawn with the scores of all
 systems, so that the dependence between pairs is that of the data: a correction for the number of
-pairs alone (Holm) ignores it and loses power. Sign flips (MaxT) would assume symmetric differences.
+pairs alone (Holm) ignores it and loses power. Sign flips would assume symmetric differences.
 """
 
 from __future__ import annotations
@@ -324,8 +324,8 @@ class _Family(NamedTuple):
                     progress(done, total)
         null_maxima = np.concatenate(largest).astype(np.float64)
         null_maxima[null_maxima > ENDLESS] = np.inf
-        null = NullTail.of(null_maxima, noise, exact=False)
-        return Counts(counts, total, False, f"{total:,} replicates, seed {self.seed}", null)
+        null = NullTail.of(null_maxima, noise)
+        return Counts(counts, total, f"{total:,} replicates, seed {self.seed}", null)
 
     def _replicates(self, kind: np.dtype[np.floating[Any]]) -> _Replicates | BothReplicates:
         if self.machine is None:

@@ -1,4 +1,4 @@
-"""Tukey's HSD and Dunnett's test with the pooled error of a block design, and letters."""
+"""Tukey's HSD with the pooled error of a block design, and letters."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.levels import check_fraction
-from heldout.infer.results import TIE, check_alternative
+from heldout.infer.results import TIE
 from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, as_scores
 from heldout.infer.simultaneous.studentized import (
-    critical_dunnett,
     critical_range,
-    dunnett_sf,
     studentized_range_sf,
 )
 
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Floats
-    from heldout.infer.results import Alternative
     from heldout.infer.simultaneous.blocks import Source
 
     Columns = NDArray[np.integer[Any]]
@@ -34,7 +31,6 @@ __all__ = [
     "ErrorTerm",
     "Pair",
     "compact_letters",
-    "dunnett_blocks",
     "tukey_hsd",
     "tukey_hsd_replicates",
     "tukey_kramer",
@@ -231,63 +227,6 @@ def _design(y: Floats, systems: Columns, units: Columns) -> tuple[int, Floats]:
     if len(y) <= design.shape[1]:
         raise InputError(f"values: {len(y)} observations are too few to estimate the error")
     return len(names), design
-
-
-def dunnett_blocks(
-    scores: ArrayLike, baseline: int, level: float = 0.95, alternative: Alternative = "two-sided"
-) -> list[Pair]:
-    """Return Dunnett's comparisons of every system with a baseline, with the residual error.
-
-    Parameters
-    ----------
-    scores
-        Units x systems, complete.
-    baseline
-        The column of the baseline.
-    level
-        The simultaneous confidence level of all intervals.
-    alternative
-        ``two-sided``, ``greater`` (systems better than the baseline) or ``less``; one-sided
-        intervals are open on the other side.
-
-    Returns
-    -------
-    list of Pair
-        Every other system minus the baseline. The correlation of the differences is 1/2, because
-        all means have the same variance.
-
-    References
-    ----------
-    C. W. Dunnett, A multiple comparison procedure for comparing several treatments with a control,
-    J. Am. Stat. Assoc. 50 (1955) 1096-1121.
-
-    Examples
-    --------
-    >>> for pair in dunnett_blocks([[1, 2, 4], [2, 4, 5], [3, 3, 6], [1, 4, 4]], baseline=0):
-    ...     print(pair.first, pair.second, round(pair.difference, 4), round(pair.p, 4))
-    1 0 1.5 0.0511
-    2 0 3.0 0.0023
-    """
-    alternative, values = check_alternative(alternative), as_scores(scores)
-    check_fraction(level)
-    units, k = values.shape
-    if not 0 <= baseline < k:
-        raise InputError(f"baseline={baseline}: expected a column from 0 to {k - 1}")
-    others = np.delete(np.arange(k), baseline)
-    residual = anova(values).residual
-    deviation = math.sqrt(2 * residual.mean_square / units)
-    scale = float(np.abs(values).max())
-    gaps = _differences(values.mean(0), others, np.full(k - 1, baseline), scale)
-    ratios = _ratios(gaps, deviation)
-    turned = {"two-sided": np.abs(ratios), "greater": ratios, "less": -ratios}[alternative]
-    p = dunnett_sf(turned, k - 1, residual.df, alternative)
-    if residual.mean_square == 0 and alternative != "two-sided":
-        p = np.where(gaps == 0, 1.0, p)  # identical to the baseline: no evidence for a difference
-    width = critical_dunnett(1 - level, k - 1, residual.df, alternative) * deviation
-    low = gaps - width if alternative != "less" else np.full(k - 1, -np.inf)
-    high = gaps + width if alternative != "greater" else np.full(k - 1, np.inf)
-    rows = zip(others, gaps, low, high, p, strict=True)
-    return [Pair(int(a), baseline, *map(float, rest)) for a, *rest in rows]
 
 
 def compact_letters(

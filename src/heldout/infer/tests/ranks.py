@@ -10,7 +10,7 @@ import numpy as np
 from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE
 from heldout.infer.simultaneous.blocks import as_scores
-from heldout.infer.simultaneous.studentized import critical_range, studentized_range_sf
+from heldout.infer.simultaneous.studentized import critical_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -55,14 +55,11 @@ class Nemenyi(NamedTuple):
         The confidence level, e.g. 0.95.
     ranks
         The average rank of each system; 1 is the highest score.
-    p
-        Systems x systems: the p-value of each pair, adjusted for all pairs; 1 on the diagonal.
     """
 
     critical_difference: float
     level: float
     ranks: tuple[float, ...]
-    p: Floats
 
 
 def average_ranks(scores: ArrayLike) -> Floats:
@@ -175,7 +172,7 @@ def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
     Returns
     -------
     Nemenyi
-        The critical difference and the p-value of each pair.
+        The critical difference.
 
     References
     ----------
@@ -189,5 +186,4 @@ def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:
     # The range of k ranks is studentized by the standard error of one, hence √(k(k+1)/12n).
     error = math.sqrt(systems * (systems + 1) / (12 * units))
     critical = critical_range(1 - level, systems, math.inf) * error
-    p = studentized_range_sf(np.abs(means[:, None] - means) / error, systems, math.inf)
-    return Nemenyi(critical, level, tuple(means.tolist()), p)
+    return Nemenyi(critical, level, tuple(means.tolist()))

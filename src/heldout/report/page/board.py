@@ -200,7 +200,7 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
     found, effects = claim.difference, claim.effects
     significant = bool(claim.adjusted <= comparison.alpha)
     better = (found.estimate > 0) == comparison.scores.higher_is_better
-    by_rank = comparison.advice.correction == "nemenyi" or claim.outcomes[0].test in BY_RANK
+    by_rank = claim.outcomes[0].test in BY_RANK
     return Gap(
         claim.first,
         claim.second,

@@ -18,7 +18,6 @@ __all__ = ["bibliography", "comparison_methods", "measure_methods", "model_metho
 _SAME: Final = {
     "bootstrap-shift": "bootstrap",
     "bootstrap-shift-studentized": "bootstrap",
-    "dunnett-t": "dunnett",
     "percentile": "bootstrap",
     "bca": "bootstrap",
 }

@@ -55,9 +55,7 @@ def _of_pairs(chart: NamedChart, comparison: Comparison) -> bool:
         return len(claims) == 1
     if chart.key == "power":  # more queries are wanted where a difference is not significant
         return any(claim.adjusted > comparison.alpha for claim in claims)
-    if chart.key == "critical-difference":  # else another analysis than that of the table
-        return comparison.advice.correction == "nemenyi"
-    return True
+    return chart.key != "critical-difference"  # another analysis than that of the table
 
 
 def _readable(frame: pl.DataFrame) -> bool:
