@@ -1,4 +1,4 @@
-"""Files as bytes, decompressed if they are compressed with gzip, xz, bzip2, zstd or lz4.
+"""Files as bytes, decompressed if they are compressed with gzip, xz, bzip2 or zstd.
 
 A kilobyte can decompress to gigabytes. No meaningful text compresses so well, so that a stream that
 grows too large is refused; users who trust the file can decompress it first.
@@ -47,8 +47,7 @@ _MODULES: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "com
 # A zstd block of four bytes can decompress to 128 kB: a larger piece could become gigabytes.
 _ZSTD_PIECE: Final = 1 << 11
 
-_LZ4: Final = "lz4.frame"
-EXTENSIONS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": "", ".lz4": _LZ4}
+EXTENSIONS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
 """Extensions of compressed files, and the module that compresses them."""
 
 MAGIC: Final = {
@@ -56,7 +55,6 @@ MAGIC: Final = {
     b"\xfd7zXZ\0": "lzma",
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": _LZ4,
 }
 """First bytes of compressed files, and their compression."""
 
@@ -152,16 +150,9 @@ def open_compressed(file: IO[bytes], compression: str, size: int, name: str) -> 
 
 
 def decompress(content: bytes, compression: str, name: str) -> bytes:
-    """Return the decompressed content of a file; ranx compresses with lz4 twice."""
-    once = _decompress(content, compression, name, len(content))
-    if compression == _LZ4 and compression_of(once[:6]) == _LZ4:
-        return _decompress(once, compression, name, len(content))
-    return once
-
-
-def _decompress(content: bytes, compression: str, name: str, size: int) -> bytes:
+    """Return the decompressed content of a file."""
     whole = BytesIO()
-    with open_compressed(BytesIO(content), compression, size, name) as stream:
+    with open_compressed(BytesIO(content), compression, len(content), name) as stream:
         while piece := stream.read(1 << 20):
             whole.write(piece)
     return whole.getvalue()
@@ -170,7 +161,7 @@ def _decompress(content: bytes, compression: str, name: str, size: int) -> bytes
 def compress(content: bytes, ending: str) -> bytes:
     """Compress content as the extension of a file says."""
     if ending != ".zst":
-        compressed: bytes = _module(EXTENSIONS[ending]).compress(content)
+        compressed: bytes = import_module(EXTENSIONS[ending]).compress(content)
         return compressed
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -181,18 +172,9 @@ def compress(content: bytes, ending: str) -> bytes:
     return zstandard.ZstdCompressor().compress(content)
 
 
-def _module(name: str) -> Any:
-    """Import the module of a compression; only that of lz4 (written by ranx) may be missing."""
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise MissingExtraError(f"{package} files need a package: pip install {package}") from None
-
-
 def _opened(file: IO[bytes], compression: str) -> Any:
     if compression != "zstd":
-        return _module(compression).open(file, "rb")
+        return import_module(compression).open(file, "rb")
     if sys.version_info >= (3, 14):
         from compression import zstd
 
@@ -223,8 +205,6 @@ class _Bounded(RawIOBase):
             count: int = self._stream.readinto(buffer)
         except MemoryError:
             raise InputError(f"{self._name}: not enough memory to decompress it") from None
-        except RuntimeError as error:  # of lz4
-            raise _broken(self._name, error) from None
         self._given += count
         if self._given > max(LEAST_LIMIT, RATIO * self._size):
             raise InputError(
