@@ -58,7 +58,7 @@ def read_run_table(
     if kind == "json" and not _is_json_lines(source, known):
         if "subtopic" in known:
             raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
-        lists = parse_lists(source.whole(b'"'), source.name)
+        lists = parse_lists(source.whole(), source.name)
         if is_grade:
             _check_json_grades(lists, source)
         return lists
@@ -101,7 +101,7 @@ def _check_json_grades(columns: Columns, source: Source) -> None:
     wrong = np.flatnonzero(wrong_grades(values))
     if len(wrong):
         row = int(wrong[0])
-        line = line_of(source.whole(b'"'), queries[row], docs[row])
+        line = line_of(source.whole(), queries[row], docs[row])
         raise FormatError(
             f"{source.name}:{line}",
             f"query {queries[row]!r}, document {docs[row]!r}: grade {grades[row]} "
