@@ -71,7 +71,7 @@ def test_a_trec_run_whose_first_query_looks_like_json_is_read(tmp_path):
     assert read_run(tmp_path / "x.run").queries == ("{q",)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".xz", ".bz2", ".zst", ".lz4"])
+@pytest.mark.parametrize("ending", [".gz", ".xz", ".bz2", ".zst"])
 @pytest.mark.parametrize("kind", [".run", ".csv", ".json"])
 def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
     path = tmp_path / f"x{kind}{ending}"

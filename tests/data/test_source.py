@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import lz4.frame
 import pytest
 import zstandard
 from hypothesis import given
@@ -113,7 +112,6 @@ PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "bz2": bz2.compress,
     "zst": zstandard.ZstdCompressor().compress,
-    "lz4": lz4.frame.compress,
 }
 
 

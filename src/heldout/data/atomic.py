@@ -7,7 +7,6 @@ import re
 import shutil
 import sys
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -97,49 +96,9 @@ def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
 
     A killed process of the same number may have left one: in a container, numbers repeat.
     """
-    _sweep(target)
     for number in count(os.getpid()):
-        aside = target.with_name(f".{target.name}.{_machine()}-{number}.tmp")
+        aside = target.with_name(f".{target.name}.{number}.tmp")
         with suppress(FileExistsError):
             make(aside)
             return aside
     raise AssertionError  # count() does not end
-
-
-def _sweep(target: Path) -> None:
-    """Remove temporary files of the same target that killed processes have left."""
-    if sys.platform == "win32":  # os.kill(process, 0) would end the process there
-        return
-    pattern = re.compile(rf"\.{re.escape(target.name)}\.{_machine()}-([0-9]{{1,9}})\.tmp")
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        for entry in entries:
-            match = pattern.fullmatch(entry.name)
-            if match is None or _is_running(int(match[1])):
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
-            else:
-                Path(entry.path).unlink(missing_ok=True)
-
-
-def _is_running(process: int) -> bool:
-    """Return whether a process with this number exists."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # of another user
-        return True
-    return True
-
-
-@lru_cache(maxsize=1)
-def _machine() -> str:
-    """Return a short name of the machine, and of the container, that process numbers belong to."""
-    import hashlib  # slow to import, not needed when a command starts
-    import socket
-
-    name = socket.gethostname()
-    with suppress(OSError):
-        name += os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - not the link of a path
-    return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()

@@ -14,7 +14,6 @@ from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
 from heldout.data.io.delimited import refuse_or_report
-from heldout.data.io.run_cbor import is_cbor
 from heldout.data.io.source import open_source
 from heldout.data.notes import named_few
 from heldout.data.run import Qrels, Run
@@ -37,7 +36,7 @@ __all__ = [
     "write_run",
 ]
 
-Format = Literal["trec", "csv", "tsv", "json", "parquet", "cbor"]
+Format = Literal["trec", "csv", "tsv", "json", "parquet"]
 _ENDINGS = (".csv", ".tsv", ".json", ".parquet")
 _HEADER_WORDS = frozenset(
     spelling
@@ -54,8 +53,6 @@ def detect_format(source: Source) -> Format:
         return "parquet"
     if re.match(rb"\s*\{\s*[\"}]", head):
         return "json"
-    if is_cbor(head):
-        return "cbor"
     first = _first_line(head)
     for mark, name in (("\t", "tsv"), (",", "csv")):
         cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
@@ -79,9 +76,9 @@ def read_run(
     ----------
     path
         A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
-        or a Parquet table; gzip, xz, bzip2, zstd and lz4 (ranx) are
-        decompressed; ``-`` is standard input. Ids lose surrounding white space, and a whole number
-        in a column of floats (integers with gaps in pandas) is read without its decimal.
+        or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard input. Ids
+        lose surrounding white space, and a whole number in a column of floats (integers with gaps
+        in pandas) is read without its decimal.
     name
         The name of the run (default: its tag, or else the name of the file).
     ties
@@ -227,7 +224,7 @@ def _located(source: Source, kind: str) -> Iterator[None]:
 def _stem(name: str) -> str:
     """Return the name of a file without folders and without extensions of known formats."""
     base = os.path.basename(name)  # noqa: PTH119 - pathlib is slow to import
-    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst|lz4))+$"
+    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 

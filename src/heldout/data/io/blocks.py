@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BLOCK",
-    "LONGEST",
     "Block",
     "Reading",
     "Replaced",
@@ -28,8 +27,6 @@ __all__ = [
 ]
 
 BLOCK: Final = 8 << 20
-LONGEST: Final = 1 << 26
-"""The largest number of bytes of a line, or of a TREC document."""
 
 ErrorPolicy = Literal["strict", "replace"]
 
@@ -162,26 +159,18 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
         if begin:
             file.seek(begin)
         pending: list[bytes] = []
-        waiting = 0
         while piece := file.read(size):
             if not begin and not pending and piece.startswith(BOM):
                 begin, piece = len(BOM), piece[len(BOM) :]
             cut = piece.rfind(b"\n") + 1
             if not cut:
                 pending.append(piece)
-                waiting += len(piece)
-                if waiting > LONGEST:
-                    raise FormatError(
-                        f"{path}:{line}",
-                        f"a line of more than {LONGEST:,} bytes: this is not a text file",
-                    )
                 continue
             raw = b"".join([*pending, piece[:cut]]) if pending or cut < len(piece) else piece
             yield Block(raw, begin, line)
             begin += len(raw)
             line += raw.count(b"\n")
             pending = [piece[cut:]] if cut < len(piece) else []
-            waiting = len(piece) - cut
         if any(pending):
             yield Block(b"".join(pending), begin, line)
 

@@ -1,8 +1,4 @@
-"""Files as bytes, decompressed if they are compressed with gzip, xz, bzip2, zstd or lz4.
-
-A kilobyte can decompress to gigabytes. No meaningful text compresses so well, so that a stream that
-grows too large is refused; users who trust the file can decompress it first.
-"""
+"""Files as bytes, decompressed if they are compressed with gzip, xz, bzip2 or zstd."""
 
 from __future__ import annotations
 
@@ -22,8 +18,6 @@ if TYPE_CHECKING:
 __all__ = [
     "BOM",
     "EXTENSIONS",
-    "LEAST_LIMIT",
-    "RATIO",
     "compress",
     "compression_of",
     "decompress",
@@ -34,21 +28,12 @@ __all__ = [
     "sniff",
 ]
 
-RATIO: Final = 200
-"""The largest compression ratio: runs reach 20, synthetic ones 70."""
-
-LEAST_LIMIT: Final = 1 << 22
-"""Bytes that any file may decompress to, however small it is."""
-
 BOM: Final = codecs.BOM_UTF8
 
 _BUFFER: Final = 1 << 17
 _MODULES: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
-# A zstd block of four bytes can decompress to 128 kB: a larger piece could become gigabytes.
-_ZSTD_PIECE: Final = 1 << 11
 
-_LZ4: Final = "lz4.frame"
-EXTENSIONS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": "", ".lz4": _LZ4}
+EXTENSIONS: Final = {".gz": "gzip", ".xz": "lzma", ".bz2": "bz2", ".zst": ""}
 """Extensions of compressed files, and the module that compresses them."""
 
 MAGIC: Final = {
@@ -56,7 +41,6 @@ MAGIC: Final = {
     b"\xfd7zXZ\0": "lzma",
     b"BZh": "bz2",
     b"\x28\xb5\x2f\xfd": "zstd",
-    b"\x04\x22\x4d\x18": _LZ4,
 }
 """First bytes of compressed files, and their compression."""
 
@@ -70,12 +54,7 @@ def open_stream(path: str) -> IO[bytes]:
     """Open a file for reading, decompressed if its first bytes are those of a compressed file."""
     compression = _compression(path)
     with readable(path):
-        file = open(path, "rb")  # noqa: PTH123, SIM115 - closed by the caller
-        return (
-            open_compressed(file, compression, os.fstat(file.fileno()).st_size, path)
-            if compression
-            else file
-        )
+        return _opened(path, compression) if compression else open(path, "rb")  # noqa: PTH123
 
 
 def is_compressed(path: str) -> bool:
@@ -134,43 +113,17 @@ def _broken(path: str, error: Exception) -> InputError:
     )
 
 
-def open_compressed(file: IO[bytes], compression: str, size: int, name: str) -> IO[bytes]:
-    """Return the decompressed content of a file as a stream.
-
-    Parameters
-    ----------
-    file
-        The compressed file, open at its beginning; it is closed with the stream.
-    compression
-        As returned by `compression_of`.
-    size
-        The length of the compressed file in bytes.
-    name
-        Its name in messages.
-    """
-    return BufferedReader(_Bounded(_opened(file, compression), file, size, name), _BUFFER)
-
-
-def decompress(content: bytes, compression: str, name: str) -> bytes:
-    """Return the decompressed content of a file; ranx compresses with lz4 twice."""
-    once = _decompress(content, compression, name, len(content))
-    if compression == _LZ4 and compression_of(once[:6]) == _LZ4:
-        return _decompress(once, compression, name, len(content))
-    return once
-
-
-def _decompress(content: bytes, compression: str, name: str, size: int) -> bytes:
-    whole = BytesIO()
-    with open_compressed(BytesIO(content), compression, size, name) as stream:
-        while piece := stream.read(1 << 20):
-            whole.write(piece)
-    return whole.getvalue()
+def decompress(content: bytes, compression: str) -> bytes:
+    """Return the decompressed content of a file."""
+    with _opened(BytesIO(content), compression) as stream:
+        whole: bytes = stream.read()
+    return whole
 
 
 def compress(content: bytes, ending: str) -> bytes:
     """Compress content as the extension of a file says."""
     if ending != ".zst":
-        compressed: bytes = _module(EXTENSIONS[ending]).compress(content)
+        compressed: bytes = import_module(EXTENSIONS[ending]).compress(content)
         return compressed
     if sys.version_info >= (3, 14):
         from compression import zstd
@@ -181,58 +134,14 @@ def compress(content: bytes, ending: str) -> bytes:
     return zstandard.ZstdCompressor().compress(content)
 
 
-def _module(name: str) -> Any:
-    """Import the module of a compression; only that of lz4 (written by ranx) may be missing."""
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0]
-        raise MissingExtraError(f"{package} files need a package: pip install {package}") from None
-
-
-def _opened(file: IO[bytes], compression: str) -> Any:
+def _opened(file: str | IO[bytes], compression: str) -> Any:
     if compression != "zstd":
-        return _module(compression).open(file, "rb")
+        return import_module(compression).open(file, "rb")
     if sys.version_info >= (3, 14):
         from compression import zstd
 
         return zstd.open(file, "rb")
-    return _ZstdStream(file)
-
-
-class _Bounded(RawIOBase):
-    """A stream that raises an error if it grows too large for the size of its file."""
-
-    def __init__(self, stream: Any, file: IO[bytes], size: int, name: str) -> None:
-        super().__init__()
-        self._stream, self._file, self._name = stream, file, name
-        self._size = size
-        self._given = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-            self._file.close()
-        super().close()
-
-    def readinto(self, buffer: Any) -> int:
-        try:
-            count: int = self._stream.readinto(buffer)
-        except MemoryError:
-            raise InputError(f"{self._name}: not enough memory to decompress it") from None
-        except RuntimeError as error:  # of lz4
-            raise _broken(self._name, error) from None
-        self._given += count
-        if self._given > max(LEAST_LIMIT, RATIO * self._size):
-            raise InputError(
-                f"{self._name}: implausible compressed file: {self._size:,} bytes decompress to "
-                f"more than {self._given:,}, over {RATIO} times as much; if you trust it, "
-                "decompress it first"
-            )
-        return count
+    return BufferedReader(_ZstdStream(file), _BUFFER)
 
 
 class _ZstdStream(RawIOBase):
@@ -241,7 +150,7 @@ class _ZstdStream(RawIOBase):
     The readers of the package accept truncated files.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: str | IO[bytes]) -> None:
         super().__init__()
         try:
             import zstandard
@@ -249,15 +158,19 @@ class _ZstdStream(RawIOBase):
             raise MissingExtraError("zstd files need a package: pip install zstandard") from None
         self._new = zstandard.ZstdDecompressor().decompressobj
         self._frame = self._new()
-        self._file = file
+        self._file = open(file, "rb") if isinstance(file, str) else file  # noqa: PTH123, SIM115
         self._ready = memoryview(b"")
         self._inside = False
 
     def readable(self) -> bool:
         return True
 
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
     def readinto(self, buffer: Any) -> int:
-        while not self._ready and (piece := self._file.read(_ZSTD_PIECE)):
+        while not self._ready and (piece := self._file.read(_BUFFER)):
             self._ready = memoryview(self._decompressed(piece))
         if not self._ready and self._inside:
             raise EOFError("its end is missing")

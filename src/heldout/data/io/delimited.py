@@ -112,9 +112,7 @@ def delimited_rows(
     import csv  # TREC files do not need it
 
     # Python's reader refuses cells above 128 kB, a limit of the process; texts can be longer.
-    from heldout.data.io.blocks import LONGEST
-
-    csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
+    csv.field_size_limit((1 << 31) - 1)
     quoting: Any = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     reader = csv.reader(lines, delimiter=separator, quoting=quoting, strict=True)
     line = first

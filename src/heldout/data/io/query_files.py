@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = ["read_queries"]
 
-MOST_EMPTY = 100_000
-"""The largest number of empty lines in a file; each is a query without text."""
 
 QUERY_IDS = ("_id", "query_id", "qid", "query-id", "id", "topic", "number", "num")
 _TEXTS = ("title", "query", *TEXT_NAMES, "question")
@@ -79,14 +77,7 @@ def _rows(
 
 
 def _line_rows(path: str, reading: Reading, replaced: Replaced, first: int) -> Iterator[QueryRow]:
-    empty = 0
     for number, line in text_lines(path, reading, replaced):
-        empty += not line.strip()
-        if empty > MOST_EMPTY:
-            raise FormatError(
-                f"{path}:{number}",
-                f"more than {MOST_EMPTY:,} empty lines: this is not a file of queries",
-            )
         yield QueryRow(number, str(first + number - 1), {"title": line.rstrip("\r\n")})
 
 

@@ -13,7 +13,6 @@ from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_gr
 from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_or_report, refuse_repeated
-from heldout.data.io.run_cbor import parse_cbor
 from heldout.data.io.run_json import Columns, line_of, parse_lists
 from heldout.data.io.table import read_table
 from heldout.data.io.trec import run_as_qrels
@@ -49,19 +48,17 @@ def read_run_table(
     Parameters
     ----------
     kind
-        ``csv``, ``tsv``, ``json``, ``parquet``, or ``cbor`` (of ranx).
+        ``csv``, ``tsv``, ``json`` or ``parquet``.
     known
         The names that each column may have.
     skip_bad_lines, report
         As for `heldout.read_run`.
     """
     is_grade = "grade" in known
-    if kind == "cbor" or (kind == "json" and not _is_json_lines(source, known)):
+    if kind == "json" and not _is_json_lines(source, known):
         if "subtopic" in known:
             raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
-        if kind == "cbor":
-            return parse_cbor(source.read(0, source.size), source.name)
-        lists = parse_lists(source.whole(b'"'), source.name)
+        lists = parse_lists(source.whole(), source.name)
         if is_grade:
             _check_json_grades(lists, source)
         return lists
@@ -104,7 +101,7 @@ def _check_json_grades(columns: Columns, source: Source) -> None:
     wrong = np.flatnonzero(wrong_grades(values))
     if len(wrong):
         row = int(wrong[0])
-        line = line_of(source.whole(b'"'), queries[row], docs[row])
+        line = line_of(source.whole(), queries[row], docs[row])
         raise FormatError(
             f"{source.name}:{line}",
             f"query {queries[row]!r}, document {docs[row]!r}: grade {grades[row]} "

@@ -23,14 +23,12 @@ from heldout.data.io.compression import (
     refuse_directory,
 )
 from heldout.data.words import PADDING, Bytes
-from heldout.errors import FormatError, InputError
+from heldout.errors import InputError
 
-__all__ = ["LONGEST", "STDIN", "Piece", "Source", "open_source"]
+__all__ = ["STDIN", "Piece", "Source", "open_source"]
 
 STDIN: Final = "-"
 PIECE: Final = 1 << 20
-LONGEST: Final = 1 << 24
-"""The largest number of bytes of a line."""
 _SLACK: Final = 1 << 12
 _NEWLINE: Final = 10
 _MAGIC: Final = 6
@@ -144,10 +142,7 @@ class Source:
     def _long_line(self, data: Bytes, used: int, begin: int) -> tuple[Bytes, int]:
         """Read the rest of a line that is longer than the slack."""
         rest = []
-        first = begin
         while begin < self.size:
-            if begin - first > LONGEST:
-                raise _too_long(self.place(first))
             part = self.read(begin, min(begin + PIECE, self.size))
             stop = part.find(b"\n")
             rest.append(part[: stop + 1] if stop >= 0 else part)
@@ -161,26 +156,8 @@ class Source:
         larger[used : used + len(tail)] = np.frombuffer(tail, np.uint8)
         return larger, used + len(tail)
 
-    def whole(self, mark: bytes = b"\n") -> bytes:
-        """Return the whole text; raise an error if `mark` is missing for too many bytes.
-
-        Readers of tables hold a file several times in memory. A file without line ends (or, in
-        JSON, without quotation marks) is not a table, and is refused before it is read.
-        """
-        last = self.begin
-        for begin, end in self.pieces() if self.size > LONGEST else []:
-            part = self.read(begin, end)
-            first = part.find(mark)
-            if (begin + first if first >= 0 else end) - last > LONGEST:
-                raise (
-                    _too_long(self.place(last))
-                    if mark == b"\n"
-                    else InputError(
-                        f"{self.name}: more than {LONGEST:,} bytes without a {mark.decode()}"
-                    )
-                )
-            if first >= 0:
-                last = begin + part.rfind(mark)
+    def whole(self) -> bytes:
+        """Return the whole text."""
         return self.read(self.begin, self.size)
 
     def line_at(self, offset: int) -> int:
@@ -195,12 +172,6 @@ class Source:
     def place(self, offset: int) -> str:
         """Return ``file:line`` of byte `offset`."""
         return f"{self.name}:{self.line_at(offset)}"
-
-
-def _too_long(place: str) -> FormatError:
-    return FormatError(
-        place, f"a line of more than {LONGEST:,} bytes: this is not a text file of this format"
-    )
 
 
 def _buffer(size: int) -> Bytes:
@@ -254,7 +225,7 @@ def _decompressed(name: str, content: bytes) -> Source:
     compression = compression_of(content[:_MAGIC])
     if compression:
         with readable(name):
-            content = decompress(content, compression, name)
+            content = decompress(content, compression)
     if not content:
         raise InputError(f"{name} is empty")
     begin = len(BOM) if content.startswith(BOM) else 0

@@ -11,7 +11,6 @@ from heldout.data.columns import Stretches, grade_problem, wrong_grades
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
 from heldout.data.io.delimited import BadRow
 from heldout.data.io.scan import BadLine, split_fields
-from heldout.data.io.source import LONGEST
 from heldout.data.parallel import stream_threads
 from heldout.data.subtopics import judgement_columns
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
@@ -148,12 +147,12 @@ def _first_fields(source: Source) -> list[bytes]:
     while True:
         head = source.head(size)
         lines = head.split(b"\n")
-        if len(head) == size < LONGEST:  # the last line may be incomplete
+        if len(head) == size:  # the last line may be incomplete
             lines.pop()
         for line in lines:
             if line.strip() and not line.lstrip().startswith(b"#"):
                 return line.split()
-        if size >= min(source.size, LONGEST):
+        if size >= source.size:
             return []
         size *= 16
 

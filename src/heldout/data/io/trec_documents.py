@@ -6,7 +6,7 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from heldout.data.io.blocks import LONGEST, Replaced, blocks
+from heldout.data.io.blocks import Replaced, blocks
 from heldout.data.io.records import Record, RecordDocuments
 from heldout.errors import FormatError
 
@@ -88,10 +88,6 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
             line += held.count(b"\n", at)
             at = len(held)
         held, offset = held[at:], offset + at
-        if len(held) > LONGEST:
-            raise FormatError(
-                f"{path}:{line}", f"a document of more than {LONGEST:,} bytes, or without </DOC>"
-            )
     if held:
         raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
 

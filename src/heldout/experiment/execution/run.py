@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["JOURNAL", "earlier_results", "execute", "make_folder", "run_experiment"]
 
 JOURNAL: Final = "journal.jsonl"
-_TEMPORARY: Final = re.compile(r"\..+\.(parquet|json|toml)\.([0-9a-f]{8}-)?\d+\.tmp")
+_TEMPORARY: Final = re.compile(r"\..+\.(parquet|json|toml)\.\d+\.tmp")
 
 
 def make_folder(folder: Path) -> None:
