@@ -51,8 +51,6 @@ Code = Literal[
     "unseen-class",
     # tuning
     "at-an-end",
-    "never-held-out",
-    "no-value",
     "left-out",
     "inner-folds",
     "lists-kept",

@@ -124,7 +124,7 @@ class ModelSystem(System["RankingSettings"]):
         from heldout.experiment.systems.static import selected_numbers
 
         values = self._scheme(settings).grid_values(records)
-        return selected_numbers(self, settings, values)
+        return selected_numbers(settings, values)
 
     def ranking(self, number: int, context: RankingContext) -> Run:
         """Search all queries with the model at a point."""
