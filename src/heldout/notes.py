@@ -110,7 +110,6 @@ Code = Literal[
     "small-pilot",
     "few-differ",
     # execution and pages
-    "little-memory",
     "no-chart",
 ]
 """The codes of all notes; docs/warnings.md has a paragraph for each."""
