@@ -4,7 +4,7 @@ Three commands, as a user would give them, first within a limit and then without
 
     heldout index CORPUS --max-memory SIZE -o INDEX
     heldout search INDEX --queries QUERIES --qrels QRELS --eval -o RUN
-    heldout run CORPUS --index INDEX --by document --max-memory SIZE -o RESULTS
+    heldout run CORPUS --index INDEX --by document -o RESULTS
 
 The limit is a control group (version 2: memory.max, no swap) where one may be made, which takes
 root; page cache counts there. Elsewhere nothing holds the commands back, and their peaks are
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 MB = 2**20
 GROUPS = Path("/sys/fs/cgroup")
-REFUSED = 2
 """The exit code of what heldout refuses."""
 SYSTEM = "bm25(k1=0.6,1.2,1.8, b=0.25,0.5,0.75)"
 
@@ -117,7 +116,7 @@ class Places:
         """A file, or a folder of shards."""
         return self.folder / "index"
 
-    def commands(self, memory: int, most: int, more: Sequence[str] = ()) -> dict[str, list[str]]:
+    def commands(self, memory: int, more: Sequence[str] = ()) -> dict[str, list[str]]:
         """The commands of a user; 0: without a bound; `more` options are for ``heldout index``."""
         corpus = str(self.corpus.documents)
         asked = ["--queries", str(self.corpus.queries(self.queries))]
@@ -128,8 +127,6 @@ class Places:
         search = ["search", str(self.index()), *asked, "--eval", "-m", "nDCG@10", "-m", "AP"]
         run = ["run", corpus, *asked, "--index", str(self.index()), "--system", SYSTEM]
         run += ["--by", "document", "--folds", "5", "-m", "nDCG@10", "--quiet"]
-        if most:
-            run += ["--max-memory", f"{most // MB}MB"]
         return {
             "index": index,
             "search": [*search, "--quiet", "-o", str(self.folder / "bm25.run")],
@@ -182,12 +179,6 @@ def do_all(commands: dict[str, list[str]], limiter: Limiter) -> dict[str, Watche
         with limiter.limit(step) as limit:
             found = heldout(*words, prepare=limit.prepare, may_fail=True)
             print(cells(step, limit, found), flush=True)
-            if found.code == REFUSED and "--max-memory" in words:
-                # An estimate that is too high is worth a line; whether it fits is another question.
-                print(f"| {step}, refused | {found.failure()} | | | | |")
-                at = words.index("--max-memory")
-                found = heldout(*words[:at], *words[at + 2 :], prepare=limit.prepare, may_fail=True)
-                print(cells(f"{step}, without --max-memory", limit, found), flush=True)
             if found.code:
                 sys.exit(f"\n{step} has failed: {found.failure()}")
             done[step] = found
@@ -244,8 +235,8 @@ def main() -> None:
             "| --- | --- | ---: | ---: | ---: | ---: |",
             flush=True,
         )
-        done = do_all(within.commands(memory, allowed, more), limiter)
-        alone = do_all(without.commands(0, 0), Limiter("none", options.groups, 0))
+        done = do_all(within.commands(memory, more), limiter)
+        alone = do_all(without.commands(0), Limiter("none", options.groups, 0))
         print(f"\nIndex {index_bytes(within.index()) / MB:,.0f} MB.")
         compare(within, without, done, alone)
         judge(done, options.allowed)

@@ -12,7 +12,7 @@ from heldout.data.run import Qrels, Run
 from heldout.data.scores import read_scores
 from heldout.experiment.results import Results
 from heldout.resample.plans import KFold
-from heldout.tune.runs import tune_runs
+from heldout.tune.tuned_folds import cross_validate
 
 
 @pytest.fixture(autouse=True)
@@ -65,20 +65,31 @@ def refused(capsys, *arguments):
     return said.err
 
 
+def tuned_by_hand(name, plan):
+    """Evaluate the runs of a system, lowest parameter first, and choose in folds."""
+    files = sorted(
+        Path("runs").glob(f"{name}*.run"), key=lambda path: float(path.stem[len(name) :])
+    )
+    values = heldout.evaluate("qrels.txt", {path.stem: path for path in files}, "nDCG@10")
+    table = [values.values(path.stem, "nDCG@10") for path in files]
+    splits = plan.splits(values.queries())
+    return files, splits, cross_validate(table, splits)
+
+
 @pytest.mark.parametrize("plan", [[], ["--folds", "4"], ["--leave-one-out"]], ids=str)
-def test_scores_are_those_of_tune_runs(capsys, plan):
-    """Two ways to the same numbers: the experiment, and the function for runs alone."""
+def test_scores_are_those_of_a_table_of_values(capsys, plan):
+    """Two ways to the same numbers: the experiment, and the choice from a table of values."""
     given = {"--folds": KFold(4), "--leave-one-out": heldout.LeaveOneOut()}
-    tuned = tune_runs("qrels.txt", "runs/lambda=*.run", plan=given.get(plan[0]) if plan else None)
-    (folds,) = [one.folds for one in tuned.systems]
+    files, splits, folds = tuned_by_hand("lambda=", given[plan[0]] if plan else KFold(10))
     run(capsys, *LAMBDA, *plan, "-o", "out")
     results = Results.read("out")
     assert results.value("tuned") == pytest.approx(folds.mean, rel=1e-12)
-    assert results.estimate("tuned")["optimism"] == pytest.approx(folds.optimism, abs=1e-12)
+    optimism = folds.optimistic - folds.mean
+    assert results.estimate("tuned")["optimism"] == pytest.approx(optimism, abs=1e-12)
     assert results.scores().values[:, 0].tolist() == pytest.approx(folds.units.tolist())
-    chosen = [{"lambda": float(tuned.systems[0].runs[one.number][7:])} for one in folds.folds]
+    chosen = [{"lambda": float(files[one.number].stem[7:])} for one in folds.folds]
     assert results.chosen("tuned") == chosen
-    assert results.manifest["fingerprints"]["splits"] == tuned.splits.fingerprint
+    assert results.manifest["fingerprints"]["splits"] == splits.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -131,9 +142,10 @@ def test_two_systems_are_compared_on_held_out_scores(capsys):
     grids = ["--system", "A=runs/lambda=*.run", "--system", "B=runs/other_mu=*.run"]
     run(capsys, *grids, "--scores", "out.csv", "-o", "out")
     scores = read_scores("out.csv")
-    tuned = tune_runs("qrels.txt", {"A": "runs/lambda=*.run", "B": "runs/other_mu=*.run"})
     assert scores.systems == ("A", "B")
-    assert scores.values == pytest.approx(tuned.scores().values)
+    for at, name in enumerate(("lambda=", "other_mu=")):
+        folds = tuned_by_hand(name, KFold(10))[2]
+        assert scores.values[:, at] == pytest.approx(folds.units)
     (beside,) = found(capsys, *grids)["comparisons"]
     for table in ("out.csv", "out"):
         main(["compare", "--scores", table, "--json"])

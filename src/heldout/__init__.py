@@ -138,7 +138,6 @@ _MOVED = {
     "Splits": "heldout.resample.split",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.tuned_folds",
-    "TunedRuns": "heldout.tune.runs",
     "choose": "heldout.tune.choice",
     "cross_validate": "heldout.tune.tuned_folds",
     "evaluate_text": "heldout.measure.text.evaluate",
@@ -147,10 +146,7 @@ _MOVED = {
     "roc_curve": "heldout.measure.prediction.roc",
     "roc_hull": "heldout.measure.prediction.hull",
     "score_predictions": "heldout.infer.intervals.evaluations",
-    "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
-    "search_random": "heldout.tune.search",
-    "tune_runs": "heldout.tune.runs",
 }
 """Names that 0.1 had here: they are still found, and are not shown."""
 

@@ -51,8 +51,6 @@ Code = Literal[
     "unseen-class",
     # tuning
     "at-an-end",
-    "never-held-out",
-    "no-value",
     "left-out",
     "inner-folds",
     "lists-kept",
@@ -111,7 +109,6 @@ Code = Literal[
     "small-pilot",
     "few-differ",
     # execution and pages
-    "little-memory",
     "no-chart",
 ]
 """The codes of all notes; docs/warnings.md has a paragraph for each."""

@@ -17,7 +17,6 @@ from heldout.infer.compare import compare
 from heldout.notes import Note
 from heldout.report.experiment import comparisons, json_results, results_text
 from heldout.resample.plans import Bootstrap, KFold
-from heldout.tune.runs import VERY_DIFFERENT
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +185,7 @@ def test_uneven_tuning_is_warned_about_as_in_the_tuning_of_runs(points, warned):
     systems = [f"bm25(k1=0.2:2.2:{points})", "ql-jm(lambda=0.1,0.5)"]
     found = Experiment(collection=small_collection(), systems=systems, plan=KFold(3)).run()
     said = any("very different numbers" in note.text for note in found.scores().notes)
-    assert said == warned == (points >= VERY_DIFFERENT * 2)
+    assert said == warned == (points >= 3 * 2)
 
 
 def test_results_of_old_have_alpha_for_the_level(results, tmp_path):

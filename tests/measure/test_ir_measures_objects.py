@@ -7,7 +7,6 @@ import pytest
 from heldout import (
     Collection,
     Experiment,
-    KFold,
     MeasureError,
     Run,
     Scores,
@@ -15,7 +14,6 @@ from heldout import (
     define_measure,
     evaluate,
     parse_measures,
-    tune_runs,
 )
 from heldout.measure.ranking.names import canonical
 
@@ -46,8 +44,6 @@ def test_objects_are_taken_wherever_measures_are():
     scores = result.scores(ir_measures.RR)
     assert compare(scores).scores.measure == "RR"
     assert Scores.of(result.to_frame(), ir_measures.RR).values.tolist() == scores.values.tolist()
-    tuned = tune_runs(judged, runs, ir_measures.RR, plan=KFold(3))
-    assert (tuned.measure, tuned.systems[0].shipped) == ("RR", "w=0.6")
     assert parse_measures(ir_measures.nDCG @ 10) == parse_measures("nDCG@10")
     experiment = Experiment(
         collection=Collection({"d": "red apples"}, dict.fromkeys(judged, "apple"), judged),

@@ -1,4 +1,4 @@
-"""Search for systems that are functions; Optuna is the real package."""
+"""Search with Optuna, the real package."""
 
 import builtins
 import math
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.tune.search import SAMPLERS, search_grid, search_optuna, search_random
+from heldout.tune.search import search_optuna
 from heldout.tune.space import Space, geometric, given, linear
 
 SPACE = Space(
@@ -23,62 +23,6 @@ def hill(point):
 
 def by_unit(point):
     return [hill(point) + shift for shift in (-0.1, 0.0, 0.1)]
-
-
-def test_a_grid_is_tried_in_order():
-    seen = []
-    found = search_grid(lambda point: seen.append(point) or hill(point), SPACE)
-    assert tuple(seen) == found.points == SPACE.points()
-    assert found.best == max(SPACE.points(), key=hill)
-
-
-def test_random_search_tries_the_sample_and_chooses_the_best():
-    found = search_random(hill, SPACE, 60, seed=3)
-    assert found.points == SPACE.sample(60, seed=3)
-    assert found.best == max(found.points, key=hill)
-    assert found.values[:, 0].tolist() == [hill(point) for point in found.points]
-    assert "60 points, seed 3" in found.how
-
-
-def test_values_by_unit_serve_the_rule():
-    def noisy(point):
-        return [0.5, 0.2, 0.7, 0.4] if point["a"] == 1 else [0.4, 0.4, 0.5, 0.54]
-
-    space = Space((given("a", [1, 2]),))
-    assert search_grid(noisy, space).best == {"a": 2}
-    assert search_grid(noisy, space, rule="one-se").best == {"a": 1}
-
-
-def test_lower_can_be_better():
-    found = search_random(lambda point: -hill(point), SPACE, 60, seed=3, higher_is_better=False)
-    assert found.best == search_random(hill, SPACE, 60, seed=3).best
-
-
-def test_an_objective_cannot_change_the_points():
-    def spoil(point):
-        value = hill(point)
-        point.clear()
-        return value
-
-    assert search_random(spoil, SPACE, 5).points == SPACE.sample(5)
-
-
-@pytest.mark.parametrize("wrong", [None, "good", [], [[0.1]]])
-def test_an_objective_must_give_numbers(wrong):
-    with pytest.raises(InputError, match="the objective returned"):
-        search_random(lambda _: wrong, SPACE, 3)
-
-
-def test_an_objective_must_give_the_same_units_everywhere():
-    sizes = iter([2, 3])
-    with pytest.raises(InputError, match="2 values at one point and 3 at another"):
-        search_random(lambda _: [0.5] * next(sizes), SPACE, 2)
-
-
-@pytest.mark.parametrize("budget", [0, -3, 1.5, True])
-def test_a_budget_is_a_number(budget):
-    with pytest.raises(InputError, match="expected a positive integer"):
-        search_random(hill, SPACE, budget)
 
 
 class TestOptuna:
@@ -103,7 +47,7 @@ class TestOptuna:
     def test_it_learns(self):
         """After the random start, TPE proposes better points than chance does, on average."""
         learnt = np.mean(search_optuna(hill, SPACE, 100, seed=0).values[50:])
-        chance = np.mean(search_random(hill, SPACE, 100, seed=0).values)
+        chance = np.mean([hill(point) for point in SPACE.sample(100)])
         assert learnt > chance + 0.2
 
     def test_it_learns_downhill_too(self):
@@ -124,25 +68,23 @@ class TestOptuna:
         assert len(found.points) == 20
         assert found.best["stem"] == "no"
 
-    @pytest.mark.parametrize("name", ["random", "tpe"])
-    def test_samplers_by_name(self, name):
-        assert name in search_optuna(hill, SPACE, 4, sampler=name).how
+    def test_an_objective_cannot_change_the_points(self):
+        def spoil(point):
+            value = hill(point)
+            point.clear()
+            return value
 
-    def test_every_name_is_a_sampler_of_optuna(self):
-        import optuna
+        assert search_optuna(spoil, SPACE, 5).points == search_optuna(hill, SPACE, 5).points
 
-        assert all(hasattr(optuna.samplers, one) for one in SAMPLERS.values())
+    @pytest.mark.parametrize("wrong", [None, "good", [], [[0.1]]])
+    def test_an_objective_must_give_numbers(self, wrong):
+        with pytest.raises(InputError, match="the objective returned"):
+            search_optuna(lambda _: wrong, SPACE, 3)
 
-    def test_a_sampler_of_ones_own(self):
-        import optuna
-
-        found = search_optuna(hill, SPACE, 4, sampler=optuna.samplers.RandomSampler(seed=1))
-        assert found.points == search_optuna(hill, SPACE, 4, seed=1, sampler="random").points
-        assert "RandomSampler" in found.how
-
-    def test_an_unknown_sampler_is_refused(self):
-        with pytest.raises(InputError, match="expected one of tpe, random"):
-            search_optuna(hill, SPACE, 4, sampler="magic")
+    def test_an_objective_must_give_the_same_units_everywhere(self):
+        sizes = iter([2, 3])
+        with pytest.raises(InputError, match="2 values at one point and 3 at another"):
+            search_optuna(lambda _: [0.5] * next(sizes), SPACE, 2)
 
     def test_its_log_is_silent_and_left_as_it_was(self, capfd):
         import optuna

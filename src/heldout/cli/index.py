@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show
@@ -231,14 +233,30 @@ def _build(options: argparse.Namespace) -> int:
 def _tell_memory(limit: int) -> None:
     """Say that the process took more memory than it should."""
     from heldout.data.sizes import shown_size
-    from heldout.experiment.execution.memory import peak_memory
 
-    peak = peak_memory()
+    peak = _peak_memory()
     if peak > limit:
         sys.stderr.write(
             f"note: the process took {shown_size(peak)}, more than --max-memory "
             f"{shown_size(limit)}: the program, ids and vocabulary need that much\n"
         )
+
+
+def _peak_memory() -> int:
+    """Return the peak memory of this process in bytes; 0 if unknown."""
+    if sys.platform == "win32":
+        return 0
+    try:  # `resource` would include the peak of the process that started this one
+        status = Path("/proc/self/status").read_text(encoding="ascii")
+    except OSError:
+        status = ""
+    match = re.search(r"VmHWM:\s*(\d+) kB", status)
+    if match:
+        return int(match[1]) * 1024
+    import resource
+
+    peak = int(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    return peak if sys.platform == "darwin" else peak * 1024
 
 
 def _refuse_to_replace(output: str, *, force: bool) -> None:

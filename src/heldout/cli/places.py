@@ -36,7 +36,6 @@ _IN_WORDS: Final = {
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
     'by="unit"': "--by-unit",
     "verify=False": "--unverified",
-    "more than max_memory": "more than --max-memory",
 }
 """What an option says differently from the Python parameter."""
 

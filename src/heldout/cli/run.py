@@ -211,12 +211,6 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
         help="run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or "
         "local:N",
     )
-    add(
-        "--max-memory",
-        metavar="SIZE",
-        help="memory limit, such as 2GB: use fewer processes, and refuse what cannot fit (rough "
-        "estimate)",
-    )
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -234,7 +228,6 @@ def _run(options: argparse.Namespace) -> int:
             resume=options.resume,
             force=options.force,
             progress=not options.quiet,
-            max_memory=options.max_memory,
             on_message=None if options.quiet else _tell,
             command=this_command(),
         )

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.atomic import write_atomically
 from heldout.data.io.toml import toml_text
-from heldout.data.sizes import parse_size
 from heldout.errors import InputError
 from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.resources import Resources
@@ -242,7 +241,6 @@ class Experiment:
         force: bool = False,
         progress: bool = False,
         command: str = "",
-        max_memory: int | str | None = None,
         on_message: Callable[[str], None] | None = None,
     ) -> Results:
         """Run the experiment.
@@ -266,22 +264,15 @@ class Experiment:
             Show a progress bar on a terminal.
         command
             The command that was typed; it is stored with the timings, not with the results.
-        max_memory
-            Bytes, or a text such as ``2GB``, that this process and its workers may use. An index is
-            built on disk, fewer workers are used if necessary, and a run that cannot fit is refused
-            before it starts. The limit is compared with a rough estimate, in which the memory of a
-            user's systems is unknown.
         on_message
-            Called with a message if memory is short or a cluster has no workers.
+            Called with a message if a cluster has no workers.
         """
-        limit = parse_size(max_memory) if isinstance(max_memory, str) else max_memory
-        resources = Resources(workers, dask, limit, on_message)
+        resources = Resources(workers, dask, on_message)
         resources.check()
         settings = self.check()
         with ExitStack() as stack:
-            index = settings.open_index(limit, stack)
+            index = settings.open_index()
             manifest = make_manifest(settings, index)
-            resources = resources.within_memory(settings, index)
             if folder is None:
                 return run_experiment(settings, index, manifest, None, resources, progress=progress)
             place = Path(folder)

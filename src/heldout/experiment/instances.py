@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -216,19 +215,6 @@ class Instances:
             found.probabilities,
             groups=groups,
         )
-
-    def table_bytes(self) -> int:
-        """Return the bytes of the table."""
-        table = self.table
-        if hasattr(table, "data") and hasattr(table, "indptr"):
-            return int(table.data.nbytes + table.indices.nbytes + table.indptr.nbytes)
-        if hasattr(table, "nbytes"):
-            return int(table.nbytes)
-        if hasattr(table, "memory_usage"):
-            return int(table.memory_usage(deep=True).sum())
-        if hasattr(table, "estimated_size"):
-            return int(table.estimated_size())
-        return sum(sys.getsizeof(one) for one in table)
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Self, Unpack
+from typing import TYPE_CHECKING, Final, Self, Unpack
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from heldout.experiment.table_columns import no_values
 from heldout.infer.results import count_of
 from heldout.measure.undefined import Undefined
 from heldout.notes import Note, as_note, distinct
-from heldout.tune.runs import VERY_DIFFERENT
 
 if TYPE_CHECKING:
     import os
@@ -35,6 +34,9 @@ if TYPE_CHECKING:
 
 
 __all__ = ["Results", "result_notes"]
+
+VERY_DIFFERENT: Final = 3
+"""Warn when one system was tuned over this many times as many points as another."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from heldout.data.run import Run
 from heldout.errors import InputError
@@ -19,7 +17,6 @@ from heldout.experiment.own_measures import describe_own
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from contextlib import ExitStack
 
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
@@ -39,12 +36,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.shards import AnyIndex
     from heldout.tune.choice import Rule
 
-__all__ = ["PROCESS_BYTES", "PredictionSettings", "RankingSettings", "Settings"]
-
-PROCESS_BYTES: Final = 160 << 20
-"""Bytes of a worker process without data: Python, NumPy, SciPy, scikit-learn."""
-_VALUE_BYTES: Final = 60
-"""Bytes for each value of a measure, from record to table."""
+__all__ = ["PredictionSettings", "RankingSettings", "Settings"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -97,16 +89,9 @@ class Settings(ABC):
     def higher_is_better(self) -> bool:
         """The direction of the tuning measure."""
 
-    def open_index(self, limit: int | None = None, stack: ExitStack | None = None) -> Any:
-        """Return the index for built-in models; None: it is not needed.
-
-        Parameters
-        ----------
-        limit, stack
-            Memory limit in bytes: if given, a new index is built in a file, which is removed when
-            `stack` is closed.
-        """
-        del limit, stack
+    def open_index(self) -> AnyIndex | None:
+        """Return the index for built-in models; None: it is not needed."""
+        return None
 
     @abstractmethod
     def describe(self, index: AnyIndex | None) -> SettingsRecord:
@@ -152,22 +137,6 @@ class Settings(ABC):
         """
         del index, embed
         return ()
-
-    # Memory, roughly.
-
-    def record_bytes(self) -> int:
-        """Return the bytes of the record of one task, until it is in a table."""
-        return 0
-
-    @abstractmethod
-    def process_bytes(self, held: int) -> int:
-        """Return the bytes of a worker process before it runs a task.
-
-        Parameters
-        ----------
-        held
-            Bytes of this process.
-        """
 
     def _described(self) -> SettingsRecord:
         """Return the settings that all tasks have."""
@@ -271,9 +240,7 @@ class RankingSettings(Settings):
             return None
         return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
 
-    def open_index(
-        self, limit: int | None = None, stack: ExitStack | None = None
-    ) -> AnyIndex | None:
+    def open_index(self) -> AnyIndex | None:
         """Return the index for built-in models; it is built if none was given."""
         every = [part for system in self.systems for part in (system, *system.linked_parts())]
         if not any(system.needs_index for system in every):
@@ -285,13 +252,7 @@ class RankingSettings(Settings):
         documents, given = self.collection.documents, self.index
         if given is None:
             prepare_ranking()
-            if limit is None or stack is None:
-                return Index.build(documents, self.analyzer)
-            from heldout.experiment.execution.memory import peak_memory
-
-            folder = stack.enter_context(TemporaryDirectory(prefix="heldout-"))
-            room = max((limit - peak_memory()) // 2, 1 << 20)
-            return Index.build(documents, self.analyzer, path=Path(folder) / "index", memory=room)
+            return Index.build(documents, self.analyzer)
         index = open_index(given) if isinstance(given, str) else given
         if not index.made_of(documents):
             raise InputError(
@@ -369,14 +330,6 @@ class RankingSettings(Settings):
 
         return tuple(ranking_replacements(self, index, embed=embed))
 
-    def record_bytes(self) -> int:
-        """Return the bytes of the values of all queries."""
-        return _VALUE_BYTES * len(self.collection.queries) * (len(self.measures) + 1)
-
-    def process_bytes(self, held: int) -> int:
-        """Return as much as this process has: a worker holds the collection, too."""
-        return max(held, PROCESS_BYTES)
-
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PredictionSettings(Settings):
@@ -438,8 +391,3 @@ class PredictionSettings(Settings):
 
         predicted: Any = outcomes  # all systems of these settings are estimators
         return prediction_results(self, predicted, manifest, timings)
-
-    def process_bytes(self, held: int) -> int:
-        """Return the bytes of an empty process with the data."""
-        del held
-        return PROCESS_BYTES + self.data.table_bytes()

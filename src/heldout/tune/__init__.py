@@ -8,8 +8,7 @@ from heldout.lazy import found_in
 
 if TYPE_CHECKING:
     from heldout.tune.choice import Choice, choose
-    from heldout.tune.runs import TunedRuns, tune_runs
-    from heldout.tune.search import Trials, search_grid, search_optuna, search_random
+    from heldout.tune.search import Trials, search_optuna
     from heldout.tune.space import Axis, Space, parse_axis
     from heldout.tune.tuned_folds import TunedFolds, cross_validate
 
@@ -19,14 +18,10 @@ _HOMES = {
     "Space": "heldout.tune.space",
     "Trials": "heldout.tune.search",
     "TunedFolds": "heldout.tune.tuned_folds",
-    "TunedRuns": "heldout.tune.runs",
     "choose": "heldout.tune.choice",
     "cross_validate": "heldout.tune.tuned_folds",
     "parse_axis": "heldout.tune.space",
-    "search_grid": "heldout.tune.search",
     "search_optuna": "heldout.tune.search",
-    "search_random": "heldout.tune.search",
-    "tune_runs": "heldout.tune.runs",
 }
 
 __all__ = [
@@ -35,14 +30,10 @@ __all__ = [
     "Space",
     "Trials",
     "TunedFolds",
-    "TunedRuns",
     "choose",
     "cross_validate",
     "parse_axis",
-    "search_grid",
     "search_optuna",
-    "search_random",
-    "tune_runs",
 ]
 
 

@@ -1,4 +1,4 @@
-"""Search over Python functions: grid, random, or with the samplers of Optuna."""
+"""Search a space at random or with Optuna."""
 
 from __future__ import annotations
 
@@ -23,24 +23,7 @@ if TYPE_CHECKING:
 
     Objective = Callable[[Point], Any]
 
-__all__ = [
-    "SAMPLERS",
-    "Trials",
-    "check_optuna",
-    "drawn_points",
-    "search_grid",
-    "search_optuna",
-    "search_random",
-]
-
-SAMPLERS: Final = {
-    "tpe": "TPESampler",
-    "random": "RandomSampler",
-    "qmc": "QMCSampler",
-    "cmaes": "CmaEsSampler",
-    "gp": "GPSampler",
-}
-"""Names of samplers and their classes in ``optuna.samplers``."""
+__all__ = ["Trials", "check_optuna", "drawn_points", "search_optuna"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,14 +38,11 @@ class Trials:
         One row per point, one column per unit (one column if the objective returns one number).
     choice
         The chosen point, by the same rule as everywhere.
-    how
-        Description of the search, with its seed.
     """
 
     points: tuple[Point, ...]
     values: Floats
     choice: Choice
-    how: str
 
     @property
     def best(self) -> Point:
@@ -70,106 +50,46 @@ class Trials:
         return self.points[self.choice.number]
 
 
-def search_grid(
-    objective: Objective, space: Space, *, rule: Rule = "best", higher_is_better: bool = True
-) -> Trials:
-    """Try every point of a space.
-
-    Parameters
-    ----------
-    objective
-        Function of a point (``{name: value}``) that returns a number, or one per unit (always the
-        same units in the same order). It must use the training data only.
-    space
-        The points to try.
-    rule, higher_is_better
-        As for `choose`.
-
-    Examples
-    --------
-    >>> from heldout.tune.space import Space, linear
-    >>> search_grid(lambda point: -abs(point["b"] - 0.3), Space((linear("b", 0, 1, 11),))).best
-    {'b': 0.3}
-    """
-    points = space.points()
-    rows = [_row(objective(dict(point)), point) for point in points]
-    return _trials(points, rows, rule, higher_is_better, f"grid of {len(points)} points")
-
-
-def search_random(
-    objective: Objective,
-    space: Space,
-    budget: int,
-    seed: int = 0,
-    *,
-    rule: Rule = "best",
-    higher_is_better: bool = True,
-) -> Trials:
-    """Try points sampled at random.
-
-    Parameters
-    ----------
-    objective, rule, higher_is_better
-        As for `search_grid`.
-    space
-        Sampled as described in `Space.sample`.
-    budget
-        Number of points to try; fewer if the space has fewer.
-    seed
-        Random seed.
-
-    References
-    ----------
-    Bergstra & Bengio (2012). Random search for hyper-parameter optimization. JMLR 13.
-    """
-    points = space.sample(_checked(budget), seed)
-    rows = [_row(objective(dict(point)), point) for point in points]
-    how = f"random search, {len(points)} points, seed {seed}"
-    return _trials(points, rows, rule, higher_is_better, how)
-
-
 def search_optuna(
     objective: Objective,
     space: Space,
     budget: int,
     seed: int = 0,
-    sampler: Any = "tpe",
     *,
     rule: Rule = "best",
     higher_is_better: bool = True,
 ) -> Trials:
-    """Try points that a sampler of Optuna proposes, each based on the results so far.
+    """Try points that the TPE sampler of Optuna proposes, each based on the results so far.
 
     Parameters
     ----------
-    objective, rule, higher_is_better
-        As for `search_grid`. The sampler sees the mean over the units; a point with an undefined
-        mean is reported to it as failed.
+    objective
+        Function of a point (``{name: value}``) that returns a number, or one per unit (always the
+        same units in the same order). It must use the training data only. The sampler sees the
+        mean over the units; a point with an undefined mean is reported to it as failed.
     space
         Linear and geometric axes are sampled between their ends, given values as they are.
     budget
         Number of points to try; the same point may be proposed again.
     seed
-        Random seed of the sampler; ignored if `sampler` is an object, which has its own.
-    sampler
-        ``tpe``, ``random``, ``qmc``, ``cmaes`` or ``gp`` (the last two need extra packages), or a
-        sampler of Optuna.
+        Random seed of the sampler.
+    rule, higher_is_better
+        As for `choose`.
     """
     optuna = _optuna()
     points, rows = [], []
     with _quiet(optuna):
         direction = "maximize" if higher_is_better else "minimize"
-        study = optuna.create_study(direction=direction, sampler=_sampler(optuna, sampler, seed))
+        sampler = optuna.samplers.TPESampler(seed=seed)
+        study = optuna.create_study(direction=direction, sampler=sampler)
         for _ in range(_checked(budget)):
-            trial = _ask(study, sampler)
+            trial = study.ask()
             point = {axis.name: _suggest(trial, axis) for axis in space.axes}
             row = _row(objective(dict(point)), point)
             points.append(point)
             rows.append(row)
             _tell(optuna, study, trial, row)
-    name = sampler if isinstance(sampler, str) else type(sampler).__name__
-    how = f"Optuna {optuna.__version__}, {name}, {budget} points, seed {seed}"
-    return _trials(tuple(points), rows, rule, higher_is_better, how)
+    return _trials(tuple(points), rows, rule, higher_is_better)
 
 
 def _checked(budget: int) -> int:
@@ -193,7 +113,7 @@ def _row(result: Any, point: Point) -> Floats:
 
 
 def _trials(
-    points: tuple[Point, ...], rows: list[Floats], rule: Rule, higher_is_better: bool, how: str
+    points: tuple[Point, ...], rows: list[Floats], rule: Rule, higher_is_better: bool
 ) -> Trials:
     sizes = sorted({len(row) for row in rows})
     if len(sizes) > 1:
@@ -203,7 +123,7 @@ def _trials(
         )
     values = np.stack(rows)
     choice = choose(values, rule=rule, higher_is_better=higher_is_better)
-    return Trials(points, values, choice, how)
+    return Trials(points, values, choice)
 
 
 def check_optuna() -> None:
@@ -236,32 +156,6 @@ def _quiet(optuna: Any) -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(before)
-
-
-def _sampler(optuna: Any, sampler: Any, seed: int) -> Any:
-    if not isinstance(sampler, str):
-        return sampler
-    if sampler not in SAMPLERS:
-        raise InputError(
-            f"unknown sampler {sampler!r}: expected one of {', '.join(SAMPLERS)}, or a sampler of "
-            "Optuna"
-        )
-    try:
-        return getattr(optuna.samplers, SAMPLERS[sampler])(seed=seed)
-    except ImportError as error:
-        raise _lacks(sampler, error) from None
-
-
-def _ask(study: Any, sampler: Any) -> Any:
-    try:
-        return study.ask()
-    except ImportError as error:  # some packages are imported on first use
-        raise _lacks(sampler, error) from None
-
-
-def _lacks(sampler: Any, error: ImportError) -> MissingExtraError:
-    package = error.name or "the package that Optuna names"
-    return MissingExtraError(f"the sampler {sampler} needs another package: pip install {package}")
 
 
 def _suggest(trial: Any, axis: Axis) -> Any:

@@ -54,7 +54,7 @@ _one_at_a_time = threading.Lock()
 
 
 @contextmanager
-def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client]:
+def open_dask(where: str | Client) -> Iterator[Client]:
     """Connect to a cluster, or start one on this machine.
 
     Parameters
@@ -62,8 +62,6 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
     where
         The address of a scheduler (``tcp://HOST:PORT``, ``tls://HOST:PORT``), its scheduler file,
         ``local:N`` for N processes of this machine, or a connected client.
-    memory
-        Bytes that each process of this machine may use; Dask ends a process that uses more.
     """
     if isinstance(where, Client):
         yield where
@@ -73,17 +71,15 @@ def open_dask(where: str | Client, memory: int | None = None) -> Iterator[Client
         if count:
             gc.collect()  # see _connected
             before = stack.enter_context(safe_path())
-            cluster = stack.enter_context(_local(count, memory or 0, before))
+            cluster = stack.enter_context(_local(count, before))
             yield stack.enter_context(Client(cluster))
             return
         yield stack.enter_context(_connected(where))
 
 
-def _local(count: int, memory: int, safe: str) -> LocalCluster:
-    # Dask pauses a worker near its limit, and the run would wait for ever.
-    never = {f"distributed.worker.memory.{name}": False for name in ("target", "spill", "pause")}
+def _local(count: int, safe: str) -> LocalCluster:
     try:
-        with dask.config.set(never), _uninterrupted():
+        with _uninterrupted():
             return LocalCluster(
                 n_workers=count,
                 threads_per_worker=1,
@@ -92,7 +88,7 @@ def _local(count: int, memory: int, safe: str) -> LocalCluster:
                 # Any free port, reachable from this machine only.
                 scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 silence_logs=logging.CRITICAL,
-                memory_limit=memory,
+                memory_limit=0,  # near a limit Dask would pause a worker for ever
                 env={"PYTHONSAFEPATH": safe},
             )
     except (OSError, RuntimeError, TimeoutError) as error:

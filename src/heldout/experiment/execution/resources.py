@@ -1,23 +1,14 @@
-"""Resources: the workers of a run, and the memory they may use."""
+"""Resources: the workers of a run."""
 
 from __future__ import annotations
 
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.paths import names_file
-from heldout.data.sizes import shown_size
 from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.execution.executors import Processes, local_processes
-from heldout.experiment.execution.memory import (
-    check_machine,
-    check_memory,
-    estimate_memory,
-    machine_memory,
-)
-from heldout.experiment.execution.tasks import plan_tasks
-from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +24,7 @@ __all__ = ["Resources", "parts_on_dask"]
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """The workers of a run (processes of this machine, or a Dask cluster) and their memory.
+    """The workers of a run (processes of this machine, or a Dask cluster).
 
     Parameters
     ----------
@@ -41,26 +32,13 @@ class Resources:
         Processes of this machine for calls and fits; 1: this process.
     dask
         A cluster to use instead, as for `heldout.Experiment.run`.
-    limit
-        Bytes that this process and its workers on this machine may use.
     on_message
         Called with a message for the user before the run starts.
-    worker_limit
-        Bytes that each process of a cluster on this machine may use.
     """
 
     workers: int
     dask: Any
-    limit: int | None = None
     on_message: Callable[[str], None] | None = None
-    worker_limit: int | None = None
-
-    @property
-    def processes(self) -> int:
-        """Worker processes on this machine."""
-        if self.dask is not None:
-            return local_processes(self.dask)
-        return self.workers if self.workers > 1 else 0
 
     def check(self) -> None:
         """Refuse impossible values before anything is read or built."""
@@ -72,39 +50,6 @@ class Resources:
             raise InputError("workers are processes here, dask is a cluster: give one of them")
         _dask_module()
         _check_address(self.dask)
-
-    def within_memory(self, settings: Settings, index: AnyIndex | None) -> Resources:
-        """Return as many workers as there is memory for; refuse a run that cannot fit."""
-        check_machine(self.processes if self.limit is None else 0)
-        expected = estimate_memory(
-            settings,
-            index,
-            plan_tasks(settings),
-            processes=self.processes,
-            on_cluster=self.dask is not None,
-        )
-        if self.limit is None:
-            self._warn(expected.total)
-            return self
-        # A cluster on this machine needs at least one process.
-        least = 1 if self.dask is not None and self.processes else 0
-        fit = check_memory(expected, self.limit, least=least)
-        check_machine(fit)
-        if fit < self.processes:
-            self._tell(f"{max(fit, 1)} of {self.processes} workers, to stay within the memory")
-        if least:
-            share = max((self.limit - expected.own) // fit, expected.worker)
-            return replace(self, dask=f"local:{fit}", worker_limit=share)
-        return replace(self, workers=max(fit, 1))
-
-    def _warn(self, needed: int) -> None:
-        available = machine_memory()
-        if available and needed > available:
-            text = (
-                f"this run needs about {shown_size(needed)} of memory, and this machine has "
-                f"{shown_size(available)}"
-            )
-            self._tell(Note("little-memory", text).line())
 
     def _tell(self, message: str) -> None:
         if self.on_message is not None:
@@ -118,7 +63,7 @@ class Resources:
             return
         tools = _dask_module()
         with (
-            tools.open_dask(self.dask, self.worker_limit) as client,
+            tools.open_dask(self.dask) as client,
             closing(tools.DaskExecutor(client, settings, index)) as executor,
         ):
             if not tools.workers_of(client):
@@ -137,7 +82,6 @@ def parts_on_dask(where: Any) -> Iterator[EachPart]:
     """
     tools = _dask_module()
     _check_address(where)
-    check_machine(local_processes(where))
     with tools.search_parts(where) as each:
         yield each
 

@@ -454,10 +454,3 @@ class System(ABC, Generic[S]):
         if whole.source() != source:
             raise InputError(f"{self.name}: its source file is different on a worker")
         return whole
-
-    # Memory, roughly.
-
-    def memory(self, tasks: Sequence[Task], context: Context[S]) -> int:
-        """Return the bytes that the largest of some tasks needs; 0: unknown."""
-        del tasks, context
-        return 0

@@ -251,10 +251,6 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
         made = _made_before(self.references, self.home, self.parameters, source)
         return replace(self, estimator=made)
 
-    def memory(self, tasks: Sequence[Task], context: Context[PredictionSettings]) -> int:
-        """Return the bytes of both sides of a split; the memory of the estimator is unknown."""
-        return 2 * context.settings.data.table_bytes() if tasks else 0
-
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)

@@ -216,7 +216,7 @@ class FusionSystem(System["RankingSettings"]):
         for at, combination in enumerate(combinations):
             runs = self.runs(combination, context)
             values.append(measured(settings, runs, fusions))
-            picked, _ = choose_static(self, settings, values[-1])
+            picked, _ = choose_static(settings, values[-1])
             mine = {picked[split].number for split in _splits_of(chosen, combination)}
             points = sorted(mine)
             tops += [(at, point) for point in points]
@@ -256,7 +256,7 @@ class FusionSystem(System["RankingSettings"]):
         record: FusionRecord = records[task.key]  # type: ignore[assignment]
         combinations = _distinct(record.chosen)
         numbers = [combinations.index(tuple(row)) for row in record.chosen.tolist()]
-        choices = [choose_static(self, settings, one) for one in record.values]
+        choices = [choose_static(settings, one) for one in record.values]
         lists, folds, held_out = record.lists(), [], []
         for at, split in enumerate(settings.splits):
             number, place, mine = numbers[at], Place.of(split.key), split.test > 0

@@ -44,8 +44,6 @@ class TwoWayFolds(Scheme):
     given). The documents are then merged into one ranking.
     """
 
-    bytes_per_place = 170
-
     def tasks(self) -> Iterator[Task]:
         """Yield one task per repeat."""
         name = self.system.name

@@ -33,8 +33,6 @@ __all__ = ["DocumentFolds", "collect_folds", "merged_outcome", "single_point"]
 class DocumentFolds(Scheme):
     """One task per repeat; it chooses parameters on each training side itself."""
 
-    bytes_per_place = 150
-
     def tasks(self) -> Iterator[Task]:
         """Yield one task per repeat."""
         return folds_tasks(self.system.name, self.settings)

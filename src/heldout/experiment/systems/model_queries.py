@@ -39,7 +39,7 @@ class HeldOutQueries(Scheme):
         """Set the points of the lists: those that were chosen for any split."""
         if all(task.points for task in tasks):
             return list(tasks)
-        chosen, _ = choose_static(self.system, self.settings, self.grid_values(records))
+        chosen, _ = choose_static(self.settings, self.grid_values(records))
         points = tuple(sorted({one.number for one in chosen}))
         return [replace(task, points=points) for task in tasks]
 
@@ -59,7 +59,7 @@ class HeldOutQueries(Scheme):
         """Read the values of the held-out queries of each split."""
         lists: Any = records[self._lists_task().key]
         values = self.grid_values(records)
-        return collect_static(self.system, self.settings, values, lists.by_point())
+        return collect_static(self.settings, values, lists.by_point())
 
     def _lists_task(self) -> Task:
         return Task(f"{self.system.name}/lists", self.system.name, LISTS, stage=1)

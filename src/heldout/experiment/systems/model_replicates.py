@@ -39,16 +39,13 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
 
-__all__ = ["PARTS", "block_bytes", "evaluate_splits", "splits_at_once", "train_parts"]
+__all__ = ["PARTS", "evaluate_splits", "splits_at_once", "train_parts"]
 
 PARTS: Final = 10
 """Parts of a training side that are evaluated beside a held-out one, at most."""
 _CELLS: Final = 1 << 23
 """Places of ranked lists held at once."""
 _MOST: Final = 64
-_PLACE_BYTES: Final = 12
-_DOCUMENT_BYTES: Final = 24
-"""Bytes for each place of a list, and for each document, of a split."""
 
 
 def splits_at_once(settings: RankingSettings, model: Model) -> int:
@@ -58,12 +55,6 @@ def splits_at_once(settings: RankingSettings, model: Model) -> int:
         return 1
     cells = len(settings.collection.queries) * _places(settings)
     return min(max(_CELLS // max(cells, 1), 1), _MOST, len(settings.splits))
-
-
-def block_bytes(settings: RankingSettings, splits: int) -> int:
-    """Return the bytes of the lists of some splits, and of what is computed from them."""
-    lists = len(settings.collection.queries) * _places(settings) * _PLACE_BYTES
-    return splits * (lists + _DOCUMENT_BYTES * len(settings.collection.documents))
 
 
 def _needs_the_top(measure: RankingMeasure) -> bool:

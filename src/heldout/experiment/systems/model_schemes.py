@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -45,9 +45,6 @@ class Scheme(ABC):
         The model, and the experiment.
     """
 
-    bytes_per_place: ClassVar[int] = 0
-    """Bytes for each place of a ranked list that is merged and evaluated again; measured."""
-
     def __init__(self, system: ModelSystem, settings: RankingSettings) -> None:
         self.system, self.settings = system, settings
 
@@ -67,19 +64,6 @@ class Scheme(ABC):
     @abstractmethod
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Combine the records of the tasks."""
-
-    def points_at_once(self, task: Task) -> int:
-        """Return the number of points that a task ranks at once."""
-        return len(task.points) or len(self.system.points())
-
-    def halves(self, task: Task) -> bool:
-        """Return whether a task computes intervals for new documents."""
-        return self.bytes_per_place > 0 and task.kind != GRID
-
-    def block_bytes(self, task: Task) -> int:
-        """Return the bytes a task needs because it evaluates several splits at once."""
-        del task
-        return 0
 
     def candidates(self, index: AnyIndex, points: Sequence[int] | None = None) -> Candidates:
         """Return the model at some points (None: at every point), ready to rank."""

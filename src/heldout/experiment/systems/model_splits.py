@@ -14,7 +14,6 @@ from heldout.experiment.documents.ranked_lists import Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.model_records import SideRecord, SidesRecord
 from heldout.experiment.systems.model_replicates import (
-    block_bytes,
     evaluate_splits,
     splits_at_once,
     train_parts,
@@ -51,8 +50,6 @@ SIDES = "sides"
 
 class DocumentSplits(Scheme):
     """One task per split, and the grid on all data for the parameters to use in the end."""
-
-    bytes_per_place = 60
 
     def tasks(self) -> Iterator[Task]:
         """Yield the tasks of the grid, then those of the splits."""
@@ -95,10 +92,6 @@ class DocumentSplits(Scheme):
         if split < listed_splits(self.settings):
             return side
         return replace(side, documents=side.documents[:, :0], scores=side.scores[:, :0])
-
-    def block_bytes(self, task: Task) -> int:
-        """Return the bytes of the lists of several splits."""
-        return block_bytes(self.settings, len(self._mine(task))) if task.kind == SIDES else 0
 
     def _at_once(self) -> int:
         return splits_at_once(self.settings, self.system.models([0])[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -33,18 +33,10 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.point_folds import FoldedRuns
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
-    from heldout.retrieve.shards import AnyIndex
 
     RankingContext = Context[RankingSettings]
 
 __all__ = ["ModelSystem"]
-
-_DOCUMENT_BYTES: Final = 16
-"""Bytes per document: folds and sides."""
-_RANKED_BYTES: Final = 64
-"""Bytes per document of the part of the index being ranked: ratios, and copies of the side."""
-_JUDGEMENT_BYTES: Final = 40
-"""Bytes per judgement and point: its rank, and what measures compute from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,7 +116,7 @@ class ModelSystem(System["RankingSettings"]):
         from heldout.experiment.systems.static import selected_numbers
 
         values = self._scheme(settings).grid_values(records)
-        return selected_numbers(self, settings, values)
+        return selected_numbers(settings, values)
 
     def ranking(self, number: int, context: RankingContext) -> Run:
         """Search all queries with the model at a point."""
@@ -188,37 +180,3 @@ class ModelSystem(System["RankingSettings"]):
         """Return whether it is a cluster: on this machine its threads use all cores already."""
         del task
         return cluster
-
-    def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:
-        """Return the bytes that the largest of some tasks holds.
-
-        Postings of an index in a file are not counted: they are mapped, and the operating system
-        can drop their pages when memory is short.
-        """
-        alike = {task.kind: task for task in tasks}  # tasks of one kind need the same
-        return max((self._task_bytes(task, context) for task in alike.values()), default=0)
-
-    def _task_bytes(self, task: Task, context: RankingContext) -> int:
-        settings, index, scheme = context.settings, context.index, self._scheme(context.settings)
-        whole = settings.collection
-        queries, depth = len(whole.queries), min(settings.depth, len(whole.documents))
-        values = scheme.points_at_once(task)
-        measures = len(settings.measures) + 1
-        found = _JUDGEMENT_BYTES * len(whole.qrels) * values + 16 * queries * values * measures
-        largest = len(whole.documents)
-        if index is not None:
-            largest = max(part.index.n_documents for part in index.parts)
-        found += _DOCUMENT_BYTES * len(whole.documents) + _RANKED_BYTES * largest
-        found += scheme.block_bytes(task)
-        if scheme.halves(task):
-            found += scheme.bytes_per_place * queries * depth
-        if index is None:
-            return found
-        return found + self._score_bytes(settings, index, values)
-
-    def _score_bytes(self, settings: RankingSettings, index: AnyIndex, values: int) -> int:
-        from heldout.retrieve.rank import score_room
-        from heldout.retrieve.statistics import Vocabulary
-
-        vocabulary = Vocabulary.of(index.encode(settings.collection.queries.texts))
-        return score_room(index, vocabulary, self.models([0])[0], values)

@@ -201,10 +201,6 @@ class SearchedModel(_StaticSearch, ModelSystem):
                 'held out, use search = "random" or a grid'
             )
 
-    def memory(self, tasks: Sequence[Task], context: RankingContext) -> int:
-        """Return the bytes that one point needs."""
-        return self._at(self.first_point()).memory(tasks, context)
-
     def point_values(
         self, task: Task, context: RankingContext, point: TrialPoint, *, tuning: bool
     ) -> Floats:

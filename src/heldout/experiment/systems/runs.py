@@ -117,7 +117,7 @@ class RunSystem(System["RankingSettings"]):
         """Return the run chosen for each split, then for all data."""
         if settings.by == "document":
             return selected_in_folds(self.tasks(settings), records)
-        return selected_numbers(self, settings, point_values(self, records))
+        return selected_numbers(settings, point_values(self, records))
 
     def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
         """Return a run."""

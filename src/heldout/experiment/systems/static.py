@@ -75,7 +75,7 @@ def collect_points(
     """Combine the records of all points."""
     found = _point_records(system, records)
     values = point_values(system, records)
-    return collect_static(system, settings, values, {at: one.lists for at, one in enumerate(found)})
+    return collect_static(settings, values, {at: one.lists for at, one in enumerate(found)})
 
 
 def _point_records(system: RankingSystem, records: Mapping[str, Record]) -> list[RankedRecord]:
@@ -87,7 +87,7 @@ def point_values(system: RankingSystem, records: Mapping[str, Record]) -> Floats
     return np.stack([one.values for one in _point_records(system, records)], axis=1)
 
 
-def selected_numbers(system: RankingSystem, settings: RankingSettings, values: Floats) -> list[int]:
+def selected_numbers(settings: RankingSettings, values: Floats) -> list[int]:
     """Return the point chosen for each split and, last, for all data.
 
     Parameters
@@ -95,13 +95,11 @@ def selected_numbers(system: RankingSystem, settings: RankingSettings, values: F
     values
         Measures × points × queries, the tuning measure last.
     """
-    chosen, final = choose_static(system, settings, values)
+    chosen, final = choose_static(settings, values)
     return [*(one.number for one in chosen), final.number]
 
 
-def choose_static(
-    system: RankingSystem, settings: RankingSettings, values: Floats
-) -> tuple[list[Chosen], Chosen]:
+def choose_static(settings: RankingSettings, values: Floats) -> tuple[list[Chosen], Chosen]:
     """Choose for each split, and for all data, by the values of all points on all queries.
 
     Parameters
@@ -114,7 +112,6 @@ def choose_static(
         settings.splits,
         rule=settings.rule,
         higher_is_better=settings.higher_is_better,
-        space=system.space,
     )
     found = [
         Chosen(fold.number, fold.train, fold.surface, _means(values[-1], split.test))
@@ -131,7 +128,7 @@ def _means(values: Floats, weights: NDArray[np.int32]) -> Floats:
 
 
 def collect_static(
-    system: RankingSystem, settings: RankingSettings, values: Floats, lists: Mapping[int, Lists]
+    settings: RankingSettings, values: Floats, lists: Mapping[int, Lists]
 ) -> RankedOutcome:
     """Read the held-out values of each split from the values of all points.
 
@@ -142,7 +139,7 @@ def collect_static(
     lists
         The top of the ranked lists, for the points that are chosen anywhere.
     """
-    chosen, final = choose_static(system, settings, values)
+    chosen, final = choose_static(settings, values)
     folds, held_out = [], []
     for split, choice in zip(settings.splits, chosen, strict=True):
         place, mine = Place.of(split.key), split.test > 0

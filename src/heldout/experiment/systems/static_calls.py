@@ -66,7 +66,7 @@ class StaticCallSystem(CallSystem):
         """Return the point chosen for each split, then for all data."""
         if not self._once(settings):
             return [one.number for one in self.choices(settings, records).values()]
-        return selected_numbers(self, settings, point_values(self, records))
+        return selected_numbers(settings, point_values(self, records))
 
     def rank_task(
         self, task: Task, context: Context[RankingSettings], train: View, test: View

@@ -109,7 +109,7 @@ class MeanScoring:
         if test == "retuned-t":
             raise InputError(
                 "retuned-t is for systems that were tuned in folds: compare results of an "
-                "experiment or of tune_runs"
+                "experiment"
             )
         if test == "randomization":
             return randomization.randomization_test(
