@@ -59,7 +59,7 @@ def rankings(rng, counts):
             run[name] = scores
             rows += [(name, doc, grade, int(doc[1:]) % 3) for doc, grade in judged.items()]
             rows.append((name, "d0", 1, 2))
-    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run), None, ties=True)
+    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run))
 
 
 def classes(rng, counts):
