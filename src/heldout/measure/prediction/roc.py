@@ -22,7 +22,6 @@ __all__ = [
     "PrCurve",
     "RocCurve",
     "auc",
-    "auc_of_ranking",
     "average_precision",
     "one_vs_rest",
     "pr_curve",
@@ -181,28 +180,6 @@ def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
     if missing:
         return Undefined(missing)
     return roc_curve(flags, values, shares).area
-
-
-def auc_of_ranking(signs: Sequence[bool]) -> Number:
-    """Return the AUC by ranks, of units without ties in ranked order: (S0 - n0(n0+1)/2)/(n0·n1).
-
-    Parameters
-    ----------
-    signs
-        Whether each unit is positive, the highest score first.
-
-    Examples
-    --------
-    >>> auc_of_ranking([sign == "+" for sign in "++++-+----"]) == 24 / 25
-    True
-    """
-    negative = ~np.asarray(signs, np.bool_)
-    below = int(negative.sum())
-    above = len(negative) - below
-    if not below or not above:
-        return Undefined("all units are of one class")
-    ranks = float((np.flatnonzero(negative) + 1).sum())
-    return (ranks - below * (below + 1) / 2) / (below * above)
 
 
 def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> PrCurve:
