@@ -71,8 +71,8 @@ def test_results_list_the_charts_that_they_allow(capsys, results):
     names = [line.split()[0] for line in out.splitlines()]
     assert code == 0
     assert names == [
-        "forest", "pairs", "query-differences", "heatmap", "null", "power", "tuning", "tuning-2",
-        "optimism", "folds",
+        "forest", "pairs", "query-differences", "heatmap", "null", "tuning", "tuning-2",
+        "optimism",
     ]  # fmt: skip
 
 

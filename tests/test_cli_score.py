@@ -109,7 +109,7 @@ def test_scores_agree_with_scikit_learn(spam, capsys):
     assert values["AUC"] == pytest.approx(metrics.roc_auc_score(truth, shares))
     assert values["log-loss"] == pytest.approx(metrics.log_loss(truth, shares))
     assert values["Brier"] == pytest.approx(metrics.brier_score_loss(truth, shares))
-    assert "ECE(bins=10, equal-width)" in values
+    assert "ECE(bins=10)" in values
 
 
 def test_two_classifiers_on_one_hold_out_by_mcnemar(spam, capsys):

@@ -123,7 +123,7 @@ def test_curve(capsys):
         (("--param", "k1=abc"), "'abc' is not a number"),
         (("--param", "b=3"), "b = 3 is outside 0 to 1"),
         (("-m", "foo"), "unknown measure 'foo'"),
-        (("-m", "AP(ties=average)"), "needs whole ranked lists"),
+        (("-m", "AP_IA"), "needs whole ranked lists"),
         (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be estimated"),
         (("--pre-split",), "--pre-split goes with --tune"),
         (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
@@ -151,7 +151,7 @@ def test_collections_that_will_not_do(capsys):
         (("--test", "1"), "held-out share 1"),
         (("--draws", "1"), "1 draw: at least 2"),
         (("--seed", "-1"), "--seed -1"),
-        (("-m", "AP(ties=average)"), "needs whole ranked lists"),
+        (("-m", "AP_IA"), "needs whole ranked lists"),
         (("--by", "word"), "--by word: expected one of document, query"),
     ],
 )

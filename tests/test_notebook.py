@@ -11,7 +11,6 @@ import heldout
 from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 from heldout.measure.parse import parse_measure
-from heldout.resample.describe import describe_splits
 
 EVIL = '"><img src=x onerror=alert(1)>'
 ALLOWED = {
@@ -141,7 +140,7 @@ def test_results_of_estimators_are_a_table_too():
     shown = read(found._repr_html_())
     assert f"{found.value('logistic'):.4f}" in shown.texts
     keys = [one.key for one in heldout.charts(found)]
-    assert {"forest", "tuning", "optimism", "folds", "roc", "calibration"} <= set(keys)
+    assert {"forest", "tuning", "optimism", "roc", "calibration"} <= set(keys)
 
 
 def test_a_bias_study_is_a_table_and_a_chart():
@@ -167,12 +166,6 @@ def test_a_learning_curve_is_its_points_and_knows_what_it_is_of():
     assert {"queries", "0.3000"} <= set(read(curve._repr_html_()).texts)
     [one] = heldout.charts(curve)
     assert one.title == "AP by the number of training queries"
-
-
-def test_splits_are_drawn():
-    found = describe_splits(heldout.KFold(4).splits(20, "instance"))
-    [one] = heldout.charts(found)
-    assert one.frame["test"].to_list() == [5, 5, 5, 5]
 
 
 def test_one_chart_by_its_name(results, tmp_path):

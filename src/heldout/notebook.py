@@ -52,7 +52,7 @@ def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> An
     ----------
     of
         Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
-        list), a description of splits, or the path of a file or folder written by a command.
+        list), or the path of a file or folder written by a command.
     measure
         For results: the measure (default: the first); for a learning curve: its name.
     collection
@@ -69,7 +69,7 @@ def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> An
     >>> table = {"A": {"q1": 0.1, "q2": 0.4, "q3": 0.3}, "B": {"q1": 0.3, "q2": 0.4, "q3": 0.5}}
     >>> found = heldout.charts(heldout.compare(heldout.Scores.of(table)))
     >>> [one.key for one in found]
-    ['forest', 'pairs', 'query-differences', 'heatmap', 'null', 'power']
+    ['forest', 'pairs', 'query-differences', 'heatmap', 'null']
     >>> found[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
@@ -96,8 +96,7 @@ def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ..
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.compare import Comparison
-    from heldout.report.charts import of_comparison, of_results, of_study
-    from heldout.resample.describe import Description
+    from heldout.report.charts import of_comparison, of_study
 
     if isinstance(of, Comparison):
         texts = None if queries is None else queries.to_dict()
@@ -106,11 +105,9 @@ def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ..
         return of_study.charts_of_study(of, queries=queries)
     if isinstance(of, LearningCurve):
         return of_study.charts_of_curve(of, measure=measure or of.measure, by=of.by)
-    if isinstance(of, Description):
-        return of_results.charts_of_splits(of)
     raise InputError(
         f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
-        "a learning curve, predicted classes, a description of splits, or a path"
+        "a learning curve, predicted classes, or a path"
     )
 
 

@@ -126,7 +126,7 @@ def test_as_text_and_json(candidates):
         ((1.0,), {"test": 1.0}, "held-out share 1"),
         ((1.0,), {"draws": 1}, "1 draw: at least 2"),
         ((1.0,), {"seed": -3}, "seed=-3"),
-        ((1.0,), {"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
+        ((1.0,), {"measure": parse_measure("AP_IA")}, "whole ranked lists"),
     ],
 )
 def test_refusals(candidates, shares, settings, message):

@@ -266,7 +266,7 @@ def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
         ({"inner": 1}, "1 inner fold: at least 2"),
         ({"tuning": "magic"}, "expected one of fixed, nested, pre-split"),
         ({"seed": -1}, "seed=-1"),
-        ({"measure": parse_measure("AP(ties=average)")}, "whole ranked lists"),
+        ({"measure": parse_measure("AP_IA")}, "whole ranked lists"),
         ({"measure": parse_measure("Bpref"), "fraction": 0.2}, "Bpref cannot be estimated"),
     ],
 )

@@ -411,8 +411,6 @@ def test_equal_systems_compared_by_their_median_error_are_not_called_different(d
 def test_the_calibration_error_is_compared_and_has_no_interval_alone():
     assert only(TWO, "ECE(bins=10)").claims[0].outcomes[0].test == "randomization"
     assert score_predictions(TWO, ["ECE(bins=10)"]).rows[0].intervals == (None,)
-    with pytest.raises(MeasureError, match="compare it over folds"):
-        only(TWO, "ECE(bins=10, equal-count)")
 
 
 def test_what_cannot_be_compared():

@@ -111,7 +111,7 @@ def test_codes_are_numbered_alike_with_and_without_a_table(monkeypatch):
 @pytest.mark.parametrize("rest", ["", "weights", "groups"])
 @pytest.mark.parametrize(
     "name",
-    ["AUC", "AUC(ovo)", "average-precision(class=c1)", "F1(macro)", "RMSE", "R2", "median-AE"],
+    ["AUC", "average-precision(class=c1)", "F1(macro)", "RMSE", "R2", "median-AE"],
 )
 def test_linearised_intervals_are_nearly_those_of_the_bootstrap(monkeypatch, name, rest):
     more = {

@@ -65,13 +65,6 @@ def test_the_error_is_the_distance_of_confidence_and_accuracy():
     assert calibration_error([0, 1, 1, 0], shares, bins=1) == pytest.approx(one)
 
 
-def test_bins_of_equal_counts():
-    values = np.linspace(0.01, 0.99, 40)
-    bins = calibration_bins(values, values > 0.5, 4, "equal-count")
-    assert [one.units for one in bins] == [10, 10, 10, 10]
-    assert sum(one.units for one in calibration_bins([0.3] * 5, [1] * 5, 4, "equal-count")) == 5
-
-
 def test_wrong_probabilities_are_refused():
     with pytest.raises(InputError, match=r"unit number 2, class number 1 is 1.2"):
         log_loss([0, 1], [[0.5, 0.5], [1.2, -0.2]])

@@ -36,7 +36,7 @@ CLASSES += ["F1(micro)", "F(beta=2, macro)", "F1(class=b)", "precision(class='b'
 CLASSES += ["specificity(class=a)", "FP-rate(class=c)", "MCC", "kappa", "log-loss", "Brier"]
 CLASSES += ["kappa(linear)", "kappa(quadratic)", "top-k-accuracy(k=2)", "MCC(undefined=0)"]
 CLASSES += ["specificity(macro)", "specificity(micro)", "FP-rate(weighted)"]
-CLASSES += ["ECE(bins=5)", "AUC", "AUC(ovr, weighted)", "AUC(ovo)", "average-precision(class=b)"]
+CLASSES += ["ECE(bins=5)", "AUC", "AUC(weighted)", "average-precision(class=b)"]
 NUMBERS = ["RMSE", "MSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2"]
 NUMBERS += ["explained-variance", "MSLE", "pinball(alpha=0.9)", "Pearson", "Spearman", "Kendall"]
 TEXTS = ["BLEU", "sentBLEU", "BLEU(order=2, smooth='add-one')", "chrF", "chrF++", "TER", "ROUGE-1"]
@@ -59,7 +59,7 @@ def rankings(rng, counts):
             run[name] = scores
             rows += [(name, doc, grade, int(doc[1:]) % 3) for doc, grade in judged.items()]
             rows.append((name, "d0", 1, 2))
-    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run), None, ties=True)
+    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run))
 
 
 def classes(rng, counts):
@@ -209,8 +209,8 @@ def test_units_with_weights_of_their_own_are_weighted():
         *(("precision_macro", "precision(macro)"), ("recall_weighted", "recall(weighted)")),
         *(("balanced_accuracy", "balanced-accuracy"), ("matthews_corrcoef", "MCC")),
         *(("cohen_kappa", "kappa"), ("cohen_kappa_score", "kappa"), ("log_loss", "log-loss")),
-        *(("roc_auc", "AUC"), ("roc_auc_ovr", "AUC"), ("roc_auc_ovo", "AUC(ovo, macro)")),
-        *(("roc_auc_ovo_weighted", "AUC(ovo, weighted)"), ("brier_score_loss", "Brier")),
+        *(("roc_auc", "AUC"), ("roc_auc_ovr", "AUC")),
+        *(("roc_auc_ovr_weighted", "AUC(weighted)"), ("brier_score_loss", "Brier")),
         *(("average_precision", "average-precision"), ("r2", "R2"), ("r2_score", "R2")),
         *(("mean_squared_error", "MSE"), ("root_mean_squared_error", "RMSE")),
         *(("mean_absolute_error", "MAE"), ("median_absolute_error", "median-AE")),
@@ -248,8 +248,8 @@ def test_values_are_those_of_scikit_learn():
     for name, theirs in {
         "f1_macro": metrics.f1_score(one.truth, one.predicted, average="macro"),
         "matthews_corrcoef": metrics.matthews_corrcoef(one.truth, one.predicted),
-        "roc_auc_ovo_weighted": metrics.roc_auc_score(
-            one.truth, one.scores, multi_class="ovo", average="weighted"
+        "roc_auc_ovr_weighted": metrics.roc_auc_score(
+            one.truth, one.scores, multi_class="ovr", average="weighted"
         ),
         "log_loss": metrics.log_loss(one.truth, one.scores),
     }.items():

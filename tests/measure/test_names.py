@@ -21,7 +21,6 @@ GAINS = st.dictionaries(st.integers(0, 9), DECIMALS, min_size=1, max_size=4).map
 )
 CHOICES = {
     "dcg": st.sampled_from(["log2", "exp-log2", "classic"]),
-    "ties": st.sampled_from(["order", "average"]),
     "normalise": st.sampled_from(["all", "query"]),
     "gains": st.none() | GAINS,
     "levels": st.sampled_from(["0,.5,1", "0.25", "0,.1,.2"]),
@@ -75,7 +74,6 @@ def test_measures_are_equal_iff_their_printed_names_are(first, second):
 def other_value(key, value):
     changed = {
         "dcg": "classic",
-        "ties": "average",
         "normalise": "query",
         "gains": ((1, 2.0),),
         "levels": "0,1",
@@ -124,7 +122,6 @@ def test_changing_any_one_field_makes_another_measure(name):
         ("ERR(top=4)@20", "ERR(top=4)@20"),
         ("IPrec@0.10", "IPrec@0.1"),
         ("IPrec@1", "IPrec@1"),
-        ("AP(ties='average')", "AP(ties='average')"),
     ],
 )
 def test_canonical_form(spelling, canonical):
@@ -267,7 +264,7 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ("P(foo=1)@5", "no parameter 'foo'; it has rel, ties, judged_only"),
+        ("P(foo=1)@5", "no parameter 'foo'; it has rel, judged_only"),
         ("P(rel=two)@5", "expected an integer"),
         ("P(rel=1.5)@5", "expected an integer"),
         ("P(rel=True)@5", "expected an integer"),
@@ -278,7 +275,6 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
         ("P(judged_only=1)@5", "expected True or False"),
         ("P(judged_only='yes')@5", "expected True or False"),
         ("nDCG(dcg='linear')@5", "expected one of log2, exp-log2, classic"),
-        ("AP(ties='random')", "expected one of order, average"),
         ("RBP(normalise='max')", "expected one of all, query"),
         ("nDCG(gains=3)", "gains=3"),
         ("nDCG(gains={a: 1})", "cannot read the gain"),

@@ -13,9 +13,7 @@ from heldout.errors import InputError
 from heldout.measure.prediction.hull import roc_hull
 from heldout.measure.prediction.roc import (
     auc,
-    auc_of_ranking,
     average_precision,
-    one_vs_one,
     one_vs_rest,
     pr_curve,
     roc_curve,
@@ -41,7 +39,6 @@ def test_the_curve_of_six_units():
 @pytest.mark.parametrize(("signs", "expected"), [("++++-+----", 24 / 25), ("-++++----+", 16 / 25)])
 def test_the_area_by_ranks(signs, expected):
     flags = [sign == "+" for sign in signs]
-    assert auc_of_ranking(flags) == pytest.approx(expected, abs=1e-15)
     assert auc(flags, range(10, 0, -1)) == pytest.approx(expected, abs=1e-15)
 
 
@@ -175,16 +172,12 @@ def test_areas_of_several_classes_are_those_of_scikit_learn():
         mine = one_vs_rest(truth, scores, names, average=average)
         theirs = metrics.roc_auc_score(truth, scores, multi_class="ovr", average=average)
         assert mine == pytest.approx(theirs, abs=1e-12)
-        mine = one_vs_one(truth, scores, names, average=average)
-        theirs = metrics.roc_auc_score(truth, scores, multi_class="ovo", average=average)
-        assert mine == pytest.approx(theirs, abs=1e-12)
 
 
 def test_one_class_only_is_undefined():
     assert auc([1, 1], [0.2, 0.3]).reason == "every unit is positive"
     assert auc([0, 0], [0.2, 0.3]).reason == "no unit is positive"
     assert isinstance(average_precision([0, 0], [0.2, 0.3]), Undefined)
-    assert isinstance(auc_of_ranking([True, True]), Undefined)
     found = one_vs_rest(np.array([0, 1]), np.eye(3)[:2], ["a", "b", "c"])
     assert found == Undefined("class c: no unit is positive")
     with pytest.raises(InputError, match="needs positive and negative"):

@@ -56,7 +56,7 @@ class MeasureName:
         Parameters
         ----------
         words
-            Values without a name: ``macro``, ``ovo``.
+            Values without a name: ``macro``, ``quadratic``.
         parameters
             Named parameters; ``class_`` is the parameter ``class``.
         """

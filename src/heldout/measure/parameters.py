@@ -39,7 +39,6 @@ _CHOICES: dict[str, dict[str, str]] = {
         "classic": "classic",
         "jarvelin": "classic",
     },
-    "ties": {"order": "order", "average": "average"},
     "normalise": {"all": "all", "query": "query"},
 }
 

@@ -96,8 +96,7 @@ _CLASSIFICATION: Final = {
     "log-loss": "-1/n Σ log p(y)",
     "Brier": "1/n Σ Σ_c (p_c - [y = c])²; half of it for two classes",
     "ECE": "Σ_bins (units in bin / n) · |accuracy - mean probability|",
-    "AUC": "P(score of a positive > score of a negative) + P(equal) / 2; up to max_fpr f: "
-    "(1 + (A_f - f²/2) / (f - f²/2)) / 2",
+    "AUC": "P(score of a positive > score of a negative) + P(equal) / 2",
     "average-precision": "Σ_t (R_t - R_{t-1}) P_t over thresholds t",
     "top-k-accuracy": "Σ [y among the k highest scores] / n",
 }

@@ -64,12 +64,9 @@ _CLASS: Final = {
     ),
     "log-loss": ("", "mean of minus the logarithm of the probability of the true class."),
     "Brier": ("", "mean squared distance of probabilities from the truth."),
-    "ECE": (
-        "bins=10, equal-width | equal-count",
-        "distance of probability and accuracy, averaged over bins.",
-    ),
+    "ECE": ("bins=10", "distance of probability and accuracy, averaged over bins of equal width."),
     "AUC": (
-        "ovr | ovo, macro | weighted, max_fpr=X",
+        "macro | weighted",
         "area under the ROC curve: chance that a positive unit scores higher, ties being half.",
     ),
     "average-precision": ("class=NAME", "precision at each rise of recall, without interpolation."),

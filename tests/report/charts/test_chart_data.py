@@ -16,14 +16,12 @@ from heldout.errors import InputError
 from heldout.experiment.results import Results
 from heldout.experiment.studies.bias import BiasRow
 from heldout.experiment.studies.curve import CurvePoint
-from heldout.infer.power import power
 from heldout.infer.tests.randomization import randomization_test
 from heldout.infer.tests.ranks import Nemenyi
 from heldout.report.charts.by_query import heatmap_data, query_differences_data
-from heldout.report.charts.chance import null_data, power_data
+from heldout.report.charts.chance import null_data
 from heldout.report.charts.classes import calibration_data, precision_recall_data, roc_data
 from heldout.report.charts.critical_difference import critical_difference_data, rank_groups
-from heldout.report.charts.folds import folds_data, folds_data_of_results
 from heldout.report.charts.optimism import optimism_data
 from heldout.report.charts.studies import (
     bias_data,
@@ -33,7 +31,6 @@ from heldout.report.charts.studies import (
 )
 from heldout.report.charts.systems import forest_data, forest_data_of_results, pairs_data
 from heldout.report.charts.tuning import tuned_axes, tuning_data
-from heldout.resample.describe import describe_splits
 
 SCORES = heldout.Scores.of(
     {
@@ -204,20 +201,6 @@ def test_random_signs_come_near_the_p_value():
     assert abs(drawn - p) < 5 * math.sqrt(p * (1 - p) / 20_000)
 
 
-def test_power_curves_are_those_of_the_t_test():
-    frame = power_data(0.2, n=50, deltas=[0.05, 0.08])
-    assert frame["delta"].unique(maintain_order=True).to_list() == [0.05, 0.08]
-    for n, delta, found in frame.iter_rows():
-        assert found == power(0.2, n, delta)
-    assert frame["n"].min() == 5
-    assert power_data(0.2, n=5000, deltas=[0.05])["n"].max() == 10_000
-    assert power_data(0.2, n=100_000, deltas=[0.05])["n"].max() == 100_000
-
-
-def test_differences_to_plan_for_are_round_and_of_the_size_of_the_spread():
-    assert power_data(0.15)["delta"].unique(maintain_order=True).to_list() == [0.02, 0.05, 0.1]
-
-
 def experiment(**changes):
     """Results of a made-up experiment: three folds, two parameters."""
     points = [{"k": k, "b": b, "fixed": 7} for k in (1, 2) for b in (0.0, 0.5)]
@@ -324,39 +307,6 @@ COLLECTION = heldout.Collection(
         "d": {"d6": 1, "d7": 1},
     },
 )
-
-
-def test_folds_of_results_by_hand():
-    frame = folds_data_of_results(experiment(), COLLECTION)
-    assert frame["split"].to_list() == ["r0/f0", "r0/f1", "r0/f2"]
-    assert frame["train"].to_list() == [2, 3, 3]
-    assert frame["test"].to_list() == [2, 1, 1]
-    assert frame["least"].to_list() == [1, 1, 2]
-    assert frame["median"].to_list() == [2.0, 1.0, 2.0]
-    assert frame["most"].to_list() == [3, 1, 2]
-    assert folds_data_of_results(experiment())["median"].null_count() == 3
-
-
-def test_of_a_hold_out_results_do_not_know_how_many_were_seen():
-    one = experiment().values.filter(pl.col("fold") == 0)
-    frame = folds_data_of_results(experiment(values=one))
-    assert frame.select("split", "train", "test").rows() == [("r0/f0", None, 2)]
-
-
-def test_results_do_not_know_folds_of_documents():
-    settings = experiment().manifest["settings"] | {"by": "document"}
-    with pytest.raises(InputError, match="describe the splits"):
-        folds_data_of_results(experiment(manifest={"settings": settings}))
-
-
-def test_folds_of_documents_by_hand():
-    plan = heldout.GivenFolds({f"d{at}": at // 4 for at in range(8)})
-    splits = plan.splits(COLLECTION, "document")
-    frame = folds_data(describe_splits(splits, COLLECTION))
-    assert frame["test"].to_list() == [4, 4]
-    assert frame["least"].to_list() == [0, 0]
-    assert frame["most"].to_list() == [3, 2]
-    assert frame["without"].to_list() == [2, 2]  # c and d; a and b
 
 
 def test_bias_by_hand():

@@ -13,7 +13,6 @@ from heldout.data.predictions import ClassPredictions
 from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.compare import compare
 from heldout.report.charts.by_query import query_differences_data
-from heldout.report.charts.folds import draw_folds
 from heldout.report.charts.gallery import gallery
 from heldout.report.charts.marks import inline
 from heldout.report.charts.named import NAMES
@@ -139,13 +138,6 @@ def test_three_parameters_compile(capfd):
     compiles(draw_tuning(rows(*data, names=["k", "b", "d", *TUNED])), capfd)
 
 
-def test_folds_without_judgements_compile(capfd):
-    names = ["split", "train", "test", "least", "median", "most", "without"]
-    kinds = dict.fromkeys(names[3:], pl.Float64)
-    frame = rows(("r0/f0", 8, 2, *[None] * 4), names=names).cast(kinds)
-    compiles(draw_folds(frame), capfd)
-
-
 def test_optimism_without_splits_compiles(capfd):
     frame = pl.DataFrame(
         {"system": ["A"], "split": [None], "seen": [0.5], "held_out": [0.4], "gap": [0.1]},
@@ -192,11 +184,8 @@ def test_comparisons_with_one_tail_compile(tail, capfd):
 
 
 def test_what_cannot_be_drawn_is_left_out():
-    same = heldout.Scores("m", ("A", "B"), tuple("xyz"), [[1, 1], [2, 2], [3, 3]])
-    keys = [one.key for one in charts_of_comparison(compare(same))]
-    assert "power" not in keys
     folds = charts_of_comparison(compare(scored("AB"), test_share=0.1))
-    assert not {"null", "power"} & {one.key for one in folds}
+    assert "null" not in {one.key for one in folds}
 
 
 def test_the_best_system_is_shown_against_its_closest_rivals():

@@ -13,7 +13,6 @@ from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
 from heldout.infer.compare import compare
 from heldout.infer.ledger import Ledger
-from heldout.report.charts.named import NamedChart
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.page.answer import board_answer, question
 from heldout.report.page.board import board_of_comparison
@@ -168,18 +167,9 @@ def test_charts_that_show_nothing_are_left_out(shifted):
 
     assert keys(compare(scored(shifted[:, :2]))) == ["pairs", "query-differences", "null"]
     several = keys(compare(scored(shifted)))
-    assert several == ["forest", "pairs", "query-differences", "heatmap", "power"]
+    assert several == ["forest", "pairs", "query-differences", "heatmap"]
     many = np.repeat(shifted, 6, axis=0) + np.random.default_rng(0).normal(0, 0.01, (360, 3))
     assert "heatmap" not in keys(compare(scored(many)))
-
-
-def test_folds_of_equal_size_have_no_chart():
-    def chart(*sizes):
-        frame = pl.DataFrame({"test": sizes})
-        return NamedChart("folds", "", "", frame, None)
-
-    assert not list(worth_showing([chart(178, 179)], None))
-    assert list(worth_showing([chart(100, 179)], None))
 
 
 def test_values_of_the_explorer_are_those_of_the_results(part, results):

@@ -139,7 +139,7 @@ class Rows:
 def check_measures(measures: Sequence[RankingMeasure]) -> None:
     """Refuse measures that need more than the ranks of judged documents."""
     for measure in measures:
-        if measure.definition.subtopics or measure.options.get("ties") == "average":
+        if measure.definition.subtopics:
             raise MeasureError(
                 f"{measure} needs whole ranked lists, which are not stored here: search with "
                 "heldout search and evaluate the run with heldout eval, or choose another measure"
@@ -182,16 +182,13 @@ def measure_rows(
         return np.full((len(measures), lists), np.nan)
     found = np.flatnonzero((rows.rank > 0) & (rows.rank <= (depth or np.iinfo(np.int64).max)))
     found = found[np.lexsort((rows.rank[found], rows.query[found]))]
-    rank = rows.rank[found].astype(np.int64)
     judged = Judged(
         ("",) * lists,
         np.ones(lists, np.bool_),
         np.minimum(retrieved, depth) if depth else retrieved,
         rows.query[found],
-        rank,
+        rows.rank[found].astype(np.int64),
         rows.grade[found],
-        rank,
-        np.ones_like(rank),
         rows.query,
         rows.grade,
         max(int(rows.grade.max()), 1),

@@ -85,8 +85,7 @@ def _plain_interval(
     plain = predictions.weights is None and not predictions.groups and not predictions.repeats
     if plain and measure.family in {"accuracy", "error"}:
         return wilson(int(measure.unit_values(predictions).sum()), len(predictions.units), level)
-    partial = measure.parameters.get("max_fpr") is not None
-    if plain and measure.family == "AUC" and not partial and _two_classes(predictions):
+    if plain and measure.family == "AUC" and _two_classes(predictions):
         return _auc_interval(predictions, positive, level)
     if plain and measure.aggregate == "mean":
         return t_interval(measure.unit_values(predictions), level)

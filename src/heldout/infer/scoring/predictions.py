@@ -319,8 +319,7 @@ def _scoring(
     settings: CompareSettings,
 ) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
     plain = not grouped and all(system.weights is None for system in systems)
-    partial = measure.parameters.get("max_fpr") is not None
-    is_area = plain and measure.family == "AUC" and not partial and len(systems[0].classes) == 2
+    is_area = plain and measure.family == "AUC" and len(systems[0].classes) == 2
     if len(numbers) > MANY_UNITS and not is_area:
         many = scoring_of_many(
             systems, measure, positive, numbers, replicates=settings.replicates, seed=settings.seed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,6 @@ __all__ = [
 
 SUM_TOLERANCE: Final = 1e-6
 """Tolerance for sums of probabilities: files hold few digits."""
-
-Binning = Literal["equal-width", "equal-count"]
 
 
 class CalibrationBin(NamedTuple):
@@ -138,9 +136,9 @@ def brier(truth: Ints, probabilities: Floats, weights: ArrayLike | None = None) 
 
 
 def calibration_bins(
-    confidence: ArrayLike, right: ArrayLike, bins: int = 10, binning: Binning = "equal-width"
+    confidence: ArrayLike, right: ArrayLike, bins: int = 10
 ) -> tuple[CalibrationBin, ...]:
-    """Compute mean confidence and accuracy in bins; empty bins are left out.
+    """Compute mean confidence and accuracy in bins of equal width; empty bins are left out.
 
     Parameters
     ----------
@@ -150,8 +148,6 @@ def calibration_bins(
         Whether the prediction is correct, or the unit is positive.
     bins
         Number of bins.
-    binning
-        ``equal-width``: each is 1/bins wide; ``equal-count``: split at the quantiles.
     """
     values = np.asarray(confidence, np.float64)
     hits: Flags = np.asarray(right, np.bool_)
@@ -161,15 +157,9 @@ def calibration_bins(
         raise InputError("confidence: expected probabilities between 0 and 1")
     if not isinstance(bins, int) or bins < 1:
         raise MeasureError(f"bins={bins!r}: expected a positive integer")
-    if binning not in {"equal-width", "equal-count"}:
-        raise MeasureError(f"binning={binning!r}: expected equal-width or equal-count")
     edges = np.linspace(0, 1, bins + 1)
-    if binning == "equal-count":
-        edges = np.unique(np.quantile(values, edges))
-        edges[0], edges[-1] = 0.0, 1.0
-        edges = np.array([0.0, 1.0]) if len(edges) < 2 else edges
     # A bin includes its upper edge, as in Guo et al. (2017).
-    places = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
+    places = np.clip(np.searchsorted(edges, values, side="left") - 1, 0, bins - 1)
     found = []
     for at in np.unique(places).tolist():
         inside = places == at
@@ -185,9 +175,7 @@ def calibration_bins(
     return tuple(found)
 
 
-def calibration_error(
-    truth: Ints, probabilities: Floats, bins: int = 10, binning: Binning = "equal-width"
-) -> float:
+def calibration_error(truth: Ints, probabilities: Floats, bins: int = 10) -> float:
     """Return the expected calibration error (ECE) of the most probable class.
 
     The mean over bins, weighted by their units, of the distance between confidence and accuracy. It
@@ -197,7 +185,7 @@ def calibration_error(
     ----------
     truth, probabilities
         As for `log_loss`.
-    bins, binning
+    bins
         As for `calibration_bins`.
 
     References
@@ -212,6 +200,6 @@ def calibration_error(
     codes = np.asarray(truth)
     table = check_probabilities(probabilities, len(codes))
     top = np.argmax(table, axis=1)
-    found = calibration_bins(table.max(axis=1), top == codes, bins, binning)
+    found = calibration_bins(table.max(axis=1), top == codes, bins)
     gaps = [one.units * abs(one.confidence - one.accuracy) for one in found]
     return float(sum(gaps) / len(codes))

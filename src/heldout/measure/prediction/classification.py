@@ -14,8 +14,6 @@ from heldout.measure.undefined import Number, Undefined, defined_or, mean_of, ra
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike
-
     from heldout.data.words import Floats
 
 __all__ = [
@@ -24,7 +22,6 @@ __all__ = [
     "Confusion",
     "balanced_accuracy",
     "class_rows",
-    "confusion",
     "f_measure",
     "fp_rate",
     "kappa",
@@ -137,42 +134,6 @@ class ClassRow(NamedTuple):
     specificity: Number
     fp_rate: Number
     f: Number
-
-
-def confusion(
-    truth: Sequence[str],
-    predicted: Sequence[str],
-    classes: Sequence[str] = (),
-    weights: ArrayLike | None = None,
-) -> Confusion:
-    """Compute the confusion matrix.
-
-    Parameters
-    ----------
-    truth, predicted
-        One class per unit.
-    classes
-        All classes, in order; by default those that occur, sorted.
-    weights
-        One per unit; by default 1.
-
-    Examples
-    --------
-    >>> confusion(["a", "b", "b"], ["a", "b", "a"]).counts.tolist()
-    [[1.0, 0.0], [1.0, 1.0]]
-    """
-    if len(truth) != len(predicted):
-        raise InputError(f"{len(truth)} true classes for {len(predicted)} predictions")
-    names = tuple(classes) or tuple(sorted({*truth, *predicted}))
-    number = {name: at for at, name in enumerate(names)}
-    strange = next((one for one in (*truth, *predicted) if one not in number), None)
-    if strange is not None:
-        raise InputError(f"class {strange!r} is not among the classes {', '.join(names)}")
-    counts = np.zeros((len(names), len(names)))
-    rows = np.array([number[one] for one in truth], np.int64)
-    columns = np.array([number[one] for one in predicted], np.int64)
-    np.add.at(counts, (rows, columns), 1.0 if weights is None else np.asarray(weights, np.float64))
-    return Confusion(names, counts)
 
 
 def _precision(cells: Cells) -> Number:

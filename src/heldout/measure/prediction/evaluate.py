@@ -286,16 +286,14 @@ def _has(given: ClassPredictions, measure: Measure) -> bool:
 
 
 def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
-    """Say which AUC this is: there are four of three or more classes."""
+    """Say which AUC this is: there are several of three or more classes."""
     if len(classes) < 3:
         return []
     found = []
     for measure in measures:
         if measure.family == "AUC":
-            pairs = "one class against the rest (ovr)"
-            if measure.parameters["pairs"] == "ovo":
-                pairs = "one class against one other (ovo)"
-            found.append(f"{measure}: {pairs}, {measure.parameters['average']} average")
+            average = measure.parameters["average"]
+            found.append(f"{measure}: one class against the rest (ovr), {average} average")
     return found
 
 

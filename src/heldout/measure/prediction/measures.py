@@ -201,8 +201,7 @@ def _ece(given: ClassPredictions, settings: Settings, positive: str | None) -> N
         return NO_PROBABILITIES
     if given.weights is not None:
         return NO_WEIGHTS
-    binning: Any = settings.binning
-    return calibration.calibration_error(given.truth, given.scores, settings.bins, binning)
+    return calibration.calibration_error(given.truth, given.scores, settings.bins)
 
 
 def _auc(given: ClassPredictions, settings: Settings, positive: str | None) -> Number:
@@ -212,23 +211,11 @@ def _auc(given: ClassPredictions, settings: Settings, positive: str | None) -> N
         return Undefined("all units are of one class")
     if len(given.classes) == 2:
         at = positive_number(given.classes, positive)
-        return roc.auc(
-            given.truth == at, given.scores[:, at], given.weights, max_fpr=settings.max_fpr
-        )
-    return _auc_of_several(given, given.scores, settings)
-
-
-def _auc_of_several(given: ClassPredictions, scores: Floats, settings: Settings) -> Number:
+        return roc.auc(given.truth == at, given.scores[:, at], given.weights)
     average: Any = settings.average
-    if settings.max_fpr is not None:
-        return Undefined("partial AUC (max_fpr) is for two classes")
-    if settings.pairs == "ovr":
-        return roc.one_vs_rest(
-            given.truth, scores, given.classes, average=average, weights=given.weights
-        )
-    if given.weights is not None:
-        return NO_WEIGHTS
-    return roc.one_vs_one(given.truth, scores, given.classes, average=average)
+    return roc.one_vs_rest(
+        given.truth, given.scores, given.classes, average=average, weights=given.weights
+    )
 
 
 def _average_precision(given: ClassPredictions, settings: Settings, positive: str | None) -> Number:

@@ -80,10 +80,8 @@ _CLASS: Final[dict[str, _About]] = {
     "kappa": _About("sums", low=-1.0, shown=("weights",), allowed=("weights", "undefined")),
     "log-loss": _About("mean", math.inf, better=False),
     "Brier": _About("mean", 2.0, better=False),
-    "ECE": _About("sums", better=False, shown=("bins", "binning"), allowed=("bins", "binning")),
-    "AUC": _About(
-        "order", shown=("pairs", "average", "max_fpr"), allowed=("average", "pairs", "max_fpr")
-    ),
+    "ECE": _About("sums", better=False, shown=("bins",), allowed=("bins",)),
+    "AUC": _About("order", shown=("average",), allowed=("average",)),
     "average-precision": _About("order", allowed=("class",)),
     "top-k-accuracy": _About("mean", shown=("k",), allowed=("k",)),
 }
@@ -115,8 +113,6 @@ _FROM_CONFUSION: Final = frozenset(CLASS_MEASURES[: CLASS_MEASURES.index("log-lo
 
 _WORDS: Final = {
     **dict.fromkeys(("macro", "micro", "weighted"), "average"),
-    **dict.fromkeys(("ovr", "ovo"), "pairs"),
-    **dict.fromkeys(("equal-width", "equal-count"), "binning"),
     **dict.fromkeys(("linear", "quadratic"), "weights"),
 }
 
@@ -134,9 +130,7 @@ _SCIKIT_LEARN: Final[dict[PredictionTask, dict[str, str]]] = {
         "roc_auc": "AUC",
         "roc_auc_score": "AUC",
         "roc_auc_ovr": "AUC",
-        "roc_auc_ovo": "AUC(ovo)",
         "roc_auc_ovr_weighted": "AUC(weighted)",
-        "roc_auc_ovo_weighted": "AUC(ovo, weighted)",
         "average_precision_score": "average-precision",
         "top_k_accuracy_score": "top-k-accuracy",
         "brier_score_loss": "Brier",
@@ -180,11 +174,8 @@ class Settings(NamedTuple):
     one: str = ""
     beta: float = 1.0
     bins: int = 10
-    binning: str = "equal-width"
-    pairs: str = "ovr"
     undefined: float | None = None
     weights: str = ""
-    max_fpr: float | None = None
     k: int = 2
     alpha: float = 0.5
 
@@ -223,8 +214,8 @@ class PredictedMeasure(Measure):
             found.append(f"class={_show_class(self.settings.one)}")
         if self.settings.undefined is not None:
             found.append(_show("undefined", self.settings.undefined))
-        if self.family == "AUC" and self.settings._replace(max_fpr=None) == _DEFAULTS:
-            found = found[2:]  # for two classes there is one AUC
+        if self.family == "AUC" and self.settings == _DEFAULTS:
+            found = []  # for two classes there is one AUC
         return f"{self.family}({', '.join(found)})" if found else self.family
 
     @property
@@ -233,9 +224,8 @@ class PredictedMeasure(Measure):
 
     @property
     def aggregate(self) -> Aggregate:
-        """How the score of units is computed; bins of equal counts are recomputed."""
-        by_count = self.family == "ECE" and self.settings.binning == "equal-count"
-        return "order" if by_count else self._about.aggregate
+        """How the score of units is computed."""
+        return self._about.aggregate
 
     @property
     def range(self) -> tuple[float, float]:
@@ -290,7 +280,7 @@ def _known(task: PredictionTask) -> dict[str, _About]:
 
 
 def _show(name: str, value: Any) -> str:
-    if name in {"average", "binning", "pairs", "weights"}:
+    if name in {"average", "weights"}:
         return str(value)
     return f"{name}={value:g}"
 
@@ -337,8 +327,8 @@ def parse_prediction(
     task
         ``classification`` or ``regression``.
     name
-        For example ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``, ``AUC(ovo)``,
-        ``ECE(bins=15, equal-count)``, ``RMSE``, or as in scikit-learn: ``f1_macro``.
+        For example ``accuracy``, ``F1(macro)``, ``F(beta=2, class=spam)``,
+        ``ECE(bins=15)``, ``RMSE``, or as in scikit-learn: ``f1_macro``.
     undefined
         0: undefined values (precision, recall, F, specificity and FP rate of a class, MCC, kappa)
         count as 0, as with ``zero_division=0`` in scikit-learn; the same as
@@ -400,7 +390,7 @@ def _setting(key: str, value: str, text: str) -> tuple[str, Any]:
         return _WORDS[key], key
     if key in _NUMBERS:
         return key, _number_setting(key, value, text)
-    if key in {"average", "pairs", "binning", "weights"} and _WORDS.get(value.strip("'\"")) == key:
+    if key in {"average", "weights"} and _WORDS.get(value.strip("'\"")) == key:
         return key, value.strip("'\"")
     if key == "class" and value.strip("'\""):
         return key, value[1:-1] if value[0] in "'\"" else value
@@ -412,7 +402,6 @@ _NUMBERS: Final[dict[str, tuple[Callable[[float], bool], str]]] = {
     "bins": (lambda number: number >= 1, "there must be at least 1 bin"),
     "k": (lambda number: number >= 1, "k must be at least 1"),
     "undefined": (lambda number: number == 0, "undefined must be 0"),
-    "max_fpr": (lambda number: 0 < number <= 1, "max_fpr must be above 0 and at most 1"),
     "alpha": (lambda number: 0 <= number <= 1, "alpha must be from 0 to 1"),
 }
 """Parameters that are numbers: whether a value is allowed, and what is expected."""

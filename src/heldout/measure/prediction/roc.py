@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -23,11 +22,8 @@ __all__ = [
     "PrCurve",
     "RocCurve",
     "auc",
-    "auc_of_ranking",
     "average_precision",
-    "one_vs_one",
     "one_vs_rest",
-    "partial_area",
     "pr_curve",
     "roc_curve",
 ]
@@ -162,13 +158,7 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
     )
 
 
-def auc(
-    positive: ArrayLike,
-    scores: ArrayLike,
-    weights: ArrayLike | None = None,
-    *,
-    max_fpr: float | None = None,
-) -> Number:
+def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Number:
     """Return the area under the ROC curve; undefined if all units belong to one class.
 
     It is the probability that a positive unit has a higher score than a negative one (ties: half).
@@ -177,9 +167,6 @@ def auc(
     ----------
     positive, scores, weights
         As for `roc_curve`.
-    max_fpr
-        Only the part up to this FP rate, scaled so that chance is 0.5 and the best is 1 (McClish
-        1989), as in scikit-learn.
 
     Examples
     --------
@@ -192,54 +179,7 @@ def auc(
     missing = _one_sided(flags, shares)
     if missing:
         return Undefined(missing)
-    curve = roc_curve(flags, values, shares)
-    if max_fpr is None:
-        return curve.area
-    rates = np.stack([np.diff(curve.tp_rate), np.diff(curve.fp_rate)])
-    return float(partial_area(rates[:1], rates[1:], max_fpr)[0])
-
-
-def partial_area(true: Floats, false: Floats, max_fpr: float) -> Floats:
-    """Return the scaled area under ROC curves up to an FP rate.
-
-    Parameters
-    ----------
-    true, false
-        Weights of positive and negative units at each score, the highest first; one row per curve.
-    max_fpr
-        The highest FP rate.
-    """
-    rise = true / true.sum(axis=1, keepdims=True)
-    run = false / false.sum(axis=1, keepdims=True)
-    above, right = np.cumsum(rise, axis=1) - rise, np.cumsum(run, axis=1)
-    width = np.clip(max_fpr - (right - run), 0.0, run)
-    share = np.divide(width, run, out=np.zeros_like(run), where=run > 0)
-    area = (width * (above + rise * share / 2)).sum(axis=1)
-    chance = max_fpr**2 / 2
-    found: Floats = (1 + (area - chance) / (max_fpr - chance)) / 2
-    return found
-
-
-def auc_of_ranking(signs: Sequence[bool]) -> Number:
-    """Return the AUC by ranks, of units without ties in ranked order: (S0 - n0(n0+1)/2)/(n0·n1).
-
-    Parameters
-    ----------
-    signs
-        Whether each unit is positive, the highest score first.
-
-    Examples
-    --------
-    >>> auc_of_ranking([sign == "+" for sign in "++++-+----"]) == 24 / 25
-    True
-    """
-    negative = ~np.asarray(signs, np.bool_)
-    below = int(negative.sum())
-    above = len(negative) - below
-    if not below or not above:
-        return Undefined("all units are of one class")
-    ranks = float((np.flatnonzero(negative) + 1).sum())
-    return (ranks - below * (below + 1) / 2) / (below * above)
+    return roc_curve(flags, values, shares).area
 
 
 def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> PrCurve:
@@ -307,41 +247,3 @@ def one_vs_rest(
     shares = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64)
     counts = [float(shares[codes == at].sum()) for at in range(len(classes))]
     return mean_of(values, classes, counts if average == "weighted" else None)
-
-
-def one_vs_one(
-    truth: Ints,
-    scores: Floats,
-    classes: Sequence[str],
-    *,
-    average: Literal["macro", "weighted"] = "macro",
-) -> Number:
-    """Return the mean over pairs of classes of their AUC in both directions.
-
-    Each pair is scored on the units of the two classes only.
-
-    Parameters
-    ----------
-    truth, scores, classes
-        As for `one_vs_rest`.
-    average
-        ``macro``: equal weights (Hand & Till); ``weighted``: by the number of units.
-
-    References
-    ----------
-    Hand & Till (2001). A simple generalisation of the area under the ROC curve for multiple class
-    classification problems. Machine Learning 45.
-    """
-    if average not in {"macro", "weighted"}:
-        raise MeasureError(f"average={average!r}: expected macro or weighted")
-    codes = np.asarray(truth)
-    table = _class_scores(codes, scores, classes)
-    values: list[Number] = []
-    names, counts = [], []
-    for one, other in combinations(range(len(classes)), 2):
-        among = (codes == one) | (codes == other)
-        names.append(f"{classes[one]} and {classes[other]}")
-        counts.append(float(among.sum()))
-        ways = [auc(codes[among] == at, table[among, at]) for at in (one, other)]
-        values.append(mean_of(ways, (classes[one], classes[other])))
-    return mean_of(values, names, counts if average == "weighted" else None)

@@ -14,7 +14,6 @@ bivariate population. J. Res. Natl. Bur. Stand. 64B.
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from heldout.data.predictions import NumberPredictions
-    from heldout.data.words import Flags, Floats, Ints
+    from heldout.data.words import Flags, Floats
     from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
@@ -70,8 +69,6 @@ def order_slopes(
         return _of_numbers(given, measure.family)
     if given.scores is None or measure.family not in {"AUC", "average-precision"}:
         return None
-    if measure.settings.max_fpr is not None:
-        return None
     weights = np.ones(len(given.truth)) if given.weights is None else given.weights
     if measure.family == "average-precision":
         at = positive_number(given.classes, measure.settings.one or positive)
@@ -79,12 +76,8 @@ def order_slopes(
     elif len(given.classes) == 2:
         at = positive_number(given.classes, positive)
         found = _ordered(given.truth == at, given.scores[:, at], weights, _area)
-    elif measure.settings.pairs == "ovr":
-        found = _one_vs_rest(given, given.scores, weights, measure.settings.average)
-    elif given.weights is None:
-        found = _one_vs_one(given, given.scores, measure.settings.average)
     else:
-        return None
+        found = _one_vs_rest(given, given.scores, weights, measure.settings.average)
     return found._replace(slopes=found.slopes * weights)
 
 
@@ -168,32 +161,6 @@ def _mean_of(several: Iterable[Slopes], shares: Floats, units: int) -> Slopes:
         score += share * one.score
         slopes += share * one.slopes
     return Slopes(score, slopes)
-
-
-def _one_vs_one(given: ClassPredictions, scores: Floats, average: str) -> Slopes:
-    codes, size = given.truth, len(given.classes)
-    pairs = list(combinations(range(size), 2))
-    counts = np.bincount(codes, minlength=size).astype(np.float64)
-    held = np.array([counts[one] + counts[other] for one, other in pairs])
-    shares = held / held.sum() if average == "weighted" else np.full(len(pairs), 1 / len(pairs))
-    areas = np.zeros((size, size))
-    slopes = np.zeros(len(codes))
-    for (one, other), share in zip(pairs, shares.tolist(), strict=True):
-        rows = np.flatnonzero((codes == one) | (codes == other))
-        both = _both_ways(codes[rows], scores[rows], (one, other))
-        areas[one, other] = areas[other, one] = both.score
-        slopes[rows] += share * both.slopes
-    score = float(sum(areas[pair] * share for pair, share in zip(pairs, shares, strict=True)))
-    if (
-        average == "weighted"
-    ):  # pairs are weighted by their units: another unit changes the weight of its pairs
-        slopes += ((areas.sum(axis=1) - (size - 1) * score) / held.sum())[codes]
-    return Slopes(score, slopes)
-
-
-def _both_ways(codes: Ints, scores: Floats, pair: tuple[int, int]) -> Slopes:
-    ways = [_ordered(codes == at, scores[:, at], np.ones(len(codes)), _area) for at in pair]
-    return _mean_of(ways, np.full(2, 0.5), len(codes))
 
 
 def _median(errors: Floats) -> Slopes:

@@ -38,7 +38,7 @@ def unit_sums(given: Predictions, measure: Measure, positive: str | None = None)
     given
         Predictions of one system.
     measure
-        Any measure but AUC, average precision, the median and ECE with bins of equal counts.
+        Any measure but AUC, average precision and the median.
     positive
         The positive class of two.
 
@@ -191,7 +191,7 @@ def _weighted_kappa(given: ClassPredictions, settings: Settings) -> UnitSums:
 
 
 def _calibration(given: ClassPredictions, settings: Settings) -> UnitSums | None:
-    if settings.binning != "equal-width" or given.scores is None or not given.probabilities:
+    if given.scores is None or not given.probabilities:
         return None
     edges = np.linspace(0, 1, settings.bins + 1)
     sure = given.scores.max(axis=1)

@@ -15,7 +15,6 @@ from heldout.data.predictions import ClassPredictions, positive_number
 from heldout.measure.base import UnitOrder
 from heldout.measure.prediction.correlation import kendall, spearman
 from heldout.measure.prediction.names import PredictedMeasure
-from heldout.measure.prediction.roc import partial_area
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
@@ -85,13 +84,9 @@ def _of_classes(
         return lambda weights: precise(weights * own)
     if len(given.classes) == 2:
         at = positive_number(given.classes, positive)
-        area = _ordered(given.truth == at, given.scores[:, at], _area_of(measure.settings.max_fpr))
+        area = _ordered(given.truth == at, given.scores[:, at], _area)
         return lambda weights: area(weights * own)
-    if measure.settings.max_fpr is not None:
-        return None
-    if measure.settings.pairs == "ovr":
-        return _one_vs_rest(given, measure.settings.average, own)
-    return _one_vs_one(given, measure.settings.average) if given.weights is None else None
+    return _one_vs_rest(given, measure.settings.average, own)
 
 
 def _ordered(
@@ -121,12 +116,6 @@ def _area(true: Floats, false: Floats) -> Floats:
     return found
 
 
-def _area_of(max_fpr: float | None) -> Callable[[Floats, Floats], Floats]:
-    if max_fpr is None:
-        return _area
-    return lambda true, false: partial_area(true, false, max_fpr)
-
-
 def _average_precision(true: Floats, false: Floats) -> Floats:
     found, all_ = np.cumsum(true, axis=1), np.cumsum(true + false, axis=1)
     precision = np.where(all_ > 0, found / np.where(all_ > 0, all_, 1.0), 0.0)
@@ -146,34 +135,13 @@ def _one_vs_rest(given: ClassPredictions, average: str, own: Any) -> Weighing:
     return found
 
 
-def _one_vs_one(given: ClassPredictions, average: str) -> Weighing:
-    codes, scores = given.truth, np.asarray(given.scores)
-    size = len(given.classes)
-    pairs = [(one, other) for one in range(size) for other in range(one + 1, size)]
-    rows = [np.flatnonzero((codes == one) | (codes == other)) for one, other in pairs]
-    areas = [
-        [_ordered(codes[at] == way, scores[at, way], _area) for way in pair]
-        for pair, at in zip(pairs, rows, strict=True)
-    ]
-
-    def found(weights: Floats) -> Floats:
-        both = [
-            (ways[0](weights[:, at]) + ways[1](weights[:, at])) / 2
-            for ways, at in zip(areas, rows, strict=True)
-        ]
-        shares = np.column_stack([weights[:, at].sum(axis=1) for at in rows])
-        return _over(np.column_stack(both), shares, average)
-
-    return found
-
-
 def _weights_of_classes(codes: Ints, weights: Floats, size: int) -> Floats:
     found: Floats = np.column_stack([weights[:, codes == at].sum(axis=1) for at in range(size)])
     return found
 
 
 def _over(values: Floats, shares: Floats, average: str) -> Floats:
-    """Return the mean over classes or pairs; NaN if one with weight is undefined."""
+    """Return the mean over classes; NaN if one with weight is undefined."""
     if average != "weighted":
         plain: Floats = values.mean(axis=1)
         return plain

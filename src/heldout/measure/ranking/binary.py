@@ -16,7 +16,6 @@ import heldout.measure.ranking.counts
 import heldout.measure.ranking.diversity
 import heldout.measure.ranking.graded
 import heldout.measure.ranking.user_models  # noqa: F401 - these register their families
-from heldout.measure.ranking import tie_averages as tie_aware
 from heldout.measure.ranking.judged import over
 from heldout.measure.ranking.names import family
 
@@ -30,18 +29,14 @@ _EPSILON = 1e-5  # infAP's smoothing
 
 
 @family("P", aliases=["precision", "prec"], cutoff="rank")
-def precision(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+def precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     """Precision: relevant documents among the first k, divided by k."""
-    if ties == "average":
-        return tie_aware.expected_hits(judged, k, rel) / k
     return judged.total(judged.hits(rel).above(k).query) / k
 
 
 @family("R", aliases=["recall"], cutoff="rank")
-def recall(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+def recall(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     """Recall: the share of the relevant documents that is among the first k."""
-    if ties == "average":
-        return over(tie_aware.expected_hits(judged, k, rel), judged.relevant(rel))
     return over(judged.total(judged.hits(rel).above(k).query), judged.relevant(rel))
 
 
@@ -61,30 +56,22 @@ def relative_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
 
 
 @family("Success", aliases=["HitRate", "hit_rate", "hit", "HR"], cutoff="rank")
-def success(judged: Judged, k: int, *, rel: int = 1, ties: str = "order") -> Floats:
+def success(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     """Success: 1 if a relevant document is among the first k, else 0."""
-    if ties == "average":
-        return tie_aware.expected_success(judged, k, rel)
     return (judged.total(judged.hits(rel).above(k).query) > 0).astype(np.float64)
 
 
 @family("RR", aliases=["MRR", "recip_rank", "reciprocal_rank"])
-def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order") -> Floats:
+def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
     """Reciprocal rank of the first relevant document; 0 if there is none."""
-    if ties == "average":
-        return tie_aware.expected_reciprocal_rank(judged, k, rel)
     hits = judged.hits(rel).above(k)
     first = hits.nth == 1
     return judged.total(hits.query[first], 1 / hits.rank[first])
 
 
 @family("AP", aliases=["MAP", "average_precision"])
-def average_precision(
-    judged: Judged, k: int | None, *, rel: int = 1, ties: str = "order"
-) -> Floats:
+def average_precision(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
     """Average precision: sum of precision at each relevant document, over all relevant ones."""
-    if ties == "average":
-        return over(tie_aware.expected_precision_sum(judged, k, rel), judged.relevant(rel))
     hits = judged.hits(rel).above(k)
     return over(judged.total(hits.query, hits.nth / hits.rank), judged.relevant(rel))
 

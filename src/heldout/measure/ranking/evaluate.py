@@ -324,7 +324,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         "report": report,
     }
     options = {name: value for name, value in reading.items() if value}
-    parsed = _parse(measures, depth, rel, judged_only=judged_only)
+    parsed = _parse(measures, rel, judged_only=judged_only)
     subtopics = needs_subtopics(parsed)
     judgements = as_qrels(qrels, subtopics=subtopics)
     twice = None
@@ -375,10 +375,8 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     return result
 
 
-def _parse(
-    measures: Any, depth: int | None, rel: int, *, judged_only: bool
-) -> tuple[RankingMeasure, ...]:
-    """Parse the measures and check that they fit the settings."""
+def _parse(measures: Any, rel: int, *, judged_only: bool) -> tuple[RankingMeasure, ...]:
+    """Parse the measures, with the settings as their defaults."""
     defaults: dict[str, Value] = {}
     if rel != 1:
         defaults["rel"] = rel
@@ -387,8 +385,6 @@ def _parse(
     parsed = tuple(parse_measures(measures, "ranking", **defaults))
     if not parsed:
         raise MeasureError("no measures given")
-    if depth is not None and any(_averages_ties(measure) for measure in parsed):
-        raise MeasureError("ties='average' cannot be combined with a depth (-M): use a cutoff @k")
     return parsed
 
 
@@ -411,7 +407,7 @@ def score_run(
 ) -> RunScores:
     """Compute all measures for one run."""
     run = _spelled_like(run, qrels)
-    judged = join(qrels, run, depth, ties=any(_averages_ties(measure) for measure in measures))
+    judged = join(qrels, run, depth)
     if not judged.present.any():
         raise InputError(
             f"run {run.name} and the qrels have no query in common: the run has "
@@ -449,10 +445,6 @@ def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
     """Return the value of every query."""
     options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
     return measure.definition.compute(judged, measure.cutoff, **options)
-
-
-def _averages_ties(measure: RankingMeasure) -> bool:
-    return measure.options.get("ties") == "average"
 
 
 def _some(names: Sequence[str]) -> str:

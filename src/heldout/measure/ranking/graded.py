@@ -9,7 +9,6 @@ import numpy as np
 from heldout.errors import MeasureError
 from heldout.measure.ranking.judged import Judged, count_up, over
 from heldout.measure.ranking.names import Gains, family
-from heldout.measure.ranking.tie_averages import mean_discount
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,14 +81,10 @@ def discounted_gain(
     dcg: str = "log2",
     gains: Gains | None = None,
     base: float = 2.0,
-    ties: str = "order",
 ) -> Floats:
     """Discounted cumulative gain."""
     gain = gain_of(judged.grade, gains, exponential=dcg == "exp-log2")
     divide = discount(dcg, base)
-    if ties == "average":
-        share = mean_discount(judged, lambda rank: 1 / divide(rank), k)
-        return judged.total(judged.query, gain * share)
     keep = gain != 0
     if k is not None:
         keep &= judged.rank <= k
@@ -118,7 +113,6 @@ def normalised_gain(
     dcg: str = "log2",
     gains: Gains | None = None,
     base: float = 2.0,
-    ties: str = "order",
 ) -> Floats:
     """Discounted cumulative gain divided by that of the best possible list.
 
@@ -127,8 +121,8 @@ def normalised_gain(
     ``base`` not discounted, then log(rank)).
     """
     best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
-    found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base, ties=ties)
-    # No list is better than the ideal one; means over ties may exceed it by rounding.
+    found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
+    # No list is better than the ideal one; rounding may exceed it.
     return np.minimum(over(found, best), 1.0)
 
 
@@ -254,7 +248,6 @@ def rank_biased_precision(
     rel: int | None = None,
     gains: Gains | None = None,
     normalise: str = "all",
-    ties: str = "order",
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum of gain · p^(rank - 1).
 
@@ -262,12 +255,9 @@ def rank_biased_precision(
     query, as in trec_eval), or with ``rel`` 1 for a relevant document and 0 otherwise.
     """
     gain = _unit_gain(judged, rel, gains, normalise)
-    if ties == "average":
-        weight = mean_discount(judged, lambda rank: p ** (rank - 1.0), k)
-    else:
-        weight = _powers(p, judged.rank)[judged.rank - 1]
-        if k is not None:
-            weight = np.where(judged.rank <= k, weight, 0.0)
+    weight = _powers(p, judged.rank)[judged.rank - 1]
+    if k is not None:
+        weight = np.where(judged.rank <= k, weight, 0.0)
     return (1 - p) * judged.total(judged.query, gain * weight)
 
 

@@ -16,8 +16,6 @@ from heldout.data.ids import same_ids
 from heldout.data.words import distinct, mix, query_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from heldout.data.run import Qrels, Run
@@ -68,8 +66,6 @@ class Judged:
         Number of documents that the run has for each query.
     query, rank, grade
         The retrieved documents that are in the qrels, ordered by query and rank (from 1).
-    tie_first, tie_size
-        The first rank of the document's group of tied scores, and the group's size.
     all_query, all_grade
         All judgements, ordered by query.
     top_grade
@@ -84,8 +80,6 @@ class Judged:
     query: Ints
     rank: Ints
     grade: Ints
-    tie_first: Ints
-    tie_size: Ints
     all_query: Ints
     all_grade: Ints
     top_grade: int
@@ -132,20 +126,14 @@ class Judged:
     def only_judged(self) -> Judged:
         """Return the same lists without unjudged documents, with ranks renumbered."""
         keep = self.grade >= 0
-        query, first = self.query[keep], self.tie_first[keep]
-        rank = count_up(query, len(self))
-        opens = np.ones(len(query), np.bool_)
-        opens[1:] = (query[1:] != query[:-1]) | (first[1:] != first[:-1])
-        group = np.cumsum(opens) - 1
+        query = self.query[keep]
         return Judged(
             self.queries,
             self.present,
             np.bincount(query, minlength=len(self)),
             query,
-            rank,
+            count_up(query, len(self)),
             self.grade[keep],
-            rank[np.flatnonzero(opens)][group],
-            np.bincount(group, minlength=0)[group],
             self.all_query,
             self.all_grade,
             self.top_grade,
@@ -168,28 +156,24 @@ def count_up(query: Ints, queries: int) -> Ints:
     return np.arange(1, len(query) + 1) - first[query]
 
 
-def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False) -> Judged:
+def join(qrels: Qrels, run: Run, depth: int | None = None) -> Judged:
     """Find the judged documents in a run.
 
     Parameters
     ----------
     depth
         Use only the first `depth` documents of each query (trec_eval -M).
-    ties
-        Find documents with tied scores; otherwise every document is its own group.
     """
     numbers = {query: number for number, query in enumerate(qrels.queries)}
     codes = np.fromiter((numbers.get(q, -1) for q in run.queries), np.int64, len(run.queries))
     rows, judgements = _find(qrels, run, codes)
     owner = np.searchsorted(run.offsets, rows, "right") - 1
     query, rank = codes[owner], rows - run.offsets[owner] + 1
-    first, size = _ties(run, rows, owner) if ties else (rank, np.ones_like(rank))
     counts = np.diff(run.offsets)
     if depth is not None:
         depth = min(depth, len(run))  # any given depth then fits into 64 bits
         keep = rank <= depth
         query, rank, judgements = query[keep], rank[keep], judgements[keep]
-        first, size = first[keep], size[keep]
         counts = np.minimum(counts, depth)
     order = np.argsort(query, kind="stable")
     retrieved = np.zeros(len(qrels.queries), np.int64)
@@ -204,38 +188,12 @@ def join(qrels: Qrels, run: Run, depth: int | None = None, *, ties: bool = False
         query[order],
         rank[order],
         qrels.grades[judgements][order],
-        first[order],
-        size[order],
         qrels.query_of_row(),
         qrels.grades,
         max(1, int(qrels.grades.max(initial=1))),
         judgements[order],
         qrels.subtopics,
     )
-
-
-def _ties(run: Run, rows: Ints, owner: Ints) -> tuple[Ints, Ints]:
-    """Return the first rank of each row's group of tied scores, and the group's size.
-
-    Scores descend within a query, so both ends of a group are found by bisection, for all rows at
-    once.
-    """
-    begin, end = run.offsets[owner], run.offsets[owner + 1]
-    score = run.scores[rows]
-    first = _halve(begin, rows, lambda middle: run.scores[middle] <= score)
-    behind = _halve(rows + 1, end, lambda middle: run.scores[middle] < score)
-    return first - begin + 1, behind - first
-
-
-def _halve(low: Ints, high: Ints, reached: Callable[[Ints], Flags]) -> Ints:
-    """Return the first position from `low` on where `reached` is true, or `high`."""
-    low, high = low.copy(), high.copy()
-    while (open_ends := low < high).any():
-        middle = (low + high) // 2
-        there = reached(np.where(open_ends, middle, 0)) & open_ends
-        high = np.where(there, middle, high)
-        low = np.where(open_ends & ~there, middle + 1, low)
-    return low
 
 
 def _find(qrels: Qrels, run: Run, codes: Ints) -> tuple[Ints, Ints]:

@@ -1,8 +1,7 @@
-"""Chance: the distribution of the difference under the null hypothesis, and power."""
+"""Chance: the distribution of the difference under the null hypothesis."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final
 
 import altair as alt
@@ -10,28 +9,18 @@ import numpy as np
 import polars as pl
 
 from heldout.infer.results import TIE, check_alternative, drop_noise
-from heldout.report.charts.builders import beside, colours, dashed, drawing, table_of, tip
+from heldout.report.charts.builders import beside, colours, drawing, tip
 from heldout.report.charts.marks import inline, padded, signed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.infer.results import Alternative
     from heldout.report.charts.named import Drawing
 
-__all__ = ["draw_null", "draw_power", "null_data", "power_data"]
+__all__ = ["draw_null", "null_data"]
 
 FEW: Final = 16
 """Up to this number of differences all sign assignments are enumerated."""
-
-POINTS: Final = 40
-MOST: Final = 20_000
-"""Largest number of queries on the axis."""
-
-EFFECTS: Final = (0.1, 0.2, 0.3, 0.5)
-"""Default differences, as shares of the standard deviation, rounded."""
 
 
 def null_data(
@@ -163,112 +152,3 @@ def draw_null(frame: pl.DataFrame, *, measure: str = "score") -> Drawing:
         f"the observed difference of {observed:+.4f}."
     )
     return drawing(layers, words, 240)
-
-
-def power_data(
-    sd: float,
-    *,
-    n: int | None = None,
-    deltas: Sequence[float] | None = None,
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> pl.DataFrame:
-    """Return the power of the paired t test for some differences and numbers of queries.
-
-    Parameters
-    ----------
-    sd
-        Standard deviation of the differences, from a pilot.
-    n
-        The present number of queries; the axis extends beyond it.
-    deltas
-        True differences; by default four round shares of the standard deviation.
-    level, alternative
-        Of the test.
-
-    Returns
-    -------
-    polars.DataFrame
-        n, delta, power.
-    """
-    from heldout.infer.power import curve, queries_needed
-
-    sign = -1.0 if alternative == "less" else 1.0
-    wanted = list(deltas) if deltas else [sign * _rounded(share * sd) for share in EFFECTS]
-    wanted = list(dict.fromkeys(wanted))
-    least = min(wanted, key=abs)
-    needed = queries_needed(sd, least, power=0.95, level=level, alternative=alternative)
-    end = max(n or 0, min(max(2 * (n or 0), needed), MOST))
-    sizes = np.unique(np.geomspace(5, max(end, 50), POINTS).round().astype(int)).tolist()
-    rows = curve(sd, ns=sizes, deltas=wanted, level=level, alternative=alternative)
-    return table_of(rows, ["n", "delta", "power"])
-
-
-def _rounded(value: float) -> float:
-    """A round number near this one.
-
-    Examples
-    --------
-    >>> [_rounded(one) for one in (0.0137, 0.0214, 0.046)]
-    [0.01, 0.02, 0.05]
-    """
-    scale = 10.0 ** math.floor(math.log10(value))
-    return float(
-        f"{min((1, 2, 5, 10), key=lambda one: abs(math.log(value / scale / one))) * scale:g}"
-    )
-
-
-def draw_power(
-    frame: pl.DataFrame, *, n: int | None = None, measure: str = "score", unit: str = "query"
-) -> Drawing:
-    """Draw one line per difference, the usual 80 % and the present number of queries.
-
-    Parameters
-    ----------
-    frame
-        Of `power_data`.
-    n
-        The present number of queries.
-    measure
-        The measure of the differences.
-    unit
-        What a unit is called.
-    """
-    plural = {"query": "queries"}.get(unit, f"{unit}s")
-    name = pl.col("delta").map_elements(lambda one: f"{one:g}", return_dtype=pl.String)
-    drawn = frame.with_columns(name.alias("label"))
-    order = drawn["label"].unique(maintain_order=True).to_list()
-    title = f"true difference in {measure}"
-    x = alt.X("n:Q", title=plural, scale=alt.Scale(type="log", nice=False))
-    y = alt.Y(
-        "power:Q",
-        title="power",
-        scale=alt.Scale(domain=[0, 1]),
-        axis=alt.Axis(format="%"),
-    )
-    lines = (
-        alt.Chart(inline(drawn))
-        .mark_line()
-        .encode(
-            x=x,
-            y=y,
-            color=colours("label", order, title),
-            strokeDash=dashed("label", order, title),
-            tooltip=tip(
-                ("n:Q", plural, ","), ("delta:Q", "difference"), ("power:Q", "power", ".0%")
-            ),
-        )
-    )
-    usual = alt.Chart(inline(pl.DataFrame({"power": [0.8], "label": ["80%"]})))
-    layers = [usual.mark_rule(style="reference", strokeWidth=1).encode(y=y), lines]
-    if n is not None:
-        note = pl.DataFrame({"n": [n], "label": [f"{n:,} {plural} here"]})
-        here = alt.Chart(inline(note)).encode(x=x)
-        far = n * n > int(frame["n"].min()) * int(frame["n"].max())  # type: ignore[arg-type]
-        layers.append(here.mark_rule(style="frame", strokeWidth=1))
-        layers.append(beside(here, 244, left=far, gap=5, baseline="bottom"))
-    words = (
-        f"Power of a paired t test for true differences in {measure} by the number of {plural}; "
-        "one line per difference."
-    )
-    return drawing(layers, words, 250)

@@ -10,7 +10,7 @@ from heldout.report.charts.by_query import (
     heatmap_data,
     query_differences_data,
 )
-from heldout.report.charts.chance import draw_null, draw_power, null_data, power_data
+from heldout.report.charts.chance import draw_null, null_data
 from heldout.report.charts.critical_difference import (
     critical_difference_data,
     draw_critical_difference,
@@ -59,7 +59,7 @@ def charts_of_comparison(
     -------
     tuple of NamedChart
         forest, pairs, query-differences (up to three, the first of the best system), heatmap, and
-        where they exist null, power and critical-difference.
+        where they exist null and critical-difference.
     """
     return tuple(_charts(comparison, texts, unit))
 
@@ -72,9 +72,7 @@ def _charts(
     for number, claim in enumerate(shown_claims(comparison)):
         yield _queries(comparison, claim, texts, number, unit)
     yield _heatmap(comparison, texts, unit)
-    first = shown_claims(comparison)[0]
-    yield from _null(comparison, first, unit)
-    yield from _power(comparison, first, unit)
+    yield from _null(comparison, shown_claims(comparison)[0], unit)
     if comparison.friedman is not None:
         yield _ranks(comparison, unit)
 
@@ -232,39 +230,6 @@ def _null(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChar
         caption,
         frame,
         draw_null(frame, measure=scores.measure),
-    )
-
-
-def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChart]:
-    """Not over folds: more folds are not more data."""
-    from heldout.infer.power import pilot_sd
-    from heldout.infer.results import drop_noise
-    from heldout.infer.tests.paired import is_constant
-
-    scores = comparison.scores
-    gaps = drop_noise(scores.column(claim.first), scores.column(claim.second))
-    if comparison.fold_f is not None or is_constant(gaps):
-        return
-    if any(one.test == "corrected-t" for one in claim.outcomes):
-        return
-    sd = pilot_sd(gaps)
-    frame = power_data(
-        sd,
-        n=len(gaps),
-        level=comparison.level,
-        alternative="two-sided" if comparison.alternative == "two-sided" else "greater",
-    )
-    caption = (
-        f"Power of a paired t test (α = {comparison.alpha:g}) for differences that vary as much as "
-        f"those of {claim.first} and {claim.second} (standard deviation {sd:.4f}, "
-        f"{_count(comparison, unit)}). Dashed: 80%."
-    )
-    yield NamedChart(
-        "power",
-        f"How many {'queries' if unit == 'query' else unit + 's'} are needed?",
-        caption,
-        frame,
-        draw_power(frame, n=len(gaps), measure=scores.measure, unit=unit),
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError
-from heldout.report.charts.folds import draw_folds, folds_data, folds_data_of_results
 from heldout.report.charts.named import NamedChart
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.charts.of_predictions import charts_of_predictions
@@ -30,9 +29,8 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
-    from heldout.resample.describe import Description
 
-__all__ = ["charts_of", "charts_of_splits", "forest_chart"]
+__all__ = ["charts_of", "forest_chart"]
 
 
 def charts_of(
@@ -59,7 +57,7 @@ def charts_of(
     -------
     tuple of NamedChart
         forest, those of a comparison of several systems, tuning (one per tuned system),
-        optimism, folds; of classifiers also roc, precision-recall and calibration.
+        optimism; of classifiers also roc, precision-recall and calibration.
     """
     wanted = results.estimate(results.systems[0], measure)["measure"]
     compared = comparison or _comparison(results, wanted)
@@ -78,7 +76,6 @@ def _charts(
         yield from _compared(results, comparison, texts)
     yield from _tuning(results)
     yield from _optimism(results, measure)
-    yield from _folds(results, collection)
     if results.task == "classification":
         yield from charts_of_predictions(_predictions(results))
 
@@ -204,38 +201,6 @@ def _optimism(results: Results, measure: str) -> Iterator[NamedChart]:
         frame,
         draw_optimism(frame, measure=measure),
     )
-
-
-def _folds(results: Results, collection: Collection | None) -> Iterator[NamedChart]:
-    try:
-        frame = folds_data_of_results(results, collection)
-    except HeldoutError:
-        return
-    settings = results.manifest["settings"]
-    yield _folds_chart(frame, str(settings["plan"]), str(settings["by"]))
-
-
-def _folds_chart(frame: pl.DataFrame, plan: str, unit: str) -> NamedChart:
-    known = " Right: relevant documents per query." if frame["median"].count() else ""
-    return NamedChart(
-        "folds",
-        "Size of each fold",
-        f"{len(frame)} folds by {plan}.{known}",
-        frame,
-        draw_folds(frame, unit=unit),
-    )
-
-
-def charts_of_splits(description: Description) -> tuple[NamedChart, ...]:
-    """Return the chart of the sizes of splits.
-
-    Parameters
-    ----------
-    description
-        Of `heldout.resample.describe.describe_splits`.
-    """
-    frame = folds_data(description)
-    return (_folds_chart(frame, description.plan, description.unit),)
 
 
 def _predictions(results: Results) -> list[ClassPredictions]:

@@ -89,6 +89,6 @@ def _charts(results: Results, collection: Collection | None, compared: list[Comp
     made = worth_showing(charts_of(results, collection=collection, comparison=first), first)
     if results.manifest["settings"]["by"] == "document":
         # Tests over queries answer another question than the page.
-        others = [one for one in made if one.key not in {"pairs", "null", "power"}]
+        others = [one for one in made if one.key not in {"pairs", "null"}]
         return [*document_charts(board_of_results(results, measure, first)), *others]
     return made

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.report.page.parts import PageTable, Part
 
 # Charts that are shown beside the tables of the same section; the others share one section.
-_HOME: Final = {"tuning": "tuning", "optimism": "tuning", "folds": "splits"}
+_HOME: Final = {"tuning": "tuning", "optimism": "tuning"}
 
 __all__ = ["Section", "answer_box", "last_sections", "part_sections"]
 
@@ -115,8 +115,7 @@ def _tuning(part: Part, name: str) -> str:
 
 
 def _splits(part: Part, name: str) -> str:
-    tables = _tables(part.splits, f"{name}-splits")
-    return paragraphs(part.splits_about) + tables + _charts(part, name, "splits")
+    return paragraphs(part.splits_about) + _tables(part.splits, f"{name}-splits")
 
 
 def _ledger(part: Part, name: str) -> str:

@@ -16,8 +16,6 @@ __all__ = ["worth_showing"]
 
 COLUMNS: Final = 300
 """Queries that a heat map shows one by one; of more it shows little but their order."""
-UNEQUAL: Final = 1.2
-"""Folds whose sizes differ by less than this factor are alike."""
 OPTIMISM: Final = 0.002
 """Share of the score below which the gap of training and held-out score is not visible."""
 
@@ -53,20 +51,12 @@ def _of_pairs(chart: NamedChart, comparison: Comparison) -> bool:
         return len(chart.frame) > 2
     if chart.key == "null":  # of one pair only
         return len(claims) == 1
-    if chart.key == "power":  # more queries are wanted where a difference is not significant
-        return any(claim.adjusted > comparison.alpha for claim in claims)
     return chart.key != "critical-difference"  # another analysis than that of the table
 
 
 def _readable(frame: pl.DataFrame) -> bool:
     """A heat map needs several systems, and columns that are single units."""
     return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
-
-
-def _unequal(frame: pl.DataFrame) -> bool:
-    """Bars of equal folds show nothing."""
-    sizes = frame["test"].drop_nulls().to_list()
-    return len(sizes) > 1 and bool(max(sizes) > UNEQUAL * min(sizes))
 
 
 def _visible(frame: pl.DataFrame) -> bool:
@@ -77,6 +67,5 @@ def _visible(frame: pl.DataFrame) -> bool:
 
 _BY_DATA: Final[dict[str, Callable[[pl.DataFrame], bool]]] = {
     "heatmap": _readable,
-    "folds": _unequal,
     "optimism": _visible,
 }
