@@ -130,7 +130,7 @@ class Source:
         if self.path is None:
             data[:size] = np.frombuffer(self.content, np.uint8, size, begin)
             return
-        view = memoryview(data)  # type: ignore[arg-type] # arrays are buffers
+        view = data.data
         filled = 0
         with open(self.path, "rb", buffering=0) as file:  # noqa: PTH123 - no second buffer
             file.seek(begin)
