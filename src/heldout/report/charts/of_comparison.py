@@ -243,7 +243,7 @@ def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedCha
 
     scores = comparison.scores
     gaps = drop_noise(scores.column(claim.first), scores.column(claim.second))
-    if comparison.fold_f is not None or is_constant(gaps):
+    if comparison.test_share is not None or is_constant(gaps):
         return
     if any(one.test == "corrected-t" for one in claim.outcomes):
         return
@@ -269,7 +269,7 @@ def _power(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedCha
 
 
 def _ranks(comparison: Comparison, unit: str) -> NamedChart:
-    friedman, _, nemenyi = comparison.friedman or (None, None, None)
+    friedman, nemenyi = comparison.friedman or (None, None)
     assert friedman is not None  # noqa: S101 - asked before
     assert nemenyi is not None  # noqa: S101
     frame = critical_difference_data(comparison.scores.systems, nemenyi)
