@@ -12,7 +12,7 @@ import numpy as np
 
 from harness import race, report, run_process, save
 from heldout.infer.tests.bootstrap import bootstrap_interval, shift_test
-from heldout.infer.tests.randomization import randomization_interval, randomization_test
+from heldout.infer.tests.randomization import randomization_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,10 +118,8 @@ def own_times(units: int, rounds: int) -> dict[str, float]:
     works: dict[str, Callable[[], object]] = {
         "randomization, Monte Carlo": lambda: randomization_test(smooth, method="monte carlo"),
         "randomization, tenths": lambda: randomization_test(tenths),
-        "randomization interval": lambda: randomization_interval(smooth),
         "bootstrap-shift": lambda: shift_test(smooth),
         "bootstrap-shift, tenths": lambda: shift_test(tenths),
-        "bootstrap-shift, studentized": lambda: shift_test(smooth, studentized=True),
         "bootstrap BCa interval": lambda: bootstrap_interval(smooth, kind="bca"),
     }
     rounds = 2 if units >= SLOW_UNITS else rounds

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.simultaneous.blocks import anova, anova_with_replicates, sphericity
+from heldout.infer.simultaneous.blocks import anova, sphericity
 
 # Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
 HITRATE = np.array(
@@ -70,40 +70,6 @@ def test_a_fitted_linear_model():
     assert found.mse == pytest.approx(0.769331623781)
 
 
-def test_a_fitted_linear_model_with_replicates():
-    # statsmodels 0.15.0: anova_lm(ols("y ~ C(s) * C(u)", frame).fit())
-    values = np.random.default_rng(2).normal(size=(5, 3, 4)) + np.arange(3)[:, None] / 2
-    fixed = anova_with_replicates(values, units="fixed")
-    assert_row(fixed.systems, 2, 27.857032338799, 13.152004100200, 0.000031784679)
-    assert_row(fixed.blocks, 4, 0.430630465718, 0.101655725239, 0.981340988045)
-    assert_row(fixed.interaction, 8, 7.011858576970, 0.827618603022, 0.582895787143)
-
-
-def test_nested_least_squares():
-    """What each term takes from the squared residuals of the terms before it."""
-    values = np.random.default_rng(5).normal(size=(6, 4, 3))
-    unit, system, _ = np.indices(values.shape).reshape(3, -1)
-    terms = [np.zeros_like(unit), system, unit, unit * 4 + system]
-    left, columns = [], np.empty((values.size, 0))
-    for term in terms:
-        columns = np.hstack([columns, np.equal.outer(term, np.unique(term))])
-        fitted = columns @ np.linalg.lstsq(columns, values.ravel())[0]
-        left.append(((values.ravel() - fitted) ** 2).sum())
-    found = anova_with_replicates(values, units="fixed")
-    rows = (found.systems, found.blocks, found.interaction)
-    assert [row.sum_of_squares for row in rows] == pytest.approx(-np.diff(left))
-    assert [row.df for row in rows] == [3, 5, 15]
-    error = left[-1] / 48
-    for row in rows:
-        assert row.f == pytest.approx(row.sum_of_squares / row.df / error)
-        assert row.p == pytest.approx(stats.f.sf(row.f, row.df, 48))
-
-
-def test_random_units_are_tested_on_the_cell_means():
-    values = np.random.default_rng(4).normal(size=(6, 4, 3))
-    assert anova_with_replicates(values).systems.f == pytest.approx(anova(values.mean(2)).systems.f)
-
-
 def test_effect_sizes():
     row, found = anova(SAKAI).systems, anova(SAKAI)
     error = found.residual
@@ -118,7 +84,7 @@ def test_shift_and_scale():
     before, after = anova(SAKAI), anova(7 - 300 * SAKAI)
     assert after.systems.f == pytest.approx(before.systems.f)
     assert after.mse == pytest.approx(90_000 * before.mse)
-    assert sphericity(7 - 300 * SAKAI)[:5] == pytest.approx(sphericity(SAKAI)[:5])
+    assert sphericity(7 - 300 * SAKAI) == pytest.approx(sphericity(SAKAI))
 
 
 def test_systems_that_differ_by_constants():
@@ -136,7 +102,7 @@ def test_systems_that_differ_by_constants():
 
 def test_sphericity_by_the_covariance_of_the_systems():
     values = np.random.default_rng(8).normal(size=(15, 4)) @ np.diag([1, 2, 1, 3])
-    cover, k, n = np.cov(values, rowvar=False), 4, 15
+    cover, k = np.cov(values, rowvar=False), 4
     # Greenhouse and Geisser's own formula
     mean, rows = cover.mean(), cover.mean(0)
     top = k**2 * (np.diag(cover).mean() - mean) ** 2
@@ -144,66 +110,14 @@ def test_sphericity_by_the_covariance_of_the_systems():
     found = sphericity(values)
     epsilon = top / below
     assert found.greenhouse_geisser == pytest.approx(epsilon)
-    huynh = (n * (k - 1) * epsilon - 2) / ((k - 1) * (n - 1 - (k - 1) * epsilon))
-    assert found.huynh_feldt == pytest.approx(huynh)
-    contrasts = np.array([[1, -1, 0, 0], [1, 1, -2, 0], [1, 1, 1, -3]]) / np.sqrt([[2], [6], [12]])
-    inner = contrasts @ cover @ contrasts.T
-    w = np.linalg.det(inner) / (np.trace(inner) / 3) ** 3
-    assert found.w == pytest.approx(w)
-    assert found.df == 5
-    assert found.chi2 == pytest.approx(-(14 - (2 * 9 + 3 + 2) / 18) * math.log(w))
     f = anova(values).systems.f
     assert found.corrected_p == pytest.approx(stats.f.sf(f, 3 * epsilon, 42 * epsilon))
 
 
-def chi2_tail(z, df):
-    """The upper tail for an odd number of degrees of freedom, in closed form."""
-    total, term = 0.0, math.sqrt(2 * z / math.pi) * math.exp(-z / 2)
-    for odd in range(1, df, 2):
-        total += term
-        term *= z / (odd + 2)
-    return math.erfc(math.sqrt(z / 2)) + total
-
-
-@pytest.mark.parametrize("units", [5, 6, 8, 20])
-def test_mauchly_p_is_that_of_r(units):
-    # The formula of R's stats:::mauchly.test.SSD (X = ~1) for four systems, written out: p is the
-    # number of systems, pp = p - 1 that of contrasts, n the degrees of freedom.
-    values = np.random.default_rng(units).normal(size=(units, 4))
-    p, pp, n = 4, 3, units - 1
-    contrasts = np.array([[1, -1, 0, 0], [1, 1, -2, 0], [1, 1, 1, -3]]) / np.sqrt([[2], [6], [12]])
-    u = contrasts @ np.cov(values, rowvar=False) @ contrasts.T
-    log_w = math.log(np.linalg.det(u) / (np.trace(u) / pp) ** pp)
-    rho = 1 - (2 * pp**2 + pp + 2) / (6 * pp * n)
-    w2 = (pp + 2) * (pp - 1) * (pp - 2) * (2 * pp**3 + 6 * pp**2 + 3 * p + 2)
-    w2 /= 288 * (n * pp * rho) ** 2
-    z = -n * rho * log_w
-    first, second = chi2_tail(z, 5), chi2_tail(z, 9)
-    assert sphericity(values).p == pytest.approx(first + w2 * (second - first), rel=1e-10)
-
-
-def test_mauchly_where_some_contrast_does_not_vary():
-    one, other = [1.0, 5, 3, 7, 2], [3.0, 1, 8, 2, 6]
-    found = sphericity(np.column_stack([one, one, other]))
-    assert (found.w, found.chi2, found.p) == (0, math.inf, 0)  # R: log(0), and its tail
-    alike = sphericity(np.column_stack([one, one, one]))
-    assert math.isnan(alike.w)
-    assert math.isnan(alike.p)
-
-
-def test_mauchly_holds_its_level():
-    generator = np.random.default_rng(11)
-    p = [sphericity(generator.normal(size=(12, 4))).p for _ in range(2000)]
-    assert np.mean(np.array(p) <= 0.05) == pytest.approx(0.05, abs=0.015)
-
-
 def test_sphericity_of_two_and_of_few_units():
     two = sphericity([[1, 2], [2, 5], [3, 3]])
-    assert (two.w, two.p, two.df) == (1, 1, 0)
     assert two.greenhouse_geisser == pytest.approx(1)
     few = sphericity(np.random.default_rng(0).random((3, 5)))
-    assert math.isnan(few.w)
-    assert math.isnan(few.p)
     assert 0.25 <= few.greenhouse_geisser <= 1
 
 
@@ -212,7 +126,7 @@ def test_sphericity_of_two_and_of_few_units():
     [
         ([[1.0], [2.0]], "at least 2 systems, found 1"),
         ([[1.0, 2.0]], "at least 2 units, found 1"),
-        ([1.0, 2.0], "expected an array units x systems"),
+        ([1.0, 2.0], "expected units x systems"),
         ([[1.0, 2.0], [1.0, math.nan]], "unit number 2 of system number 2"),
     ],
 )
@@ -220,10 +134,3 @@ def test_refused(scores, says):
     for test in (anova, sphericity):
         with pytest.raises(InputError, match=says):
             test(scores)
-
-
-def test_refused_with_replicates():
-    with pytest.raises(InputError, match="at least 2 replicates, found 1"):
-        anova_with_replicates(np.ones((3, 3, 1)))
-    with pytest.raises(InputError, match="units='some'"):
-        anova_with_replicates(np.ones((3, 3, 2)), units="some")

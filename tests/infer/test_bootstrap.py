@@ -86,32 +86,9 @@ def test_smooth_values_are_drawn():
     assert (outcome.method, outcome.detail) == ("monte carlo", "2,000 replicates, seed 3")
 
 
-def test_studentized_agrees_with_a_plain_loop():
-    values = smooth(25, 1)
-    rng = np.random.default_rng(0)
-    draws = rng.choice(values - values.mean(), (100_000, 25))
-    ts = draws.mean(1) / (draws.std(1, ddof=1) / 5)
-    observed = values.mean() / (values.std(ddof=1) / 5)
-    for tail, expected in (
-        ("two-sided", np.mean(np.abs(ts) >= abs(observed))),
-        ("greater", np.mean(ts >= observed)),
-        ("less", np.mean(ts <= observed)),
-    ):
-        outcome = shift_test(values, alternative=tail, studentized=True)
-        assert outcome.statistic == pytest.approx(observed)
-        assert abs(outcome.p - expected) <= 4 * math.sqrt(2) * outcome.error
-    assert outcome.test == "studentized bootstrap-shift"
-
-
-def test_studentized_draws_of_one_unit_are_infinitely_far_out():
-    outcome = shift_test([0.0, 1.0], alternative="greater", studentized=True)
-    assert outcome.p == pytest.approx(0.25, abs=0.01)
-
-
 def test_a_system_against_its_own_copy():
     for tail in ("two-sided", "greater", "less"):
         assert shift_test(np.zeros(30), alternative=tail).p == 1.0
-        assert shift_test(np.zeros(30), alternative=tail, studentized=True).p == 1.0
 
 
 def test_symmetric_under_sign_flip_and_scale():
@@ -132,7 +109,6 @@ def test_threads_do_not_matter(monkeypatch):
         found.append(
             (
                 shift_test(values, replicates=30_000),
-                shift_test(values, replicates=30_000, studentized=True),
                 bootstrap_interval(values, kind="bca", replicates=30_000),
             )
         )
@@ -173,7 +149,6 @@ def test_interval_of_equal_values_has_no_width():
         (lambda: shift_test([0.1, 0.2], replicates=-5), "replicates=-5"),
         (lambda: shift_test([0.2, 0.2, 0.2]), "all 3 differences are 0.2"),
         (lambda: shift_test(smooth(50), method="exact"), "too many"),
-        (lambda: shift_test(smooth(5), method="exact", studentized=True), "not available"),
         (lambda: shift_p_of_replicates([0.1, 0.2], math.nan), "observed=nan"),
         (lambda: bootstrap_interval([0.1, math.nan]), "unit number 2 is nan"),
         (lambda: bootstrap_interval([0.1, 0.2], kind="t"), "kind='t'"),

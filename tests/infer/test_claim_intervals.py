@@ -103,7 +103,7 @@ def test_corrections_without_intervals_leave_them_unadjusted_and_say_so():
     assert any("unadjusted" in one.text for one in result.warnings)
 
 
-@pytest.mark.parametrize("kind", ["t", "percentile", "bca", "randomization"])
+@pytest.mark.parametrize("kind", ["t", "percentile", "bca"])
 def test_an_interval_that_was_asked_for_is_widened_for_the_family(kind):
     scores = scores_of(some_scores(3, 20, 4))
     alone = compare(scores_of(some_scores(3, 20, 4)[:, :2]), interval=kind, replicates=5000)

@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from heldout.errors import InputError
 from heldout.infer.intervals.folds import (
     conservative_z,
-    corrected_f,
     corrected_t,
     naive_z,
     nested_cv,
     nested_term,
 )
-from heldout.infer.simultaneous.blocks import anova
 from heldout.infer.tests.paired import corrected_t_test
 
 Z = 1.959963984540054
@@ -161,20 +159,3 @@ def test_bad_pairs():
         conservative_z([0.1], [(0.1, 0.2, 0.3)])  # type: ignore[list-item]
     with pytest.raises(InputError, match="not a finite number"):
         conservative_z([0.1], [(0.1, math.nan)])
-
-
-def test_corrected_f_of_two_systems_is_the_square_of_the_corrected_t():
-    generator = np.random.default_rng(7)
-    scores = generator.random((10, 2))
-    t = corrected_t_test(scores[:, 0] - scores[:, 1], 1 / 9)
-    f = corrected_f(scores, 1 / 9)
-    assert f.f == pytest.approx(t.statistic**2)
-    assert f.p == pytest.approx(t.p)
-    assert (f.df, f.df_error) == (1, 9)
-
-
-def test_corrected_f_is_smaller_than_f_and_knows_no_variation():
-    scores = np.random.default_rng(8).random((10, 4))
-    assert corrected_f(scores, 1 / 9).f == pytest.approx(anova(scores).systems.f / (1 + 10 / 9))
-    assert corrected_f(scores, 1 / 9).p > anova(scores).systems.p
-    assert corrected_f(np.ones((5, 3)), 0.25).p == 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from heldout.errors import InputError
 from heldout.infer.tests import randomization
 from heldout.infer.tests.paired import mcnemar_test
-from heldout.infer.tests.randomization import randomization_interval, randomization_test
+from heldout.infer.tests.randomization import randomization_test
 
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
 B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
@@ -169,12 +169,7 @@ def test_threads_do_not_matter(monkeypatch):
     found = []
     for threads in ("1", "2", "5"):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        found.append(
-            (
-                randomization_test(values, replicates=140_000),
-                randomization_interval(values, replicates=20_000),
-            )
-        )
+        found.append(randomization_test(values, replicates=140_000))
     assert found[0] == found[1] == found[2]
 
 
@@ -196,45 +191,11 @@ def test_seeds_matter():
         (lambda: randomization_test([0.1, 0.2], seed=-1), "seed=-1"),
         (lambda: randomization_test(smooth(400), method="exact"), "too many"),
         (lambda: randomization_test(smooth(4000), method="grid"), "too many"),
-        (lambda: randomization_interval([0.1, 0.2], level=95), "level=95"),
     ],
 )
 def test_bad_input(call, words):
     with pytest.raises(InputError, match=words):
         call()
-
-
-@given(st.lists(st.floats(-5, 5).map(lambda x: round(x, 3)), min_size=6, max_size=9))
-def test_interval_holds_what_the_exact_test_does_not_reject(values):
-    values = np.array(values)
-    found = randomization_interval(values)
-    gap = 1e-6
-    for bound, outward in ((found.low, -1), (found.high, 1)):
-        inside = by_counting(values - (bound - outward * gap), "two-sided")
-        outside = by_counting(values - (bound + outward * gap), "two-sided")
-        if found.high - found.low > 2 * gap:
-            assert inside > 0.05
-        assert outside <= 0.05 + 1e-12
-
-
-def test_interval_of_many_units_agrees_with_the_test():
-    values = smooth(60, 1)
-    found = randomization_interval(values)
-    for bound in (found.low, found.high):
-        assert randomization_test(values - bound).p == pytest.approx(0.05, abs=0.004)
-    assert found.low < found.estimate < found.high
-    flipped = randomization_interval(-values)
-    assert (flipped.low, flipped.high) == pytest.approx((-found.high, -found.low), abs=1e-12)
-
-
-def test_interval_of_few_units_is_unbounded():
-    found = randomization_interval([0.1, 0.3, 0.2, 0.4, 0.1])
-    assert (found.low, found.high) == (-math.inf, math.inf)
-
-
-def test_interval_of_constant_differences_is_a_point():
-    found = randomization_interval([0.25] * 40)
-    assert (found.low, found.high) == pytest.approx((0.25, 0.25))
 
 
 def test_a_large_count_is_written_as_a_power():

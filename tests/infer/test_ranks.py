@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.tests.ranks import average_ranks, friedman, iman_davenport, nemenyi
+from heldout.infer.tests.ranks import average_ranks, friedman, nemenyi
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,6 @@ def test_scipy(cells):
 
 def test_rounding_is_a_tie():
     assert average_ranks([[0.1 + 0.2, 0.3], [1.0, 2.0]])[0].tolist() == [1.5, 1.5]
-
-
-def test_iman_davenport_from_chi_squared():
-    scores = np.random.default_rng(3).random((12, 4))
-    chi2, found = friedman(scores).statistic, iman_davenport(scores)
-    f = 11 * chi2 / (12 * 3 - chi2)
-    assert found.statistic == pytest.approx(f)
-    assert found.p == pytest.approx(stats.f.sf(f, 3, 33))
-
-
-def test_all_units_agree():
-    found = iman_davenport([[1, 2, 3], [2, 3, 4], [0, 5, 6]])
-    assert math.isinf(found.statistic)
-    assert found.p == 0
 
 
 def test_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 
 import numpy as np
@@ -15,8 +14,6 @@ from heldout.errors import InputError
 from heldout.infer.simultaneous.tukey import (
     compact_letters,
     tukey_hsd,
-    tukey_hsd_replicates,
-    tukey_kramer,
 )
 
 # Hit rate at 3 on ten folds.
@@ -66,23 +63,6 @@ SAKAI = (
     / 10
 )
 
-# R's warpbreaks, wool x tension (L, M, H) x nine replicates.
-WARPBREAKS = np.array(
-    [
-        [
-            [26, 30, 54, 25, 70, 52, 51, 26, 67],
-            [18, 21, 29, 17, 12, 18, 35, 30, 36],
-            [36, 21, 24, 18, 10, 43, 28, 15, 26],
-        ],
-        [
-            [27, 14, 29, 19, 29, 31, 41, 20, 44],
-            [42, 26, 19, 16, 39, 28, 21, 39, 29],
-            [20, 21, 24, 17, 13, 15, 15, 16, 28],
-        ],
-    ],
-    dtype=float,
-)
-
 
 def by_pair(pairs):
     return {(pair.first, pair.second): pair for pair in pairs}
@@ -110,48 +90,6 @@ def test_sakai():
     assert found[2, 1].p == pytest.approx(0.8549631811, abs=1e-10)
     # Not the one-way p-values (.3941, ...), which leave differences between topics in the error.
     assert stats.tukey_hsd(*SAKAI.T).pvalue[0, 1] == pytest.approx(0.3941, abs=5e-5)
-
-
-def test_warpbreaks():
-    found = by_pair(tukey_hsd_replicates(WARPBREAKS))
-    assert found[2, 1].p == pytest.approx(0.44742102, abs=1e-8)
-    assert found[2, 0].p == pytest.approx(0.00112179, abs=1e-8)
-    assert found[1, 0].p == pytest.approx(0.03362622, abs=1e-8)
-
-
-def test_kramer_is_the_same_when_used_equally():
-    wool, tension, _ = np.indices(WARPBREAKS.shape).reshape(3, -1)
-    pairs = tukey_kramer(WARPBREAKS.ravel(), tension, wool)
-    for ours, theirs in zip(pairs, tukey_hsd_replicates(WARPBREAKS), strict=True):
-        assert ours == pytest.approx(theirs)
-
-
-def test_kramer_with_unequal_use():
-    wool, tension, number = np.indices(WARPBREAKS.shape).reshape(3, -1)
-    keep = (number < 6) | (tension != wool)
-    y, wool, tension = WARPBREAKS.ravel()[keep], wool[keep], tension[keep]
-    design = np.column_stack([np.ones(len(y)), wool == 1, tension == 1, tension == 2])
-    estimates, (squares,), *_ = np.linalg.lstsq(design.astype(float), y)
-    contrast, freedom = np.array([0, 0, -1, 1]), len(y) - 4
-    variance = squares / freedom * contrast @ np.linalg.inv(design.T @ design) @ contrast
-    t = contrast @ estimates / math.sqrt(variance)
-    # statsmodels 0.15.0: OLS(y, design).fit().t_test(contrast)
-    assert (t, freedom) == (pytest.approx(-0.9147274662521), 44)
-    found = by_pair(tukey_kramer(y, tension, wool))[2, 1]
-    assert found.difference == pytest.approx(-3.5282051282051)
-    q = abs(t) * math.sqrt(2)
-    assert found.p == pytest.approx(stats.studentized_range.sf(q, 3, freedom), abs=1e-8)
-
-
-def test_error_terms():
-    values = np.random.default_rng(7).normal(size=(6, 3, 4))
-    cells = tukey_hsd(values.mean(2))
-    for ours, theirs in zip(tukey_hsd_replicates(values, error="interaction"), cells, strict=True):
-        assert ours == pytest.approx(theirs)
-    within = tukey_hsd_replicates(values, error="within")[0]
-    mse = values.var(axis=2, ddof=1).mean()
-    q = abs(within.difference) / math.sqrt(mse / 24)
-    assert within.p == pytest.approx(stats.studentized_range.sf(q, 3, 54), abs=1e-8)
 
 
 def test_interval_and_p_agree():
@@ -216,24 +154,7 @@ def test_refused():
         tukey_hsd([[1], [2]])
     with pytest.raises(InputError, match="level=95"):
         tukey_hsd([[1, 2], [2, 4]], level=95)
-    with pytest.raises(InputError, match="error='all'"):
-        tukey_hsd_replicates(WARPBREAKS, error="all")
     with pytest.raises(InputError, match="is not a pair"):
         compact_letters(3, [(0, 3)])
     with pytest.raises(InputError, match="order"):
         compact_letters(3, [], [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("values", "systems", "units", "says"),
-    [
-        ([1, 2, 3], [0, 1], [0, 0], "one length"),
-        ([1, 2, math.nan], [0, 1, 0], [0, 0, 0], "number 3"),
-        ([1, 2, 3], [0, 2, 0], [0, 0, 0], "consecutive numbers from 0"),
-        ([1, 2, 3, 4], [0, 0, 1, 1], [0, 0, 1, 1], "not connected by common units"),
-        ([1, 2, 3], [0, 1, 0], [0, 0, 1], "too few to estimate the error"),
-    ],
-)
-def test_kramer_refuses(values, systems, units, says):
-    with pytest.raises(InputError, match=says):
-        tukey_kramer(values, systems, units)

@@ -45,7 +45,6 @@ TEST_WORDS: Final = {
     "randomization": "Fisher's randomization test of the means (default); also fisher, permutation",
     "t": "paired t test of the means (shown beside it by default); also student",
     "bootstrap-shift": "bootstrap test of the means, for 100 units or more; also bootstrap",
-    "bootstrap-shift-studentized": "the same with a t statistic",
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test of wins against losses",
     "mcnemar": "McNemar's test for scores of 0 and 1 (default for them)",

@@ -21,8 +21,8 @@ __all__ = [
 ]
 
 TESTS: Final = (
-    *("randomization", "t", "bootstrap-shift", "bootstrap-shift-studentized"),
-    *("wilcoxon", "sign", "mcnemar", "corrected-t", "retuned-t", "prediction-powered"),
+    *("randomization", "t", "bootstrap-shift", "wilcoxon", "sign", "mcnemar"),
+    *("corrected-t", "retuned-t", "prediction-powered"),
 )
 OTHER_NAMES: Final = {
     "fisher": "randomization",

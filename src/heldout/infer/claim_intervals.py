@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["INTERVALS", "PLUS_FOUR", "Coverage", "claim_intervals", "interval_coverage"]
 
-INTERVALS: Final = ("t", "percentile", "bca", "randomization")
+INTERVALS: Final = ("t", "percentile", "bca")
 
 PLUS_FOUR: Final = "plus four"
 """How the method of an interval ends that is wider because few units differ."""

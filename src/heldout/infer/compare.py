@@ -89,10 +89,9 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         Compare all others with this system. Of two systems the first is the baseline; of results
         that of the experiment.
     tests
-        ``randomization``, ``t``, ``bootstrap-shift``, ``bootstrap-shift-studentized``,
-        ``wilcoxon``, ``sign``, ``mcnemar``, ``corrected-t``, ``retuned-t`` (of systems that were
-        tuned in folds), ``prediction-powered`` (with `machine`); by default those that fit the
-        design.
+        ``randomization``, ``t``, ``bootstrap-shift``, ``wilcoxon``, ``sign``, ``mcnemar``,
+        ``corrected-t``, ``retuned-t`` (of systems that were tuned in folds), ``prediction-powered``
+        (with `machine`); by default those that fit the design.
         The first gives the verdict. Scores that are not means over units have their own tests:
         ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
     alternative
@@ -105,8 +104,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         ``romano-wolf`` (the default for three or more systems), ``tukey`` (all pairs), ``holm``
         (the default for folds, and where `tests` are named), ``bonferroni``, ``bh``.
     interval
-        Of differences: ``t``, ``percentile``, ``bca``, ``randomization`` (inversion of the test);
-        by default the one that belongs to the correction, else ``t``, or ``t`` corrected for folds.
+        Of differences: ``t``, ``percentile``, ``bca``; by default the one that belongs to the
+        correction, else ``t``, or ``t`` corrected for folds.
         Several intervals are simultaneous, unless the correction has no such intervals (``bh``).
     test_share
         n_test / n_train, when the units are folds of a cross-validation.

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from heldout.infer.claim_intervals import Coverage
     from heldout.infer.default_analysis import Advice
     from heldout.infer.effects import Effects
-    from heldout.infer.intervals.folds import FoldF
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.results import Alternative
     from heldout.infer.simultaneous.blocks import Anova, Sphericity
@@ -111,8 +110,6 @@ class Comparison:
         each alone (``unadjusted``), or to the only one (``single``).
     correction_detail
         How a correction that resamples or enumerates computed its p-values.
-    fold_f
-        The analysis of variance, corrected for overlapping folds.
     test_share
         n_test / n_train, if the units are folds.
     linearised
@@ -133,11 +130,10 @@ class Comparison:
     claims: tuple[Claim, ...]
     anova: Anova | None
     sphericity: Sphericity | None
-    friedman: tuple[Friedman, Friedman, Nemenyi] | None
+    friedman: tuple[Friedman, Nemenyi] | None
     seed: int
     coverage: Coverage = "single"
     correction_detail: str = ""
-    fold_f: FoldF | None = None
     test_share: float | None = None
     linearised: bool = False
     machine: MachineEstimates | None = None

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.infer.effects import Effects
-    from heldout.infer.intervals.folds import FoldF
     from heldout.infer.scoring.base import Scoring
 
 __all__ = ["REPLICATES", "CompareSettings", "make_comparison"]
@@ -150,7 +149,6 @@ def make_comparison(
         settings.seed,
         interval_coverage(advice.correction),
         adjusted.detail,
-        _fold_f(design),
         settings.test_share,
         scoring.linearised,
         _machine(design),
@@ -238,24 +236,15 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
         return None, None, None
     values = scores.values
-    # Mauchly's test needs more units than systems.
+    # The covariance of the systems needs more units than systems.
     enough = len(scores.units) > len(scores.systems)
     sphericity = blocks.sphericity(values) if enough else None
     better_first = values if scores.higher_is_better else -values
     by_rank = (
         ranks.friedman(better_first),
-        ranks.iman_davenport(better_first),
         ranks.nemenyi(better_first, design.level),
     )
     return blocks.anova(values), sphericity, by_rank
-
-
-def _fold_f(design: Design) -> FoldF | None:
-    from heldout.infer.intervals.folds import corrected_f  # SciPy
-
-    if design.test_share is None or len(design.scores.systems) < 3:
-        return None
-    return corrected_f(design.scores.values, design.test_share)
 
 
 def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:

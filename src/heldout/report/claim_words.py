@@ -31,7 +31,6 @@ _NAMES = {
     "t": "paired t test",
     "randomization": "Fisher's randomization test",
     "bootstrap-shift": "bootstrap-shift test",
-    "bootstrap-shift-studentized": "studentized bootstrap-shift test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "sign": "sign test",
     "mcnemar": "McNemar's test",
@@ -230,41 +229,30 @@ def _together(comparison: Comparison) -> list[str]:
 
 
 def _over_folds(comparison: Comparison) -> str:
-    found = comparison.fold_f
-    if found is None:
-        return ""
-    return (
-        "; this takes folds for independent: with the variance corrected for their overlap "
-        f"F = {found.f:.3f}, {p_words(found.p)}"
-    )
+    return "" if comparison.test_share is None else "; this takes folds for independent"
 
 
 def _sphericity(comparison: Comparison) -> str:
     found = comparison.sphericity
-    if found is None or math.isnan(found.w):
+    if found is None:
         return ""
     return (
-        f"; Mauchly's W {found.w:.3f}, {p_words(found.p)}, Greenhouse-Geisser epsilon "
-        f"{found.greenhouse_geisser:.3f} gives {p_words(found.corrected_p)}"
+        f"; Greenhouse-Geisser epsilon {found.greenhouse_geisser:.3f} gives "
+        f"{p_words(found.corrected_p)}"
     )
 
 
 def _by_ranks(comparison: Comparison) -> list[str]:
     if comparison.friedman is None:
         return []
-    plain, davenport, nemenyi = comparison.friedman
-    statistic = (
-        f"Iman-Davenport {davenport.statistic:.3f}, {p_words(davenport.p)}"
-        if math.isfinite(davenport.statistic)
-        else "Iman-Davenport's F is infinite, as all units rank the systems alike"
-    )
+    friedman, nemenyi = comparison.friedman
     folds = (
         "; ranks take folds for independent, and no correction is known"
-        if comparison.fold_f is not None
+        if comparison.test_share is not None
         else ""
     )
     line = (
-        f"By ranks: Friedman {plain.statistic:.3f}, {p_words(plain.p)}; {statistic}; Nemenyi's "
+        f"By ranks: Friedman {friedman.statistic:.3f}, {p_words(friedman.p)}; Nemenyi's "
         f"critical difference of mean ranks {nemenyi.critical_difference:.3f}{folds}."
     )
     return [line]

@@ -321,7 +321,6 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
             )
         ],
         "anova": anova._asdict() if anova is not None else None,
-        "anova_corrected_for_folds": comparison.fold_f,
         "sphericity": sphericity._asdict() if sphericity is not None else None,
         "ranks": comparison.friedman,
         **({} if comparison.machine is None else {"machine": machine_dict(comparison)}),

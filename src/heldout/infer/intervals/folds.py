@@ -1,4 +1,4 @@
-"""Intervals for one system scored by cross-validation or repeated splits, and F for several.
+"""Intervals for one system scored by cross-validation or repeated splits.
 
 Scores of folds are not independent: training sets overlap, and every test fold is training data of
 the other models. The four intervals differ in how they account for this.
@@ -19,15 +19,11 @@ from heldout.infer.tests.paired import check_share
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import ArrayLike
-
     from heldout.data.words import Floats
 
 __all__ = [
-    "FoldF",
     "NestedTerm",
     "conservative_z",
-    "corrected_f",
     "corrected_t",
     "naive_z",
     "nested_cv",
@@ -100,57 +96,6 @@ def corrected_t(fold_scores: Iterable[float], test_share: float, level: float = 
     variance = float(scores.var(ddof=1)) * (1.0 / splits + check_share(test_share))
     half = t_quantile(level, splits - 1) * math.sqrt(variance)
     return _around(float(scores.mean()), half, level, "corrected t over folds")
-
-
-class FoldF(NamedTuple):
-    """The F ratio of the systems, corrected for overlapping folds.
-
-    Parameters
-    ----------
-    f, p
-        The ratio and its upper tail; NaN and 1 if nothing varies.
-    df, df_error
-        The degrees of freedom.
-    """
-
-    f: float
-    p: float
-    df: int
-    df_error: int
-
-
-def corrected_f(scores: ArrayLike, test_share: float) -> FoldF:
-    """Return the analysis of variance over folds, with the variance corrected as in `corrected_t`.
-
-    In the F ratio of `heldout.infer.simultaneous.blocks.anova` the variance of a mean over J folds
-    is 1/J that of a fold; here it is 1/J + n_test/n_train, so that F is divided by
-    1 + J n_test/n_train. For two systems it is the square of the corrected resampled t. The
-    extension to several systems is ours; its authors did not evaluate it.
-
-    Parameters
-    ----------
-    scores
-        Folds x systems, complete.
-    test_share
-        n_test / n_train of one split: 1/9 for ten folds.
-
-    References
-    ----------
-    Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
-
-    Examples
-    --------
-    >>> found = corrected_f([[1, 2, 4], [2, 4, 5], [3, 3, 6], [1, 4, 4]], 1 / 3)
-    >>> round(found.f, 3), round(found.p, 4)
-    (6.943, 0.0275)
-    """
-    from heldout.infer.simultaneous.blocks import anova, f_tail  # SciPy
-
-    table = anova(scores)
-    splits = table.blocks.df + 1
-    f = table.systems.f / (1 + splits * check_share(test_share))
-    df, rest = table.systems.df, table.residual.df
-    return FoldF(f, f_tail(f, df, rest), df, rest)
 
 
 def conservative_z(

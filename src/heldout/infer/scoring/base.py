@@ -66,8 +66,8 @@ class MeanScoring:
     test_share
         n_test / n_train, if the units are folds.
     interval
-        Of differences: ``t``, ``percentile``, ``bca``, ``randomization``; empty for t, corrected
-        for folds if the units are folds.
+        Of differences: ``t``, ``percentile``, ``bca``; empty for t, corrected for folds if the
+        units are folds.
     replicates, seed
         Of all resampling.
     """
@@ -115,13 +115,9 @@ class MeanScoring:
             return randomization.randomization_test(
                 gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
             )
-        if test.startswith("bootstrap-shift"):
+        if test == "bootstrap-shift":
             return bootstrap.shift_test(
-                gaps,
-                alternative=alternative,
-                studentized=test.endswith("studentized"),
-                replicates=self.replicates,
-                seed=self.seed,
+                gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
             )
         plain: dict[str, Callable[..., Outcome]] = {
             "t": paired.t_test,
@@ -134,17 +130,13 @@ class MeanScoring:
         """Return the requested interval; by default t, or t corrected for folds."""
         from heldout.infer.intervals import folds  # SciPy
         from heldout.infer.intervals import units as intervals
-        from heldout.infer.tests import bootstrap, randomization  # SciPy
+        from heldout.infer.tests import bootstrap  # SciPy
 
         gaps = self.gaps(pair)
         if not self.interval and self.test_share is not None:
             return folds.corrected_t(gaps, self.test_share, level)
         if self.interval in ("", "t"):
             return intervals.t_interval(gaps, level)
-        if self.interval == "randomization":
-            return randomization.randomization_interval(
-                gaps, level=level, replicates=self.replicates, seed=self.seed
-            )
         bounds: Literal["percentile", "bca"] = (
             "percentile" if self.interval == "percentile" else "bca"
         )

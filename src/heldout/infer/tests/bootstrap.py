@@ -55,7 +55,6 @@ def shift_test(
     alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
-    studentized: bool = False,
     method: ShiftMethod = "auto",
 ) -> Outcome:
     """Return the bootstrap-shift test of the mean difference [1]_ [2]_.
@@ -77,8 +76,6 @@ def shift_test(
         ``two-sided``, ``greater`` or ``less``.
     replicates, seed
         Of the resampling, if the p-value is not exact.
-    studentized
-        Compare t statistics instead of means (always by Monte Carlo).
     method
         ``auto``: exact by enumeration for few units, exact by convolution for differences on a
         lattice, else Monte Carlo with p = (c + 1) / (B + 1); or one of them by name.
@@ -108,31 +105,19 @@ def shift_test(
     check_draws(replicates, seed)
     if method not in get_args(ShiftMethod):
         raise InputError(f"method={method!r}: expected one of {', '.join(get_args(ShiftMethod))}")
-    name = "studentized bootstrap-shift" if studentized else "bootstrap-shift"
-    answer = _all_zero(values, name)
-    if answer is None and studentized:
-        answer = _studentized(values, alternative, replicates, seed, method)
-    elif answer is None:
-        answer = _plain(values, alternative, replicates, seed, method)
-    statistic = _t_statistic(values) if studentized else float(values.mean())
-    return answer.outcome(name, statistic, alternative, len(values))
+    answer = _all_zero(values) or _plain(values, alternative, replicates, seed, method)
+    return answer.outcome("bootstrap-shift", float(values.mean()), alternative, len(values))
 
 
-def _all_zero(values: Floats, name: str) -> PValue | None:
+def _all_zero(values: Floats) -> PValue | None:
     if not values.any():
         return PValue(1.0, "exact", 0.0, "all differences are 0")
     if np.ptp(values) <= TIE * float(np.abs(values).max()):
         raise InputError(
-            f"{name}: all {len(values)} differences are {values[0]:g}, so all resamples are equal: "
-            "use the randomization test"
+            f"bootstrap-shift: all {len(values)} differences are {values[0]:g}, so all resamples "
+            "are equal: use the randomization test"
         )
     return None
-
-
-def _t_statistic(values: Floats) -> float:
-    if not values.any():
-        return 0.0
-    return float(values.mean() / (values.std(ddof=1) / math.sqrt(len(values))))
 
 
 def _plain(
@@ -161,27 +146,6 @@ def _count_out(shifted: Floats, observed: float, tie: float, alternative: Altern
     if alternative == "greater":
         return int(np.count_nonzero(shifted >= observed - tie))
     return int(np.count_nonzero(shifted <= observed + tie))
-
-
-def _studentized(
-    values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
-) -> PValue:
-    if method == "exact":
-        raise InputError(
-            "method='exact' is not available for the studentized bootstrap-shift: use "
-            "method='auto', or studentized=False"
-        )
-    units, observed = len(values), _t_statistic(values)
-    centered = values - values.mean()
-    count = 0
-    for sums, squares in drawn_sums([centered, centered**2], replicates, seed):
-        spread = np.maximum(squares - sums**2 / units, 0) * units / (units - 1)
-        # A resample of equal units has no variance up to rounding: its t is infinite, or 0.
-        flat = spread <= TIE * squares * units
-        deviation = np.sqrt(np.where(flat, 1.0, spread))
-        scaled = np.where(flat & (sums != 0), np.copysign(np.inf, sums), sums / deviation)
-        count += _count_out(scaled, observed, TIE * abs(observed), alternative)
-    return PValue.monte_carlo(count, replicates, seed)
 
 
 def _exact(values: Floats, alternative: Alternative, wait: float) -> PValue | None:

@@ -1,4 +1,4 @@
-"""Fisher's paired randomization test, exact where feasible, and the interval that inverts it."""
+"""Fisher's paired randomization test, exact where feasible."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ import numpy as np
 
 from heldout.data.notes import power_text
 from heldout.errors import InputError
-from heldout.infer.levels import check_fraction
 from heldout.infer.results import (
     TIE,
     Alternative,
-    Interval,
     Outcome,
     PValue,
     as_values,
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
 
-__all__ = ["Method", "randomization_interval", "randomization_test"]
+__all__ = ["Method", "randomization_test"]
 
 Method = Literal["auto", "exact", "grid", "monte carlo"]
 
@@ -267,73 +265,3 @@ def _monte_carlo(case: _Case, replicates: int, seed: int) -> PValue:
         statistics = np.abs(sums) if case.two else sums
         count += int(np.count_nonzero(statistics >= case.threshold))
     return PValue.monte_carlo(count, replicates, seed)
-
-
-def randomization_interval(
-    differences: Iterable[float],
-    *,
-    level: float = 0.95,
-    replicates: int = 100_000,
-    seed: int = 0,
-) -> Interval:
-    """Return the interval of mean differences that the two-sided randomization test accepts.
-
-    The test of "the mean is s" flips the signs of the differences minus s. Flipping the units of a
-    subset makes the sum at least as large exactly if the mean of the subset is at most s. The
-    one-sided p is therefore the share of subsets with a mean of at most s (the empty subset always
-    counts), and no search is needed: the bounds are order statistics of the means of subsets
-    (Hartigan's typical values [1]_). Up to 16 units all subsets are used, else random ones.
-
-    Parameters
-    ----------
-    differences
-        First system minus second, one number per unit.
-    level
-        The confidence level.
-    replicates, seed
-        Of the random subsets.
-
-    Returns
-    -------
-    Interval
-        Unbounded if there are too few units to reject at all (5 at level .95).
-
-    References
-    ----------
-    .. [1] Hartigan, J. A. (1969). Using subsample values as typical values. Journal of the
-       American Statistical Association 64, 1303-1317.
-
-    Examples
-    --------
-    >>> maize = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
-    >>> found = randomization_interval(maize)
-    >>> round(found.low, 2), round(found.high, 2)
-    (-0.17, 41.0)
-    """
-    values = as_values(differences, "differences")
-    check_draws(replicates, seed)
-    check_fraction(level)
-    sums, sizes = _subsets(values, replicates, seed)
-    kept = sizes > 0.5  # sizes are integers, stored as floats
-    means = np.sort(sums[kept] / sizes[kept])
-    # `sums` has all assignments but the observed one, which is added: p = (c + 1) / (B + 1).
-    reject = math.floor((1 - level) / 2 * (len(sums) + 1) * (1 + TIE))
-    reject -= len(sums) - len(means)  # random empty subsets always count
-    low, high = -math.inf, math.inf
-    if reject >= 1:
-        low, high = float(means[reject - 1]), float(means[-reject])
-    return Interval(float(values.mean()), low, high, level, "randomization inversion")
-
-
-ALL_SUBSETS: Final = 16
-
-
-def _subsets(values: Floats, replicates: int, seed: int) -> tuple[Floats, Floats]:
-    """Return sums and sizes of subsets of the units: all but the empty one, or random ones."""
-    ones = np.ones(len(values))
-    if len(values) <= ALL_SUBSETS:
-        signed, signs = all_signed_sums(values)[1:], all_signed_sums(ones)[1:]
-    else:  # equal seeds: equal subsets
-        signed = np.concatenate(list(signed_sums(values, replicates, seed)))
-        signs = np.concatenate(list(signed_sums(ones, replicates, seed)))
-    return (values.sum() + signed) / 2, (len(values) + signs) / 2

@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
 
-__all__ = ["Friedman", "Nemenyi", "average_ranks", "friedman", "iman_davenport", "nemenyi"]
+__all__ = ["Friedman", "Nemenyi", "average_ranks", "friedman", "nemenyi"]
 
 
 class Friedman(NamedTuple):
-    """The outcome of Friedman's test, or of its refinement.
+    """The outcome of Friedman's test.
 
     Parameters
     ----------
     test
-        ``friedman`` or ``iman-davenport``.
+        ``friedman``.
     statistic
-        Chi-squared, or F.
+        Chi-squared.
     df
-        Its degrees of freedom: one number, or two.
+        Its degrees of freedom.
     p
         The p-value.
     ranks
@@ -125,38 +125,6 @@ def friedman(scores: ArrayLike) -> Friedman:
     statistic, df = _chi_squared(ranks), ranks.shape[1] - 1
     p = float(chdtrc(df, statistic))
     return Friedman("friedman", statistic, (df,), p, tuple(ranks.mean(0).tolist()))
-
-
-def iman_davenport(scores: ArrayLike) -> Friedman:
-    """Return the F statistic of Iman and Davenport, less conservative than Friedman's chi-squared.
-
-    Parameters
-    ----------
-    scores
-        Units x systems, complete.
-
-    Returns
-    -------
-    Friedman
-        F with k - 1 and (k - 1)(n - 1) degrees of freedom; infinite, with p = 0, if all units
-        rank the systems identically.
-
-    References
-    ----------
-    R. L. Iman and J. M. Davenport, Approximations of the critical region of the Friedman
-    statistic, Commun. Stat. A 9 (1980) 571-595.
-    """
-    from scipy.special import fdtrc  # slow to import
-
-    ranks = average_ranks(scores)
-    units, systems = ranks.shape
-    df = (systems - 1, (systems - 1) * (units - 1))
-    chi2 = _chi_squared(ranks)
-    room = units * (systems - 1) - chi2
-    agreed = room <= TIE * units * systems
-    statistic = math.inf if agreed else (units - 1) * chi2 / room
-    p = 0.0 if agreed else float(fdtrc(*df, statistic))
-    return Friedman("iman-davenport", statistic, df, p, tuple(ranks.mean(0).tolist()))
 
 
 def nemenyi(scores: ArrayLike, level: float = 0.95) -> Nemenyi:

@@ -234,7 +234,7 @@ def _null(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChar
 
 
 def _ranks(comparison: Comparison, unit: str) -> NamedChart:
-    friedman, _, nemenyi = comparison.friedman or (None, None, None)
+    friedman, nemenyi = comparison.friedman or (None, None)
     assert friedman is not None  # noqa: S101 - asked before
     assert nemenyi is not None  # noqa: S101
     frame = critical_difference_data(comparison.scores.systems, nemenyi)

@@ -17,7 +17,6 @@ __all__ = ["bibliography", "comparison_methods", "measure_methods", "model_metho
 
 _SAME: Final = {
     "bootstrap-shift": "bootstrap",
-    "bootstrap-shift-studentized": "bootstrap",
     "percentile": "bootstrap",
     "bca": "bootstrap",
 }
