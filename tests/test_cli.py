@@ -305,23 +305,6 @@ def test_qrels_are_joined_by_commas(capsys, files):
     assert joined == printed(capsys, "eval", "qrels", "first.run").out
 
 
-def test_bad_lines_are_left_out_and_told(capsys, files):
-    (files / "bad.run").write_text(RUN + "one two\nq1 Q0 y 1 high first\n")
-    captured = printed(capsys, "eval", "qrels", "bad.run", "-m", "RR", "--skip-bad-lines")
-    assert captured.out == "run\tRR\nfirst\t0.4444\n"
-    told = captured.err.splitlines()
-    assert told[0].startswith("bad.run:7: 2 fields")
-    assert told[1].startswith("bad.run:8: score 'high'")
-    assert told[-1] == "2 bad lines ignored"
-
-
-def test_only_the_first_ten_bad_lines_are_told(capsys, files):
-    (files / "bad.run").write_text(RUN + "bad\n" * 25)
-    err = printed(capsys, "eval", "qrels", "bad.run", "--skip-bad-lines").err
-    assert err.count("; ignored\n") == 10
-    assert "25 bad lines ignored" in err
-
-
 def test_runs_of_one_tag_are_called_by_their_files(capsys, files):
     (files / "again.run").write_text(RUN)
     out = printed(capsys, "eval", "qrels", "first.run", "again.run", "-m", "RR").out

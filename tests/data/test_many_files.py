@@ -77,13 +77,6 @@ def test_the_error_names_the_first_wrong_file_and_its_line(files, count):
     assert "first in line 1" in error
 
 
-def test_ignored_lines_are_reported_without_other_processes(files):
-    files[3].write_text("q1 Q0 a 1 2 run\nbroken\n")
-    said, error = run(EVALUATE, "eval", "--skip-bad-lines", *files)
-    assert said[-1] == "0 forks, exit code 0"
-    assert f"{files[3]}:2: " in error
-
-
 def test_results_are_in_order_and_made_elsewhere_on_one_thread():
     code = """
 from heldout.data.parallel import threads
