@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout.data.columns import Library, frame_of
 from heldout.data.ids import is_float_text, pack_ids, respell
-from heldout.data.many_files import stream_files
 from heldout.data.parallel import run_threads
 from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
@@ -340,7 +339,7 @@ def evaluate_runs(
         return scores, None if twice is None else twice.score(score_by, run, parsed)
 
     scores, by_machine = [], []
-    for done, second in stream_files(score, items, forked=twice is None):
+    for done, second in map(score, items):
         scores.append(replace(done, queries=judgements.queries))  # not a copy for each run
         by_machine += [] if second is None else [second]
         if progress:
