@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 
 import polars as pl
 import pytest
@@ -440,3 +441,15 @@ def test_too_little_memory_is_said_in_one_line(tmp_path):
     said = ended.stderr.splitlines()[-1]  # loops may have been compiled, generators closed
     assert re.fullmatch(r"heldout: not enough memory.*: use a smaller .*", said)
     assert not [one.name for one in tmp_path.iterdir() if "index" in one.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_judgements_can_come_from_a_named_pipe(tmp_path, capsys):
+    """A pipe can be read only once, so that it is not looked at before it is read."""
+    pipe, run = tmp_path / "pipe", tmp_path / "a.run"
+    os.mkfifo(pipe)
+    run.write_text("q1 Q0 a 1 2.0 t\n")
+    writer = threading.Thread(target=pipe.write_text, args=("q1 0 a 1\n",), daemon=True)
+    writer.start()
+    main(["eval", str(pipe), str(run), "-m", "AP", "--quiet"])
+    assert capsys.readouterr().out == "run\tAP\nt\t1.0000\n"
