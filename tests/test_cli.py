@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 
 import polars as pl
 import pytest
@@ -305,23 +306,6 @@ def test_qrels_are_joined_by_commas(capsys, files):
     assert joined == printed(capsys, "eval", "qrels", "first.run").out
 
 
-def test_bad_lines_are_left_out_and_told(capsys, files):
-    (files / "bad.run").write_text(RUN + "one two\nq1 Q0 y 1 high first\n")
-    captured = printed(capsys, "eval", "qrels", "bad.run", "-m", "RR", "--skip-bad-lines")
-    assert captured.out == "run\tRR\nfirst\t0.4444\n"
-    told = captured.err.splitlines()
-    assert told[0].startswith("bad.run:7: 2 fields")
-    assert told[1].startswith("bad.run:8: score 'high'")
-    assert told[-1] == "2 bad lines ignored"
-
-
-def test_only_the_first_ten_bad_lines_are_told(capsys, files):
-    (files / "bad.run").write_text(RUN + "bad\n" * 25)
-    err = printed(capsys, "eval", "qrels", "bad.run", "--skip-bad-lines").err
-    assert err.count("; ignored\n") == 10
-    assert "25 bad lines ignored" in err
-
-
 def test_runs_of_one_tag_are_called_by_their_files(capsys, files):
     (files / "again.run").write_text(RUN)
     out = printed(capsys, "eval", "qrels", "first.run", "again.run", "-m", "RR").out
@@ -457,3 +441,15 @@ def test_too_little_memory_is_said_in_one_line(tmp_path):
     said = ended.stderr.splitlines()[-1]  # loops may have been compiled, generators closed
     assert re.fullmatch(r"heldout: not enough memory.*: use a smaller .*", said)
     assert not [one.name for one in tmp_path.iterdir() if "index" in one.name]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+def test_judgements_can_come_from_a_named_pipe(tmp_path, capsys):
+    """A pipe can be read only once, so that it is not looked at before it is read."""
+    pipe, run = tmp_path / "pipe", tmp_path / "a.run"
+    os.mkfifo(pipe)
+    run.write_text("q1 Q0 a 1 2.0 t\n")
+    writer = threading.Thread(target=pipe.write_text, args=("q1 0 a 1\n",), daemon=True)
+    writer.start()
+    main(["eval", str(pipe), str(run), "-m", "AP", "--quiet"])
+    assert capsys.readouterr().out == "run\tAP\nt\t1.0000\n"

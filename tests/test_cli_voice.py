@@ -160,14 +160,6 @@ def test_a_quiet_index_is_built_silently(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.usefixtures("files")
-def test_one_of_something_is_singular(tmp_path, capsys):
-    runs = (tmp_path / "baseline.run").read_text(encoding="utf-8")
-    (tmp_path / "bad.run").write_text(runs + "q1 Q0\n", encoding="utf-8")
-    main(["eval", "qrels.txt", "bad.run", "--skip-bad-lines"])
-    assert "1 bad line ignored" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("files")
 def test_an_example_can_be_written_silently(capsys):
     capsys.readouterr()
     main(["demo", "--files", "elsewhere", "--quiet"])

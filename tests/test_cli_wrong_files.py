@@ -106,11 +106,6 @@ def test_swapped_judgements_and_run_are_named(capsys, command):
     )
 
 
-def test_swapped_files_are_named_though_bad_lines_may_be_left_out(capsys):
-    said = refused(capsys, "eval", "a.run", "q.txt", "--skip-bad-lines")
-    assert "a.run looks like a run" in said
-
-
 @pytest.mark.parametrize("name", ["r.json", "r.csv", "r.tsv", "r.parquet", "r.run.gz"])
 def test_a_run_of_any_format_is_known_in_the_place_of_judgements(capsys, files, name):
     Run.read("a.run").write(files / name)

@@ -123,18 +123,6 @@ def test_line_numbers_count_the_comments_above_a_header(tmp_path):
         read_run(tmp_path / "x.csv")
 
 
-def test_bad_rows_of_a_table_can_be_left_out(tmp_path):
-    (tmp_path / "x.csv").write_text("query_id,doc_id,score\nq,a,1\nq,b,x\nq,,2\nq,c,nan\n")
-    said = []
-    run = read_run(tmp_path / "x.csv", skip_bad_lines=True, report=said.append)
-    assert run.to_dict() == {"q": {"a": 1.0}}
-    assert [line.split(": ")[1] for line in said] == [
-        "'x' is not a number; ignored",
-        "no doc; ignored",
-        "'nan' is not a finite number; ignored",
-    ]
-
-
 @pytest.mark.parametrize(
     "frame",
     [

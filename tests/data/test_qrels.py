@@ -85,19 +85,6 @@ def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
         read_qrels(saved(tmp_path, text))
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["q 0 a 1\nq 0 b 1.5\nq 0 c 2\n", "query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n"],
-    ids=["TREC", "CSV"],
-)
-def test_a_grade_between_two_integers_can_be_ignored(tmp_path, text):
-    path = saved(tmp_path, text)
-    said = []
-    qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
-    assert qrels.to_dict() == {"q": {"a": 1, "c": 2}}
-    assert len(said) == 1
-
-
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])
 def test_a_grade_that_is_not_whole_is_refused_by_row(grade):
     with pytest.raises(InputError, match=r"document b \(row 2\).*not an integer"):

@@ -219,41 +219,6 @@ def test_further_bad_lines_are_counted_and_the_first_are_listed(tmp_path):
     assert message.endswith("(and 14 more bad lines: 2, 3, 5, 6, 7, 8, 9, 10, 11, …)")
 
 
-BAD = st.sampled_from(
-    ["only four fields here", "x", "q Q0 d 1 abc t", "q Q0 d 1 nan t", "q Q0 d 1"]
-)
-MIXED = st.lists(st.tuples(st.booleans(), BAD), min_size=1, max_size=20)
-
-
-@given(MIXED, st.integers(1, 100))
-def test_skipping_leaves_out_the_bad_lines_and_only_those(tmp_path_factory, lines, piece):
-    lines = [(True, ""), *lines]
-    path = tmp_path_factory.mktemp("skip") / "mixed.run"
-    texts = [f"q Q0 d{at} 1 {100 - at} t" if good else bad for at, (good, bad) in enumerate(lines)]
-    path.write_text("\n".join(texts) + "\n")
-    said: list[str] = []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(source_module, "PIECE", piece)
-        run = read_run(path, skip_bad_lines=True, report=said.append)
-    assert run.docs.tolist() == [f"d{at}" for at, (good, _) in enumerate(lines) if good]
-    numbers = [at + 1 for at, (good, _) in enumerate(lines) if not good]
-    assert [sentence.partition(": ")[0] for sentence in said] == [f"{path}:{n}" for n in numbers]
-    assert all(sentence.endswith("; ignored") for sentence in said)
-
-
-def test_bad_lines_of_qrels_are_skipped_too(tmp_path):
-    said: list[str] = []
-    path = saved(tmp_path, "q 0 a 1\nq 0 b\nq 0 c x\nq 0 d 0\n", "qrels")
-    qrels = read_qrels(path, skip_bad_lines=True, report=said.append)
-    assert qrels.to_dict() == {"q": {"a": 1, "d": 0}}
-    assert [one.partition(": ")[0] for one in said] == [f"{path}:2", f"{path}:3"]
-
-
-def test_nothing_left_after_skipping_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"my\.run has no rows"):
-        read_run(saved(tmp_path, "bad\n"), skip_bad_lines=True)
-
-
 @pytest.mark.parametrize("text", ["# only\n# comments\n", "\n\n", "\ufeff", " \t \n"])
 def test_a_file_without_rows_is_refused(tmp_path, text):
     with pytest.raises(InputError, match=r"my\.run has no rows: expected lines of 6: query Q0"):

@@ -78,7 +78,6 @@ _OF_RUNS: Final = {
     "docs": 0,
     "ties": "docid-desc",
     "single_precision": False,
-    "skip_bad_lines": False,
     "digits": None,
     "machine": None,
     "assume_random": False,
@@ -153,7 +152,6 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         action="store_true",
         help="store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do",
     )
-    add("--skip-bad-lines", action="store_true", help="ignore lines that cannot be read")
     _add_predictions(parser)
     add_text_options(parser)
     add_machine(parser)
@@ -246,13 +244,11 @@ def _eval_runs(options: argparse.Namespace) -> int:
     _refuse_trec_options(options)
     options.qrels, options.runs = judgements_and_runs(options)
     refuse_same_file(options.runs)
-    skipped = _Skipped(quiet=options.quiet)
-    reading: dict[str, Any] = {"skip_bad_lines": options.skip_bad_lines, "report": skipped}
     subtopics = options.format != "trec" and by_subtopic(options.measure)
-    judgements = read_qrels(*split_paths(options.qrels), subtopics=subtopics, **reading)
+    judgements = read_qrels(*split_paths(options.qrels), subtopics=subtopics)
     if options.queries is not None:
         judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
-    reading |= {"ties": options.ties, "single_precision": options.single_precision}
+    reading = {"ties": options.ties, "single_precision": options.single_precision}
     if options.machine is not None:
         _refuse_beside_machine(options)
         _show_estimates(_evaluate(judgements, options, reading), options)
@@ -260,7 +256,6 @@ def _eval_runs(options: argparse.Namespace) -> int:
         emit(_trec(judgements, options, reading), options.output)
     else:
         _show(_evaluate(judgements, options, reading), options)
-    skipped.summary()
     return 0
 
 
@@ -290,23 +285,6 @@ def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:
     if unknown and not quiet:
         _note(f"--queries: {len(unknown)} have no judgements: {', '.join(unknown[:5])}")
     return selected
-
-
-class _Skipped:
-    """Reports lines that were ignored: the first ten, then how many in all."""
-
-    def __init__(self, *, quiet: bool) -> None:
-        self._quiet = quiet
-        self._count = 0
-
-    def __call__(self, sentence: str) -> None:
-        self._count += 1
-        if self._count <= 10 and not self._quiet:
-            _note(sentence)
-
-    def summary(self) -> None:
-        if self._count:
-            _note(f"{self._count:,} bad line{'' if self._count == 1 else 's'} ignored")
 
 
 def _note(sentence: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -77,10 +78,11 @@ def given_task(options: argparse.Namespace) -> str:
         return str(options.task)
     if not options.files or "-" in options.files or not is_file(options.files[0]):
         return "ranking"  # a pipe can be read only once
-    from heldout.data.io.first_line import begins_with_judgement
-
-    if begins_with_judgement(options.files[0]):
-        return "ranking"
+    # Four fields with a grade are a judgement: what detects predictions is slow to import.
+    with suppress(OSError), open(options.files[0], "rb") as file:  # noqa: PTH123
+        fields = file.readline(4096).split()
+        if len(fields) == 4 and fields[3].isdigit() and b"," not in b"".join(fields):
+            return "ranking"
     from heldout.data.prediction_task import detect_task
 
     return detect_task(options.files) or "ranking"

@@ -35,7 +35,7 @@ def progress_bar(what: str, *, quiet: bool = False) -> Iterator[Callable[[int, i
     from rich.console import Console  # only for the bar
     from rich.progress import Progress
 
-    # Not refreshed by a thread: a process with one thread only can be forked (see `many_files`).
+    # Not refreshed by a thread, which would compete with those that compute.
     with Progress(console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task, drawn = bar.add_task(what, total=None), monotonic()
 

@@ -106,7 +106,6 @@ class Run:
         name: str | None = None,
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
-        skip_bad_lines: bool = False,
     ) -> Run:
         """Read a run file; see `heldout.read_run`."""
         from heldout.data.run_files import read_run  # circular import
@@ -116,7 +115,6 @@ class Run:
             name=name,
             ties=ties,
             single_precision=single_precision,
-            skip_bad_lines=skip_bad_lines,
         )
 
     @classmethod
@@ -337,12 +335,11 @@ class Qrels:
         path: str | os.PathLike[str],
         *more: str | os.PathLike[str],
         subtopics: bool = False,
-        skip_bad_lines: bool = False,
     ) -> Qrels:
         """Read and join qrels files; see `heldout.read_qrels`."""
         from heldout.data.run_files import read_qrels  # circular import
 
-        return read_qrels(path, *more, subtopics=subtopics, skip_bad_lines=skip_bad_lines)
+        return read_qrels(path, *more, subtopics=subtopics)
 
     @classmethod
     def from_dict(cls, judged: Mapping[str, Mapping[str, int]]) -> Qrels:

@@ -13,7 +13,7 @@ import numpy as np
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
-from heldout.data.io.delimited import refuse_or_report
+from heldout.data.io.delimited import refuse_bad
 from heldout.data.io.source import open_source
 from heldout.data.notes import named_few
 from heldout.data.run import Qrels, Run
@@ -67,8 +67,6 @@ def read_run(
     name: str | None = None,
     ties: TiePolicy = "docid-desc",
     single_precision: bool = False,
-    skip_bad_lines: bool = False,
-    report: Callable[[str], None] | None = None,
 ) -> Run:
     """Read a run.
 
@@ -85,19 +83,13 @@ def read_run(
         How documents with equal scores are ordered.
     single_precision
         Store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
-    skip_bad_lines
-        Ignore lines that cannot be read instead of stopping at the first.
-    report
-        Called with a message about each ignored line.
     """
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
         from heldout.data.io.run_table import read_run_table
 
-        queries, docs, scores = read_run_table(
-            source, kind, RUN_COLUMNS, skip_bad_lines=skip_bad_lines, report=report
-        )
+        queries, docs, scores = read_run_table(source, kind, RUN_COLUMNS)
         run_name = name or _stem(source.name)
         with _located(source, ""):
             return Run.from_columns(
@@ -108,8 +100,7 @@ def read_run(
         if trec.looks_like_qrels(source):
             raise trec.qrels_as_run(source.name)
         _refuse_other_table(source, RUN_COLUMNS)
-    bad = trec.bad_rows(source, rows.bad)
-    refuse_or_report(bad, len(rows.bad), skip=skip_bad_lines, report=report)
+    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
         return Run.assemble(
@@ -126,8 +117,6 @@ def read_qrels(
     path: Path_,
     *more: Path_,
     subtopics: bool = False,
-    skip_bad_lines: bool = False,
-    report: Callable[[str], None] | None = None,
 ) -> Qrels:
     """Read one qrels file, or join several.
 
@@ -140,14 +129,8 @@ def read_qrels(
     subtopics
         Read the second column of TREC qrels, or the column ``subtopic`` of a table, as subtopics;
         needed for measures of diversity, such as alpha_nDCG@20. By default it is ignored.
-    skip_bad_lines
-        Ignore lines that cannot be read instead of stopping at the first.
-    report
-        Called with a message about each ignored line.
     """
-    parts = [
-        _read_one_qrels(one, skip_bad_lines, report, subtopics=subtopics) for one in (path, *more)
-    ]
+    parts = [_read_one_qrels(one, subtopics=subtopics) for one in (path, *more)]
     if len(parts) == 1:
         return parts[0]
     columns = [judgement_columns(part) for part in parts]
@@ -160,16 +143,14 @@ def read_qrels(
     return replace(joined, repeated=joined.repeated + sum(part.repeated for part in parts))
 
 
-def _read_one_qrels(
-    path: Path_, skip: bool, report: Callable[[str], None] | None, *, subtopics: bool
-) -> Qrels:
+def _read_one_qrels(path: Path_, *, subtopics: bool) -> Qrels:
     source = open_source(path)
     kind = detect_format(source)
     if kind != "trec":
         from heldout.data.io.run_table import read_run_table
 
         known = {**QRELS_COLUMNS, "subtopic": SUBTOPIC_NAMES} if subtopics else QRELS_COLUMNS
-        columns = read_run_table(source, kind, known, skip_bad_lines=skip, report=report)
+        columns = read_run_table(source, kind, known)
         with _located(source, ""):
             return Qrels.from_columns(*columns)
     rows = trec.read_qrels_rows(source)
@@ -177,7 +158,7 @@ def _read_one_qrels(
         if trec.looks_like_run(source):
             raise trec.run_as_qrels(source.name)
         _refuse_other_table(source, QRELS_COLUMNS)
-    refuse_or_report(trec.bad_rows(source, rows.bad), len(rows.bad), skip=skip, report=report)
+    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     names = trec.read_subtopics(source) if subtopics else None
     with _located(source, "trec"):

@@ -28,7 +28,6 @@ _DEFAULTS: Final[dict[str, Any]] = {
     "judged_only": False,
     "ties": "docid-desc",
     "single_precision": False,
-    "skip_bad_lines": False,
     "assume_random": False,
 }
 """Settings for rankings whose default is not None."""
@@ -46,7 +45,6 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     judged_only: bool = False,
     ties: TiePolicy = "docid-desc",
     single_precision: bool = False,
-    skip_bad_lines: bool = False,
     machine: Any = None,
     assume_random: bool = False,
     positive: Any = None,
@@ -73,7 +71,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     task
         ``ranking``, ``classification``, ``regression`` or ``text``. By default inferred from the
         data and the measures.
-    missing, depth, rel, judged_only, ties, single_precision, skip_bad_lines
+    missing, depth, rel, judged_only, ties, single_precision
         For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
     machine
         For rankings: judgements of a machine (a language model), which are many and may be wrong,
@@ -119,7 +117,6 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         "judged_only": judged_only,
         "ties": ties,
         "single_precision": single_precision,
-        "skip_bad_lines": skip_bad_lines,
         "machine": machine,
         "assume_random": assume_random,
         "positive": positive,

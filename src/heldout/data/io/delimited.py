@@ -16,7 +16,7 @@ from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = [
     "LINES_TO_TELL",
@@ -26,7 +26,7 @@ __all__ = [
     "find_separator",
     "first_lines",
     "read_delimited",
-    "refuse_or_report",
+    "refuse_bad",
     "refuse_repeated",
 ]
 
@@ -43,10 +43,8 @@ class BadRow(NamedTuple):
     error: FormatError
 
 
-def refuse_or_report(
-    bad: Iterator[BadRow], count: int, *, skip: bool, report: Callable[[str], None] | None
-) -> None:
-    """Raise an error that names the bad rows, or report each of them and go on.
+def refuse_bad(bad: Iterator[BadRow], count: int) -> None:
+    """Raise an error that names the bad rows, if there are any.
 
     Parameters
     ----------
@@ -54,13 +52,7 @@ def refuse_or_report(
         The rows in the order of the file, made one by one: counting lines takes time.
     count
         How many there are.
-    skip, report
-        `skip_bad_lines` and `report` of `heldout.read_run`.
     """
-    if skip:
-        for row in bad if report is not None else ():
-            report(f"{row.error}; ignored")  # type: ignore[misc] # it is not None
-        return
     named = list(islice(bad, 10))
     if not named:
         return
@@ -153,8 +145,8 @@ def read_delimited(
     separator
         The character between cells (default: found in the first lines).
     bad
-        Collects rows with too few or too many cells, which are ignored; if it is None, the first
-        one raises an error.
+        Collects rows with too few or too many cells, which the caller refuses with others; if it
+        is None, the first one raises an error.
     """
     text = decode_text(content, source)
     separator = separator or find_separator(first_lines(text))

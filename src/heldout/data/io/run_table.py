@@ -12,14 +12,14 @@ import numpy as np
 from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_grades
 from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
-from heldout.data.io.delimited import BadRow, refuse_or_report, refuse_repeated
+from heldout.data.io.delimited import BadRow, refuse_bad, refuse_repeated
 from heldout.data.io.run_json import Columns, line_of, parse_lists
 from heldout.data.io.table import read_table
 from heldout.data.io.trec import run_as_qrels
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from heldout.data.io.cells import Cells
@@ -37,9 +37,6 @@ def read_run_table(
     source: Source,
     kind: str,
     known: dict[str, tuple[str, ...]],
-    *,
-    skip_bad_lines: bool = False,
-    report: Callable[[str], None] | None = None,
 ) -> Sequence[list[Any]]:
     """Read the columns query, document and number (and subtopic).
 
@@ -51,8 +48,6 @@ def read_run_table(
         ``csv``, ``tsv``, ``json`` or ``parquet``.
     known
         The names that each column may have.
-    skip_bad_lines, report
-        As for `heldout.read_run`.
     """
     is_grade = "grade" in known
     if kind == "json" and not _is_json_lines(source, known):
@@ -70,7 +65,7 @@ def read_run_table(
     cells = {role: table.cells(names.index(name)) for role, name in picked.items()}
     columns = _checked(table, cells, bad, is_grade=is_grade)
     rows = iter(sorted(bad, key=lambda row: row.number))
-    refuse_or_report(rows, len(bad), skip=skip_bad_lines, report=report)
+    refuse_bad(rows, len(bad))
     return columns
 
 
@@ -123,7 +118,6 @@ def _checked(
     columns = (ids[query], ids[doc], values.tolist(), *(ids[role] for role in more))
     if all(map(all, ids.values())) and not wrong.any():
         return columns
-    kept: tuple[list[Any], ...] = tuple([] for _ in columns)
     for row, value in enumerate(values.tolist()):
         absent = next((role for role, column in ids.items() if not column[row]), None)
         reason = ""
@@ -136,10 +130,7 @@ def _checked(
             reason = f"grade {value:g} {grade_problem(value)}"
         if reason:
             bad.append(BadRow(table.places.number(row), FormatError(table.places[row], reason)))
-        else:
-            for column, source in zip(kept, columns, strict=True):
-                column.append(source[row])
-    return kept
+    return columns
 
 
 def _ids(cells: Cells) -> list[str]:

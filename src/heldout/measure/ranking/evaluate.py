@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout.data.columns import Library, frame_of
 from heldout.data.ids import is_float_text, pack_ids, respell
-from heldout.data.many_files import stream_files
 from heldout.data.parallel import run_threads
 from heldout.data.run_inputs import as_qrels, as_run, as_runs
 from heldout.errors import InputError, MeasureError
@@ -257,7 +256,7 @@ class RankingEvaluation(Evaluation):
         return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
 
 
-def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
+def evaluate_runs(
     qrels: QrelsLike,
     runs: Runs,
     measures: str | Measure | Iterable[str | Measure] = DEFAULT_MEASURES,
@@ -268,10 +267,8 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     judged_only: bool = False,
     ties: TiePolicy | None = None,
     single_precision: bool = False,
-    skip_bad_lines: bool = False,
     machine: Any = None,
     assume_random: bool = False,
-    report: Callable[[str], None] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> RankingEvaluation:
     """Evaluate runs against judgements.
@@ -301,7 +298,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         Whether the judged queries are known to be a random sample of those of the machine.
     progress
         Called with the name of each run when it is done.
-    ties, single_precision, skip_bad_lines, report
+    ties, single_precision
         How runs are read; see `heldout.read_run`.
 
     Returns
@@ -317,12 +314,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
     {'run': {'RR': 0.75, 'P@1': 0.5}}
     """
     _check_settings(missing, depth, rel)
-    reading = {
-        "ties": ties,
-        "single_precision": single_precision,
-        "skip_bad_lines": skip_bad_lines,
-        "report": report,
-    }
+    reading = {"ties": ties, "single_precision": single_precision}
     options = {name: value for name, value in reading.items() if value}
     parsed = _parse(measures, rel, judged_only=judged_only)
     subtopics = needs_subtopics(parsed)
@@ -347,8 +339,7 @@ def evaluate_runs(  # noqa: PLR0913 (the settings of `heldout.evaluate`)
         return scores, None if twice is None else twice.score(score_by, run, parsed)
 
     scores, by_machine = [], []
-    silent = twice is None and not skip_bad_lines
-    for done, second in stream_files(score, items, forked=silent):
+    for done, second in map(score, items):
         scores.append(replace(done, queries=judgements.queries))  # not a copy for each run
         by_machine += [] if second is None else [second]
         if progress:
