@@ -1,7 +1,10 @@
 """How often intervals of systems tuned in query folds include the truth (docs/methods.md).
 
 The judged queries of a collection are the population; samples are drawn from it with replacement
-and the systems are tuned in ten folds (see `heldout.experiment.studies.coverage`). The systems:
+and the systems are tuned and evaluated in ten folds of each. The truth is the mean over the
+population of the parameters selected on the whole sample, for which the held-out score is reported.
+Draws with replacement are independent samples of a known population, so the truth has no error.
+The systems:
 
 - two untuned ones, BM25 with k1 = 0.9, b = 0.4 and with k1 = 1.2, b = 0.75;
 - BM25 tuned over the default grid of 110 settings;
@@ -19,23 +22,177 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from typing import Any
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.studies.coverage import (
-    CoverageRow,
-    CoverageSettings,
-    coverage_study,
-    query_scores,
-)
+from heldout.experiment.studies.bias import coverage_error, standard_error
+from heldout.infer.intervals.units import mean_interval, t_interval
+from heldout.infer.scoring.retuned import RETUNED_INTERVAL, retuned_interval
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
+from heldout.retrieve.sides import whole_side
+from heldout.tune.choice_variance import (
+    REPLICATES,
+    Sides,
+    TunedPoints,
+    choice_spreads,
+    draw_counts,
+    rechoose,
+)
 from heldout.tune.space import default_space
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from heldout.data.words import Floats, Ints
+    from heldout.infer.results import Interval
+    from heldout.measure.ranking.names import RankingMeasure
+
 LARGEST = 300
+LEVEL = 0.95
+ROUNDING = 1e-12
+"""A truth this close to a bound is inside: equal systems have intervals of width 0."""
+
+
+class Design(NamedTuple):
+    """Samples of queries, their size, their folds, and the random seed."""
+
+    draws: int
+    queries: int
+    folds: int
+    seed: int
+
+
+class CoverageRow(NamedTuple):
+    """The coverage of one kind of interval, of a system or of the difference of two.
+
+    `default`: heldout reports it. `bias`: mean of estimate − truth. `claims`, `wrong`: the share of
+    intervals of differences without 0, and of those with the wrong sign.
+    """
+
+    system: str
+    minus: str
+    method: str
+    default: bool
+    truth: float
+    bias: float
+    se: float
+    coverage: float
+    coverage_se: float
+    width: float
+    claims: float | None
+    wrong: float | None
+
+
+class _Drawn(NamedTuple):
+    """An interval, and the value it should include."""
+
+    interval: Interval
+    truth: float
+
+
+def query_scores(candidates: Candidates, measure: RankingMeasure) -> Floats:
+    """Points × judged queries: the score of every query under every parameter setting."""
+    side = whole_side(candidates.index, candidates.vocabulary)
+    values = candidates.evaluate(side, [measure])[0]
+    found: Floats = values[:, np.isfinite(values).all(axis=0)]
+    return found
+
+
+def coverage_rows(systems: Mapping[str, Floats], design: Design) -> list[CoverageRow]:
+    """One row per system, two per difference of which one system is tuned, one per other."""
+    drawn: dict[tuple[str, str, str], list[_Drawn]] = {}
+    for draw in range(design.draws):
+        for key, found in _draw(systems, design, draw).items():
+            drawn.setdefault(key, []).append(found)
+    retuned = {key[:2] for key in drawn if key[2] == RETUNED_INTERVAL}
+    return [
+        _row(key, found, default=key[2] == RETUNED_INTERVAL or key[:2] not in retuned)
+        for key, found in drawn.items()
+    ]
+
+
+def _folds(size: int, folds: int, generator: np.random.Generator) -> Sides:
+    """Random folds, and at the end a split that trains on all data."""
+    own = generator.permutation(size) % folds
+    parts = [np.flatnonzero(own == fold) for fold in range(folds)]
+    nothing = np.zeros(0, np.int64)
+    train = [*((part, np.full(len(part), -1)) for part in parts), (nothing, nothing)]
+    test = [*((part, np.ones(len(part), np.int64)) for part in parts), (nothing, nothing)]
+    return Sides(tuple(train), tuple(test), size, shared=True)
+
+
+def _draw(
+    systems: Mapping[str, Floats], design: Design, draw: int
+) -> dict[tuple[str, str, str], _Drawn]:
+    """All intervals of one sample, by system, subtracted system, and method."""
+    size = design.queries
+    generator = np.random.default_rng([design.seed, draw])
+    population = next(iter(systems.values())).shape[1]
+    queries = generator.integers(population, size=size)
+    sides = _folds(size, design.folds, generator)
+    counts = draw_counts(size, REPLICATES, int(generator.integers(2**31)))
+    own, truths, points = {}, {}, {}
+    for name, values in systems.items():
+        sample, tuned = values[:, queries], len(values) > 1
+        chosen = rechoose(sample, sides, np.ones((1, size), np.int64))[0]
+        again = rechoose(sample, sides, counts) if tuned else None
+        own[name], points[name] = _held_out(sample, sides, chosen), TunedPoints(sample, again)
+        truths[name] = float(values[chosen[-1]].mean())
+    spreads = choice_spreads(points, sides)
+    found = {}
+    for name, values in own.items():
+        interval = mean_interval(values, LEVEL)
+        if interval is not None:
+            # The method depends on the values drawn: "t", or "Hall" if they are skewed.
+            found[name, "", ""] = _Drawn(interval, truths[name])
+    for first, second in combinations(systems, 2):
+        gaps, truth = own[second] - own[first], truths[second] - truths[first]
+        spread = spreads.get((second, first))
+        if spread is not None:
+            interval = retuned_interval(gaps, spread, LEVEL)
+            found[second, first, interval.method] = _Drawn(interval, truth)
+        found[second, first, "t"] = _Drawn(t_interval(gaps, LEVEL), truth)
+    return found
+
+
+def _held_out(sample: Floats, sides: Sides, chosen: Ints) -> Floats:
+    held_out = np.empty(sample.shape[1])
+    for number, (places, _) in zip(chosen.tolist(), sides.test, strict=True):
+        held_out[places] = sample[number, places]
+    return held_out
+
+
+def _row(key: tuple[str, str, str], drawn: list[_Drawn], *, default: bool) -> CoverageRow:
+    system, minus, method = key
+    method = method or " or ".join(sorted({one.interval.method for one in drawn}, reverse=True))
+    numbers = np.array([(*one.interval[:3], one.truth) for one in drawn])
+    estimate, low, high, truth = numbers.T
+    covers = (low - ROUNDING <= truth) & (truth <= high + ROUNDING)
+    alone = np.arange(len(drawn))  # all draws are independent
+    error = estimate - truth
+    claimed = np.where(low > ROUNDING, 1, np.where(high < -ROUNDING, -1, 0))
+    wrong = (claimed != 0) & (claimed * truth <= ROUNDING)
+    return CoverageRow(
+        system,
+        minus,
+        method,
+        default,
+        float(truth.mean()),
+        float(error.mean()),
+        standard_error(error, alone),
+        float(covers.mean()),
+        coverage_error(covers.tolist(), alone, LEVEL),
+        float((high - low).mean()),
+        float((claimed != 0).mean()) if minus else None,
+        float(wrong.mean()) if minus else None,
+    )
 
 
 def models(name: str) -> tuple[Model, ...]:
@@ -80,23 +237,19 @@ def main() -> None:
                 for system, points in SYSTEMS.items()
             }
             judged = next(iter(scores.values())).shape[1]
-            settings = CoverageSettings(
-                options.draws,
-                options.queries or min(judged, LARGEST),
-                options.folds,
-                seed=options.seed,
-            )
+            size = options.queries or min(judged, LARGEST)
+            design = Design(options.draws, size, options.folds, options.seed)
             begin = time.perf_counter()
-            study = coverage_study(scores, name, settings)
+            rows = coverage_rows(scores, design)
             took = time.perf_counter() - begin
             print(f"{source}, {name}: {took:.0f} s", file=sys.stderr, flush=True)
             print(
-                f"\n### {collection.name}, {name}: {study.population:,} queries, samples of "
-                f"{study.sample_size}, {settings.folds} folds, {settings.draws:,} draws\n"
+                f"\n### {collection.name}, {name}: {judged:,} queries, samples of "
+                f"{size}, {design.folds} folds, {design.draws:,} draws\n"
             )
             print("| | interval | truth | bias | covers | width | claims | wrong |")
             print("|---|---|---:|---:|---:|---:|---:|---:|")
-            for row in study.rows:
+            for row in rows:
                 print(f"| {' | '.join(cells(row))} |", flush=True)
 
 

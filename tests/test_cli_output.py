@@ -34,7 +34,6 @@ WRITERS = {
     "compare -r texts.txt texts.txt others.txt -m TokenF1": TABLES | {"parquet"},
     f"study bias small --replicates 5 {STUDY}": TABLES | {"parquet"},
     f"study curve small {STUDY}": TABLES | {"parquet"},
-    f"study coverage small --system bm25 --folds 2 {STUDY}": TABLES | {"parquet"},
     "collection show small": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
     "agree qrels.txt machine.txt": TABLES,

@@ -1,4 +1,4 @@
-"""The commands study bias, study curve and study coverage."""
+"""The commands study bias and study curve."""
 
 import json
 import sys
@@ -157,20 +157,3 @@ def test_collections_that_will_not_do(capsys):
 )
 def test_wrong_curves(capsys, arguments, said):
     assert said in refused(capsys, "curve", "small", "--draws", "2", *arguments)
-
-
-def test_coverage_of_a_tuned_system_beside_its_model_untuned(capsys):
-    few = ("--draws", "3", "--folds", "2", "--by", "query")
-    out = run(capsys, "coverage", "small", "--system", "bm25(k1=0.5:2:3)", *few, "--json")
-    rows = json.loads(out)
-    assert {one["system"] for one in rows} == {"bm25 untuned", "bm25"}
-    assert [one["method"] for one in rows if one["minus"]] == ["t with re-tuning", "t"]
-    table = run(capsys, "coverage", "small", "--system", "bm25(k1=0.5:2:3)", *few)
-    assert "too few to judge" in table
-
-
-def test_coverage_refuses_what_it_cannot_study(capsys):
-    twice = ("--system", "bm25(k1=1)", "--system", "bm25(k1=2)")
-    assert "one name" in refused(capsys, "coverage", "small", *twice)
-    message = refused(capsys, "coverage", "small", "--system", "json:loads")
-    assert "built-in models" in message

@@ -1,4 +1,4 @@
-"""The commands ``study bias``, ``curve`` and ``coverage``: arguments to library calls."""
+"""The commands ``study bias`` and ``study curve``: arguments to library calls."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.collection import open_collection
-from heldout.cli.files import emit, show, terminal_width
+from heldout.cli.files import emit, show
 from heldout.cli.groups import add_groups, given_groups
 from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
@@ -16,7 +16,6 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import (
     add_analyzer_options,
     add_collection_options,
-    add_level,
     add_measures,
     add_quiet,
     add_seed,
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import Tuning
     from heldout.experiment.systems import ModelSystem
-    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["add_study"]
 
@@ -44,7 +42,6 @@ _EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
   heldout study bias pydocs --draws 20 --tune --param k1=0.5:3:6 --param b=0:1:5
   heldout study curve pydocs --model ql-jm --tune --draws 5
-  heldout study coverage pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --by query --draws 200
 """
 
 _BIAS_EXAMPLES = """\
@@ -65,17 +62,6 @@ _CURVE_EXAMPLES = """\
   heldout study curve pydocs --by query --model ql-jm --tune --sizes 0.05,0.1,0.25,0.5,1
 """
 
-_COVERAGE_EXAMPLES = """\
-  heldout study coverage pydocs --system 'bm25(k1=0.5:3:6, b=0:1:5)' --by query --draws 200
-  heldout study coverage scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)'
-  heldout study coverage scifact --system 'ql-dirichlet(mu=100:9999:7:log)' --sample 50 -m AP
-
-The judged queries of the collection are the population. In every draw --sample of them are drawn
-with replacement and the systems are tuned in folds; the truth is the mean over the population of
-the parameters selected on the whole sample. A single tuned system is compared with the same model
-at its default parameters.
-"""
-
 
 def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``study``."""
@@ -88,7 +74,6 @@ def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_bias(command, parts)
     _add_curve(command, parts)
-    _add_coverage(command, parts)
 
 
 def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
@@ -107,11 +92,6 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
         action="store_true",
         help="tune the parameters; without ranges over a default grid",
     )
-    _add_draws(parser, draws)
-
-
-def _add_draws(parser: argparse.ArgumentParser, draws: int) -> None:
-    add = parser.add_argument
     add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
     add(
         "--draws", type=positive, default=draws, metavar="N", help=f"repetitions (default: {draws})"
@@ -192,23 +172,6 @@ def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> N
     parser.set_defaults(run=_curve)
 
 
-def _add_coverage(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
-    parser = command(
-        parts, "coverage", "Check intervals of systems and differences.", _COVERAGE_EXAMPLES
-    )
-    add_collection_options(parser)
-    add = parser.add_argument
-    add(
-        "--system", action="append", required=True, metavar="SYSTEM", help="model (repeat for more)"
-    )
-    add("--by", choices=("query",), default="query", help="what is drawn (default: query)")
-    add("--sample", type=positive, metavar="N", help="queries per sample (default: all judged)")
-    add("--folds", type=positive, default=10, metavar="K", help="query folds (default: 10)")
-    add_level(parser)
-    _add_draws(parser, 1000)
-    parser.set_defaults(run=_coverage)
-
-
 def _system(options: argparse.Namespace) -> ModelSystem:
     from heldout.tune.space import default_space
 
@@ -231,18 +194,13 @@ def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
     return model_system(model, parameters)
 
 
-def _opened(options: argparse.Namespace) -> tuple[AnyIndex, Collection]:
-    collection = open_collection(options)
-    if not len(collection.qrels):
-        raise InputError(f"{options.collection} has no judgements: give --qrels")
-    analyzer = given_analyzer(options)
-    return build_index(collection.documents, analyzer, quiet=options.quiet), collection
-
-
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:
     from heldout.experiment.documents.candidates import Candidates
 
-    index, collection = _opened(options)
+    collection = open_collection(options)
+    if not len(collection.qrels):
+        raise InputError(f"{options.collection} has no judgements: give --qrels")
+    index = build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     return Candidates.make(index, collection, system.models(), depth=options.depth), collection
 
 
@@ -307,12 +265,6 @@ def _bias(options: argparse.Namespace) -> int:
     return 0
 
 
-def _width(options: argparse.Namespace) -> int | None:
-    """Columns of the terminal; None if the output goes elsewhere."""
-    terminal = options.output is None and sys.stdout.isatty()
-    return terminal_width() if terminal else None
-
-
 def _write(text: str, options: argparse.Namespace) -> None:
     (show if options.format == "table" else emit)(text, options.output)
 
@@ -372,65 +324,4 @@ def _curve(options: argparse.Namespace) -> int:
         _write(curve_json(points, title), options)
     else:
         _write_records(curve_records(points), options)
-    return 0
-
-
-def _studied(texts: Sequence[str]) -> list[ModelSystem]:
-    """The systems of ``study coverage``; one alone is compared with its model untuned."""
-    from dataclasses import replace
-
-    from heldout.experiment.systems import ModelSystem
-    from heldout.experiment.systems.reading import system_of
-
-    systems: list[ModelSystem] = []
-    for text in texts:
-        system = system_of(text)
-        if not isinstance(system, ModelSystem):
-            raise InputError(f"--system {text}: study coverage takes built-in models with a grid")
-        systems.append(system)
-    if len(systems) == 1 and systems[0].space is not None:
-        untuned = replace(systems[0], name=f"{systems[0].name} untuned", space=None)
-        systems.insert(0, untuned)
-    names = [system.name for system in systems]
-    if len(set(names)) < len(names):
-        raise InputError("--system: two systems have one name: write NAME=bm25(...)")
-    return systems
-
-
-def _coverage(options: argparse.Namespace) -> int:
-    from heldout.experiment.documents.candidates import Candidates
-    from heldout.experiment.studies.coverage import (
-        CoverageSettings,
-        coverage_study,
-        query_scores,
-    )
-    from heldout.measure.parse import parse_measure
-    from heldout.report.study import coverage_json, coverage_records, coverage_text
-
-    options.format = output_format(options.format, options.output, _FORMATS, "table")
-    systems, measure = _studied(options.system), parse_measure(options.measure, "ranking")
-    settings = CoverageSettings(
-        options.draws, options.sample, options.folds, options.level, seed=options.seed
-    )
-    index, collection = _opened(options)
-    scores = {
-        system.name: query_scores(
-            Candidates.make(index, collection, system.models(), depth=options.depth), measure
-        )
-        for system in systems
-    }
-    with progress_bar("draws", quiet=options.quiet) as progress:
-        study = coverage_study(
-            scores,
-            str(measure),
-            settings,
-            higher_is_better=measure.higher_is_better is not False,
-            progress=progress,
-        )
-    if options.format == "table":
-        _write(coverage_text(study, _width(options)), options)
-    elif options.format == "json":
-        _write(coverage_json(study), options)
-    else:
-        _write_records(coverage_records(study), options)
     return 0

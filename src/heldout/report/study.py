@@ -8,20 +8,15 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.as_json import json_text
 from heldout.infer.results import count_of
 from heldout.report.tables import Table, tables_text
-from heldout.report.terminal import aligned, fitted
+from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.experiment.studies.bias import BiasStudy
-    from heldout.experiment.studies.coverage import CoverageRow, CoverageStudy
     from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 
 __all__ = [
-    "coverage_json",
-    "coverage_records",
-    "coverage_table",
-    "coverage_text",
     "curve_json",
     "curve_records",
     "curve_table",
@@ -45,9 +40,6 @@ _HINTS: Final = {
     "pro-weighted": "mean over folds weighted by Pro10",
     "dynamic-cutoff": "mean over folds with the cutoff scaled to the fold",
 }
-
-_METHODS: Final = {"t with re-tuning": "re-tuned t"}
-"""Short names of intervals, for tables."""
 
 
 def study_text(study: BiasStudy, system: str) -> str:
@@ -206,80 +198,3 @@ def curve_json(curve: LearningCurve, title: str) -> str:
     """The same at full precision."""
     content = {"title": title, "measure": curve.measure, "by": curve.by}
     return json_text({**content, "points": curve_records(curve)}, indent=None)
-
-
-def coverage_table(study: CoverageStudy) -> Table:
-    """One row per interval; those that heldout reports are marked."""
-    rows = [
-        [
-            _of(row),
-            f"{_METHODS.get(row.method, row.method)}{' *' if row.default else ''}",
-            f"{row.truth:+.4f}" if row.minus else f"{row.truth:.4f}",
-            f"{100 * row.coverage:.1f} ± {100 * row.coverage_se:.1f}",
-            f"{row.width:.4f}",
-            _percent(row.claims),
-            _percent(row.wrong),
-        ]
-        for row in study.rows
-    ]
-    head = ["score", "interval", "truth", "coverage %", "width", "claims", "wrong"]
-    return Table(head, rows, texts=2)
-
-
-def _of(row: CoverageRow) -> str:
-    return f"{row.system} - {row.minus}" if row.minus else row.system
-
-
-def coverage_text(study: CoverageStudy, width: int | None = None) -> str:
-    """Return whether the reported intervals hold, the table, and what its columns mean.
-
-    Parameters
-    ----------
-    study
-        Of `heldout.experiment.studies.coverage.coverage_study`.
-    width
-        Columns of the terminal; names of systems are shortened to fit. None for any width.
-    """
-    settings = study.settings
-    design = (
-        f"{study.measure}: {count_of(settings.draws, 'sample')} of "
-        f"{count_of(study.sample_size, 'query', 'queries')}, drawn with replacement from "
-        f"{study.population:,} judged ones; {settings.folds} folds."
-    )
-    legend = (
-        "coverage: share of intervals that include the truth, ± standard error (nominal "
-        f"{settings.level:.0%}); claims: share without 0; wrong: share with the wrong sign; "
-        "*: the interval that heldout reports."
-    )
-    table = fitted(coverage_table(study), width)
-    return "\n".join([_holds(study), "", aligned(table), design, legend, ""])
-
-
-def _holds(study: CoverageStudy) -> str:
-    """Whether the lowest coverage is below its level by more than two standard errors."""
-    lowest = min((row for row in study.rows if row.default), key=lambda row: row.coverage)
-    level, found = study.settings.level, f"{lowest.coverage:.1%} ± {lowest.coverage_se:.1%}"
-    where = f"Lowest coverage: {found} ({_of(lowest)})"
-    if lowest.coverage_se > COVERAGE_KNOWN:
-        return f"{where}; {count_of(study.settings.draws, 'draw')} are too few to judge that."
-    short = lowest.coverage + 2 * lowest.coverage_se < level
-    words = "below" if short else "not below"
-    return f"{where}, {words} {level:.0%} by more than two standard errors."
-
-
-def coverage_records(study: CoverageStudy) -> list[dict[str, Any]]:
-    """One record per interval, at full precision, the settings of the study in each."""
-    shared = {
-        "measure": study.measure,
-        **asdict(study.settings),
-        "population": study.population,
-        "sample_size": study.sample_size,
-        "estimand": "new queries on these documents",
-    }
-    return [{**asdict(row), **shared} for row in study.rows]
-
-
-def coverage_json(study: CoverageStudy) -> str:
-    """The same as JSON, one line per interval."""
-    lines = [json_text(one, indent=None).rstrip("\n") for one in coverage_records(study)]
-    return "[\n" + ",\n".join(lines) + "\n]\n"
