@@ -59,7 +59,6 @@ from fuzz_reading import (
     use_experiment,
     use_folds,
     use_index,
-    use_index_folder,
     use_journal,
     use_ledger,
     use_loosely,
@@ -245,15 +244,6 @@ def _index(path: Path, **settings: Any) -> None:
     Index.build(texts, Analyzer(**settings), path=path, threads=1)
 
 
-def _index_folder() -> dict[str, bytes]:
-    from heldout.retrieve.shards import ShardedIndex
-
-    texts = {f"d{n}": f"red apples{n % 3} green pears{n} plums" for n in range(9)}
-    with TemporaryDirectory() as home:
-        ShardedIndex.build(texts, path=Path(home) / "x", shards=3, threads=1)
-        return _folder(Path(home) / "x")
-
-
 def _journal(path: Path) -> None:
     from heldout.experiment.execution.journal import Journal
 
@@ -428,11 +418,6 @@ READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
     ),
     "index files": (20, _indexes),
     "index files, header mended": (20, lambda: _indexes(mend=_mended_index)),
-    "index folders": (
-        20, lambda: _any_of(
-            _index_folder(), use_index_folder, wrong=("shards.json", "ids.order")
-        ),
-    ),
     "journals": (50, lambda: _single(use_journal, _made(_journal))),
     "journals, checksums mended": (
         80, lambda: _single(use_journal, _made(_journal), mend=_mended_journal)

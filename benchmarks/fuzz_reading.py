@@ -159,16 +159,6 @@ def use_index(folder: Path) -> object:
     return found, list(index.terms), list(index.document_ids), index.verify()  # type: ignore[func-returns-value]
 
 
-def use_index_folder(folder: Path) -> object:
-    from heldout.retrieve.search import search
-    from heldout.retrieve.shards import open_index
-
-    index = open_index(folder)
-    queries = {"q1": "red apples", "q2": "green pears plums and", "q3": "kiwi"}
-    found = search(index, queries, k=3).to_dict(), search(index, queries, "ql-dirichlet", k=9)
-    return found, list(index.document_ids), index.verify()
-
-
 def use_journal(folder: Path) -> object:
     from heldout.experiment.execution.journal import Journal
 

@@ -44,7 +44,6 @@ def folder(tmp_path, monkeypatch):
 COLLECTION = ["docs.jsonl", "--queries", "queries.tsv", "--qrels", "qrels"]
 COMMANDS = {
     "index": ["index", *COLLECTION, "-o", "out/index"],
-    "index --shards": ["index", *COLLECTION, "--shards", "2", "-o", "out/index"],
     "split": ["split", *COLLECTION, "--by", "query", "--folds", "2", "-o", "out/split"],
     "search": ["search", *COLLECTION, "-o", "out/a.run"],
 }

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import Tuning
     from heldout.experiment.systems import ModelSystem
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["add_study"]
 
@@ -231,7 +231,7 @@ def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
     return model_system(model, parameters)
 
 
-def _opened(options: argparse.Namespace) -> tuple[AnyIndex, Collection]:
+def _opened(options: argparse.Namespace) -> tuple[Index, Collection]:
     collection = open_collection(options)
     if not len(collection.qrels):
         raise InputError(f"{options.collection} has no judgements: give --qrels")

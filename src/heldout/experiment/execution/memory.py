@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = [
     "Memory",
@@ -63,7 +63,7 @@ class Memory:
 
 def estimate_memory(
     settings: Settings,
-    index: AnyIndex | None,
+    index: Index | None,
     tasks: Sequence[Task],
     *,
     processes: int = 0,

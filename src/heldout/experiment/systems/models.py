@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.point_folds import FoldedRuns
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
     RankingContext = Context[RankingSettings]
 
@@ -205,10 +205,7 @@ class ModelSystem(System["RankingSettings"]):
         values = scheme.points_at_once(task)
         measures = len(settings.measures) + 1
         found = _JUDGEMENT_BYTES * len(whole.qrels) * values + 16 * queries * values * measures
-        largest = len(whole.documents)
-        if index is not None:
-            largest = max(part.index.n_documents for part in index.parts)
-        found += _DOCUMENT_BYTES * len(whole.documents) + _RANKED_BYTES * largest
+        found += (_DOCUMENT_BYTES + _RANKED_BYTES) * len(whole.documents)
         found += scheme.block_bytes(task)
         if scheme.halves(task):
             found += scheme.bytes_per_place * queries * depth
@@ -216,7 +213,7 @@ class ModelSystem(System["RankingSettings"]):
             return found
         return found + self._score_bytes(settings, index, values)
 
-    def _score_bytes(self, settings: RankingSettings, index: AnyIndex, values: int) -> int:
+    def _score_bytes(self, settings: RankingSettings, index: Index, values: int) -> int:
         from heldout.retrieve.rank import score_room
         from heldout.retrieve.statistics import Vocabulary
 
