@@ -420,7 +420,7 @@ def test_the_command_that_example_offers_works(capsys):
 STARVED = """
 import re, resource, sys
 from pathlib import Path
-import heldout.retrieve.shards
+import heldout.retrieve.index
 from heldout.cli import main
 held = int(re.search(r"VmData:\\s*(\\d+) kB", Path("/proc/self/status").read_text())[1]) * 1024
 resource.setrlimit(resource.RLIMIT_DATA, (held + (24 << 20), -1))

@@ -81,7 +81,6 @@ WRITES = {
     "chart json": ["chart", "results", "forest", "-o"],
     "chart --data": ["chart", "results", "forest", "--data"],
     "index": ["index", "data", "-o"],
-    "index --shards": ["index", "data", "--shards", "2", "-o"],
     "search -o": ["search", "data", "-o"],
     "agree -o": ["agree", "qrels.txt", "machine.txt", "-o"],
     "fuse -o": ["fuse", "one.run", "two.run", "-o"],

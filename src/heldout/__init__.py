@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.search import search
-    from heldout.retrieve.shards import open_index
 
 __version__ = "0.1.0"
 
@@ -99,7 +98,6 @@ _HOMES = {
     "Embeddings": "heldout.data.embeddings",
     "read_embeddings": "heldout.data.embeddings",
     "search": "heldout.retrieve.search",
-    "open_index": "heldout.retrieve.shards",
     # experiments
     "Experiment": "heldout.experiment.experiment",
     "Results": "heldout.experiment.results",
@@ -131,7 +129,6 @@ _MOVED = {
     "PlanError": "heldout.resample.notices",
     "RankedList": "heldout.measure.custom",
     "ResamplingWarning": "heldout.resample.notices",
-    "ShardedIndex": "heldout.retrieve.shards",
     "Space": "heldout.tune.space",
     "Split": "heldout.resample.split",
     "SplitKey": "heldout.resample.split",
@@ -193,7 +190,6 @@ __all__ = [
     "from_sklearn",
     "fuse",
     "measures",
-    "open_index",
     "parse_measure",
     "parse_measures",
     "rank_vectors",

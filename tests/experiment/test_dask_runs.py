@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from experiment_data import small_collection, table_bytes
+from experiment_data import overlap, small_collection, table_bytes
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -359,6 +359,21 @@ def test_another_collection_or_index_on_the_worker_is_refused(folder):
         file.write("q00 0 d000 3\n")
     with pytest.raises(InputError, match="a different collection here"):
         packed.open()
+
+
+def test_workers_that_rank_models_need_no_text(tmp_path):
+    collection = small_collection(30, 12)
+    index = Index.build(collection, path=tmp_path / "index")
+    fields = {"collection": collection, "systems": ["bm25"], "index": index.path}
+    packed = payload.pack_payload(Experiment(**fields).check(), index)
+    assert collection.documents.text(0).encode() not in packed.content.tobytes()
+    there = packed.open().settings.collection
+    assert list(there.documents.ids) == list(collection.documents.ids)
+    with pytest.raises(InputError, match="was not sent to this process"):
+        there.documents.text(0)
+    fields["systems"] = ["bm25", ("mine", overlap)]
+    packed = payload.pack_payload(Experiment(**fields).check(), index)
+    assert packed.open().settings.collection.documents.text(0) == collection.documents.text(0)
 
 
 def test_another_version_or_source_on_the_worker_is_refused(folder, monkeypatch):

@@ -17,7 +17,6 @@ from heldout.retrieve.kernels import search as kernel
 from heldout.retrieve.models import FRACTION, LIKELIHOOD, MODELS, Model, grid
 from heldout.retrieve.rank import JudgedDocuments, rank
 from heldout.retrieve.search import search_numbers
-from heldout.retrieve.shards import ShardedIndex
 from heldout.retrieve.sides import Side, held_out_side, seen_side, unseen_side, whole_side
 from heldout.retrieve.statistics import Vocabulary
 
@@ -170,26 +169,6 @@ def test_folds_with_values_of_their_own_and_many_settings():
         found = rank(index, vocabulary, models, side, k=5, depth=5)
         assert same(found.documents, wanted.documents)
         assert same(found.scores, wanted.scores)
-
-
-def test_parts_have_bounds_of_their_own(tmp_path):
-    texts = dict(enumerate(corpus(5, 400, 30, 20)))
-    named = {f"d{number:03}": text for number, text in texts.items()}
-    whole = Index.build(named)
-    parts = ShardedIndex.build(named, path=tmp_path / "parts", shards=3)
-    asked, folds = queries(5, 10, 30), (np.arange(400) % 3).astype(np.int32)
-    results = []
-    for index in (whole, parts):
-        vocabulary = Vocabulary.of(index.encode(asked))
-        side = held_out_side(index, vocabulary, folds, 3)
-        found = rank(index, vocabulary, [grid("bm25", k1=[1, 2], b=[0.5])], side, k=4, depth=4)
-        assert same(
-            found.retrieved,
-            np.minimum(rank(index, vocabulary, [[Model.make("bm25")]], side).retrieved, 4),
-        )
-        results.append((found.documents, found.scores))
-    assert same(results[0][0], results[1][0])
-    assert same(results[0][1], results[1][1])
 
 
 def test_bounds_are_the_largest_counts_and_the_smallest_lengths():

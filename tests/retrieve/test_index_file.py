@@ -117,13 +117,13 @@ def test_damaged_postings_are_refused_before_a_loop_writes_where_they_say(
     index = Index.open(path)
     words = index.encode(["apples green pears red"])
     with pytest.raises(InputError, match="damaged in its postings: build the index again"):
-        Vocabulary.of(words).postings(index.parts[0])
+        Vocabulary.of(words).postings(index)
 
 
 def test_sound_postings_are_looked_at_once(path):
     index = Index.open(path)
     vocabulary = Vocabulary.of(index.encode(["apples"]))
-    vocabulary.postings(index.parts[0])
+    vocabulary.postings(index)
     assert index._sound.tolist() == [term == "apples" for term in index.terms]
     assert Index.build({"d1": "red"})._sound.all()
 
@@ -191,7 +191,7 @@ def test_damaged_bounds_are_refused_before_a_loop_relies_on_them(tmp_path):
     path.write_bytes(content)
     index = Index.open(path)
     with pytest.raises(InputError, match="damaged in its bounds: build the index again"):
-        Vocabulary.of(index.encode(["the word"])).postings(index.parts[0])
+        Vocabulary.of(index.encode(["the word"])).postings(index)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):

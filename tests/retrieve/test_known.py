@@ -138,7 +138,7 @@ def test_collections_are_equal(index: Index, corpus: Path) -> None:
 def test_search_and_run_do_not_read(
     index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = str(index.parts[0].path)
+    path = str(index.path)
     assert run_command(["search", str(corpus), "--index", path, "--quiet"]) == 0
     assert "d10" in capsys.readouterr().out
     results = Experiment(
@@ -154,9 +154,9 @@ def test_a_changed_corpus_is_refused(
     change(corpus)
     if moved:
         corpus = corpus.rename(corpus.with_name("elsewhere"))
-    assert run_command(["search", str(corpus), "--index", index.parts[0].path]) == 2
+    assert run_command(["search", str(corpus), "--index", index.path]) == 2
     assert "text or ids differ" in capsys.readouterr().err
-    path, plan = index.parts[0].path, {"folds": 2}
+    path, plan = index.path, {"folds": 2}
     experiment = Experiment(collection=str(corpus), systems="bm25", plan=plan, index=path)
     with pytest.raises(InputError, match="not an index of these documents"):
         experiment.run()
@@ -165,7 +165,7 @@ def test_a_changed_corpus_is_refused(
 def test_verify_index_always_compares(
     index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = index.parts[0].path
+    path = index.path
     command = ["search", str(corpus), "--index", path]
     assert run_command([*command, "--verify-index", "--quiet"]) == 0
     change(corpus, same_stamp=True)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import Documents
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["add_index", "build_index", "given_analyzer", "open_documents"]
 
@@ -35,8 +35,6 @@ _EXAMPLES = """\
   heldout index pydocs -o pydocs.index
   heldout index scifact --stemmer english --stop english -o scifact.index
   heldout index docs.jsonl.gz --max-memory 500MB --jobs 4 -o docs.index
-  heldout index pydocs --shards 4 -o pydocs.shards      four parts, built one after another
-  heldout index pydocs.shards --join                    parts that were built elsewhere
   heldout index pydocs.index                            show an index
   heldout index pydocs.index --verify                   compare every byte with its checksums
 """
@@ -45,10 +43,6 @@ _NOTES = """\
 One index serves every model, every split of the documents and every bootstrap sample. It does not
 depend on the number of threads or the memory that built it, and it knows its documents. Queries
 and judgements are not needed to build it.
-
-For a collection that is too large for the memory of one machine, build parts (--shards: a folder,
-used as any index), or build an index of each file of the collection on any machine, put them into
-one folder as *.index, and join them there. Rankings are those of a single index.
 """
 
 _ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
@@ -88,34 +82,18 @@ def build_index(
     analyzer: Analyzer | None,
     *,
     path: str | None = None,
-    shards: int | None = None,
     memory: int | None = None,
     threads: int | None = None,
     quiet: bool = False,
-) -> AnyIndex:
-    """Build an index (with `shards` of several parts); a bar on a terminal shows progress."""
+) -> Index:
+    """Build an index; a bar on a terminal shows progress."""
     from heldout.retrieve.index import MEMORY, Index
-    from heldout.retrieve.shards import ShardedIndex
 
     room = MEMORY if memory is None else memory
-
-    def build(progress: Callable[[int, int], None] | None = None) -> AnyIndex:
-        if shards is None or path is None:
-            return Index.build(
-                documents, analyzer, path=path, memory=room, threads=threads, progress=progress
-            )
-        return ShardedIndex.build(
-            documents,
-            analyzer,
-            path=path,
-            shards=shards,
-            memory=room,
-            threads=threads,
-            progress=progress,
-        )
-
     with progress_bar("documents", quiet=quiet) as progress:
-        return build(progress)
+        return Index.build(
+            documents, analyzer, path=path, memory=room, threads=threads, progress=progress
+        )
 
 
 def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -126,14 +104,12 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add_collection_options(parser, or_index="show it")
     add_analyzer_options(parser)
     add = parser.add_argument
-    add("--shards", type=positive, metavar="N", help="split the documents into N parts")
-    add("--join", action="store_true", help="join the *.index files of a folder into one index")
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
     add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="index to write (with --shards: a folder)")
+    add("-o", "--output", metavar="FILE", help="index to write")
     add("--force", action="store_true", help="replace an existing index")
     add_json(parser, "print the contents of the index as JSON")
-    add_quiet(parser, "build or join silently; show an index without notes")
+    add_quiet(parser, "build silently; show an index without notes")
     add = group(parser, "execution").add_argument
     add("--jobs", type=positive, metavar="N", help="threads (default: one per core)")
     add(
@@ -149,8 +125,6 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 def _index(options: argparse.Namespace) -> int:
     from heldout.retrieve.indexing.file import is_index
 
-    if options.join:
-        return _join(options)
     if is_index(options.collection):
         return _show(options)
     if options.verify:
@@ -167,13 +141,13 @@ def _index(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    from heldout.retrieve.shards import open_index
+    from heldout.retrieve.index import Index
 
     if options.output is not None:
         raise InputError(f"{options.collection} is an index already: give a collection, or no -o")
     if given_analyzer(options) is not None:
         raise InputError(f"{options.collection} is an index, which has its own analyzer")
-    index = open_index(options.collection)
+    index = Index.open(options.collection)
     if options.verify:
         try:
             index.verify()
@@ -182,21 +156,6 @@ def _show(options: argparse.Namespace) -> int:
     _print(index, options.collection, options)
     if options.verify and not options.quiet:
         sys.stderr.write("all checksums match\n")
-    return 0
-
-
-def _join(options: argparse.Namespace) -> int:
-    """Make one index of the parts in a folder."""
-    from heldout.data.paths import names_folder
-    from heldout.retrieve.shards import ShardedIndex
-
-    if not names_folder(options.collection):
-        raise InputError(f"{options.collection}: give the folder with the *.index files to join")
-    if options.output is not None or options.shards is not None:
-        raise InputError("--join joins parts where they are: leave -o and --shards out")
-    joined = ShardedIndex.join(options.collection)
-    if options.json or not options.quiet:
-        _print(joined, options.collection, options)
     return 0
 
 
@@ -211,7 +170,6 @@ def _build(options: argparse.Namespace) -> int:
         documents,
         analyzer,
         path=options.output,
-        shards=options.shards,
         memory=options.max_memory,
         threads=options.jobs,
         quiet=options.quiet,
@@ -274,13 +232,12 @@ def _refuse_to_replace(output: str, *, force: bool) -> None:
         raise InputError(f"{output} exists: replace it with --force")
 
 
-def _print(index: AnyIndex, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
+def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
     from pathlib import Path
 
     from heldout.report.search import index_json, index_text
-    from heldout.retrieve.shards import ShardedIndex
 
-    size = index.size() if isinstance(index, ShardedIndex) else Path(path).stat().st_size
+    size = Path(path).stat().st_size
     if options.json:
         emit(index_json(index, size), None)
     else:

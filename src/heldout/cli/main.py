@@ -195,7 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _end(
             2,
             f"heldout: not enough memory{why}: use a smaller index buffer (heldout index "
-            "--max-memory, --shards), fewer parameter settings or fewer --jobs\n",
+            "--max-memory), fewer parameter settings or fewer --jobs\n",
         )
     except Terminated:
         _end(_TERMINATED, "heldout: terminated\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,15 +26,14 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.documents import Documents
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels, Run
     from heldout.notes import Note
+    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.parts import EachPart
-    from heldout.retrieve.shards import AnyIndex
 
 __all__ = ["add_search"]
 
@@ -46,7 +44,6 @@ _EXAMPLES = """\
   heldout search scifact --stemmer english --model "bm25(k1=0.9, b=0.4)" --eval -m nDCG@10 -m AP
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
-  heldout search pydocs.shards --queries topics.txt --dask tcp://10.0.0.7:8786 -o bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
   heldout search --models                   all models, their parameters and conventions
 """
@@ -108,12 +105,6 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add_analyzer_options(parser)
     add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
-    group(parser, "execution").add_argument(
-        "--dask",
-        metavar="CLUSTER",
-        help="search the parts of an index (heldout index --shards) on a Dask cluster: "
-        "tcp://HOST:PORT, a scheduler file, or local:N",
-    )
     parser.set_defaults(run=_search)
 
 
@@ -124,8 +115,6 @@ def _search(options: argparse.Namespace) -> int:
     model = _model(options.model, options.param)
     _refuse_misfits(options)
     kind = run_format(options)
-    if options.dask is not None and options.index is None and not is_index(options.collection):
-        raise InputError("--dask needs an index that all workers can read: build one, add --index")
     if not (options.index or is_index(options.collection) or is_vectors(options.collection)):
         from heldout.retrieve.first_use import prepare_search
 
@@ -183,7 +172,6 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
         ("--output", options.output),
         ("--eval", _evaluates(options)),
         ("--name", options.name),
-        ("--dask", options.dask),
     ):
         if value:
             raise InputError(
@@ -214,7 +202,7 @@ def _model(text: str, parameters: Sequence[str]) -> Model:
 class _Given:
     """What is searched: an index, queries, perhaps judgements."""
 
-    index: AnyIndex
+    index: Index
     queries: Queries
     judged: Qrels | None
     notes: tuple[Note, ...] = ()
@@ -248,28 +236,28 @@ def _from_index(options: argparse.Namespace) -> _Given:
     return _Given(index, queries, _given_judgements(options), (*notes, *queries.notes()))
 
 
-def _open_alone(options: argparse.Namespace) -> AnyIndex:
-    from heldout.retrieve.shards import open_index
+def _open_alone(options: argparse.Namespace) -> Index:
+    from heldout.retrieve.index import Index
 
     if options.index is not None:
         raise InputError(
             f"{options.collection} is an index already: --index goes with a collection"
         )
     _refuse_analyzer(options, options.collection)
-    return open_index(options.collection)
+    return Index.open(options.collection)
 
 
-def _open_named(options: argparse.Namespace) -> AnyIndex | None:
+def _open_named(options: argparse.Namespace) -> Index | None:
     """The index that the options name, if they do."""
     if options.index is None:
         return None
-    from heldout.retrieve.shards import open_index
+    from heldout.retrieve.index import Index
 
     _refuse_analyzer(options, options.index)
-    return open_index(options.index)
+    return Index.open(options.index)
 
 
-def _refuse_other(index: AnyIndex, documents: Documents, options: argparse.Namespace) -> None:
+def _refuse_other(index: Index, documents: Documents, options: argparse.Namespace) -> None:
     """Refuse an index of other documents."""
     if not index.made_of(documents):
         raise InputError(
@@ -292,28 +280,13 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
 
     depth = min(options.depth or _MOST, max(given.index.n_documents, 1))
     name = options.name or str(model).replace(" ", "")
-    with _each_part(options) as each:
-        run = search(given.index, given.queries, model, k=depth, name=name, each=each)
+    run = search(given.index, given.queries, model, k=depth, name=name)
     if not len(run):
         raise InputError(
             f"no document contains a word of any of the {len(given.queries)} queries: wrong "
             "language, or wrong analyzer?"
         )
     return run
-
-
-@contextmanager
-def _each_part(options: argparse.Namespace) -> Iterator[EachPart]:
-    """Who searches the parts of the index: this process, or the workers of a cluster."""
-    from heldout.retrieve.parts import in_turn
-
-    if options.dask is None:
-        yield in_turn
-        return
-    from heldout.experiment.execution.resources import parts_on_dask
-
-    with parts_on_dask(options.dask) as each:
-        yield each
 
 
 def _notes(given: _Given, run: Run) -> list[str]:

@@ -10,8 +10,6 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
 from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
@@ -23,8 +21,6 @@ from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from heldout.data.origin import Origin
@@ -40,9 +36,6 @@ __all__ = [
     "documents_of",
     "empty_documents",
     "empty_note",
-    "even_sizes",
-    "range_batches",
-    "range_digests",
     "stretches",
 ]
 
@@ -353,53 +346,3 @@ def _encoded(text: str, name: str) -> bytes:
             f"document {name!r}: character {error.start + 1} is half of a surrogate pair, which is "
             "not valid Unicode: decode the text again from its source"
         ) from None
-
-
-def even_sizes(total: int, number: int) -> list[int]:
-    """Return the sizes of `number` ranges of `total` documents; they differ by at most one.
-
-    Examples
-    --------
-    >>> even_sizes(10, 4)
-    [2, 3, 2, 3]
-    """
-    ends = [total * one // number for one in range(number + 1)]
-    return np.diff(ends).tolist()
-
-
-def range_batches(
-    batches: Iterable[TextBatch], sizes: Sequence[int]
-) -> Iterator[Iterator[TextBatch]]:
-    """Yield the batches of each range, its documents numbered from 0.
-
-    The documents are read once: each range must be consumed before the next. `sizes` must add up to
-    the number of documents.
-    """
-    ends = np.cumsum(sizes)
-    for _, pieces in groupby(_pieces(batches, ends.tolist()), key=itemgetter(0)):
-        yield (piece for _, piece in pieces)
-
-
-def range_digests(documents: Documents, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield the `Documents.digest` of each range."""
-    for pieces in range_batches(documents.batches(), sizes):
-        digest = TextDigest()
-        for piece in pieces:
-            digest.add(piece)
-        yield digest.hexdigest()
-
-
-def _pieces(batches: Iterable[TextBatch], ends: Sequence[int]) -> Iterator[tuple[int, TextBatch]]:
-    """Yield the parts of batches inside each range, with the number of the range."""
-    number, begin = 0, 0
-    for batch in batches:
-        at = 0
-        while at < len(batch):
-            until = min(len(batch), ends[number] - batch.first)
-            offsets = batch.offsets[at : until + 1]
-            text = batch.text[int(offsets[0]) : int(offsets[-1])]
-            first = batch.first + at - begin
-            yield number, TextBatch(first, batch.ids[at:until], text, offsets - offsets[0])
-            at = until
-            if batch.first + until == ends[number]:
-                begin, number = ends[number], number + 1

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
     from heldout.tune.choice import Rule
 
 __all__ = ["JOURNAL", "Experiment"]
@@ -146,7 +146,7 @@ class Experiment:
         replicates: int = 500,
         level: float = 0.95,
         baseline: str | None = None,
-        index: AnyIndex | str | os.PathLike[str] | None = None,
+        index: Index | str | os.PathLike[str] | None = None,
         verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
         machine: Any = None,

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.settings import Settings
     from heldout.notes import Note
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = [
     "MANIFEST",
@@ -227,7 +227,7 @@ class Timings(TypedDict, total=False):
     command: str
 
 
-def make_manifest(settings: Settings, index: AnyIndex | None) -> Manifest:
+def make_manifest(settings: Settings, index: Index | None) -> Manifest:
     """Return versions, fingerprints, policies and settings, as plain values."""
     described: Manifest = {
         "versions": versions_of(settings),

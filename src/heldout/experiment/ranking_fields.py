@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 
 __all__ = ["check_fitting", "check_ranking_fields", "check_splits"]
@@ -249,15 +249,15 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
     return find
 
 
-def _known(index: AnyIndex | str | None) -> Known | None:
+def _known(index: Index | str | None) -> Known | None:
     """Return what finds documents in the index, if it can be opened (else a problem is told)."""
     if index is None:
         return None
+    from heldout.retrieve.index import Index
     from heldout.retrieve.known import known_to
-    from heldout.retrieve.shards import open_index
 
     try:
-        return known_to(open_index(index) if isinstance(index, str) else index)
+        return known_to(Index.open(index) if isinstance(index, str) else index)
     except HeldoutError:
         return None
 
@@ -339,15 +339,14 @@ def _judged(collection: Collection, problems: Problems) -> Collection:
 
 def _index(
     given: RankingFields, problems: Problems, folder: Path | None
-) -> tuple[AnyIndex | str | None, Analyzer | None]:
+) -> tuple[Index | str | None, Analyzer | None]:
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.indexing.manifest import is_sharded
 
     index, described = given.index, given.analyzer
     find = _found_from(folder)
     if isinstance(index, str | os.PathLike):
         index = find(os.fspath(index))
-        if not names_file(index) and not is_sharded(index):
+        if not names_file(index):
             problems.add("index", f"{index}: no such index; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
         return index, described

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.resample.split import Split, Splits
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
     from heldout.tune.choice import Rule
 
 __all__ = ["PredictionSettings", "RankingSettings", "Settings"]
@@ -89,16 +89,16 @@ class Settings(ABC):
     def higher_is_better(self) -> bool:
         """The direction of the tuning measure."""
 
-    def open_index(self) -> AnyIndex | None:
+    def open_index(self) -> Index | None:
         """Return the index for built-in models; None: it is not needed."""
         return None
 
     @abstractmethod
-    def describe(self, index: AnyIndex | None) -> SettingsRecord:
+    def describe(self, index: Index | None) -> SettingsRecord:
         """Return all settings as plain values."""
 
     @abstractmethod
-    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> Fingerprints:
         """Return fingerprints of the data, the splits and the index."""
 
     @abstractmethod
@@ -127,7 +127,7 @@ class Settings(ABC):
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+    def replacements(self, index: Index | None, *, embed: bool) -> Sequence[Replacement]:
         """Return large objects, each with a call that makes it again in another process.
 
         Parameters
@@ -200,7 +200,7 @@ class RankingSettings(Settings):
     method: str
     target_size: int | None
     replicates: int
-    index: AnyIndex | str | None
+    index: Index | str | None
     analyzer: Analyzer | None
     machine: TwoJudges | None = None
     judged_depth: int = 0
@@ -240,20 +240,19 @@ class RankingSettings(Settings):
             return None
         return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
 
-    def open_index(self) -> AnyIndex | None:
+    def open_index(self) -> Index | None:
         """Return the index for built-in models; it is built if none was given."""
         every = [part for system in self.systems for part in (system, *system.linked_parts())]
         if not any(system.needs_index for system in every):
             return None
         from heldout.retrieve.first_use import prepare_ranking
         from heldout.retrieve.index import Index
-        from heldout.retrieve.shards import open_index
 
         documents, given = self.collection.documents, self.index
         if given is None:
             prepare_ranking()
             return Index.build(documents, self.analyzer)
-        index = open_index(given) if isinstance(given, str) else given
+        index = Index.open(given) if isinstance(given, str) else given
         if not index.made_of(documents):
             raise InputError(
                 f"{given}: not an index of these documents ({index.n_documents} there, "
@@ -261,7 +260,7 @@ class RankingSettings(Settings):
             )
         return index
 
-    def describe(self, index: AnyIndex | None) -> SettingsRecord:
+    def describe(self, index: Index | None) -> SettingsRecord:
         """Return all settings as plain values."""
         collection = self.collection if self.machine is None else self.machine.collection
         record: SettingsRecord = {
@@ -292,7 +291,7 @@ class RankingSettings(Settings):
             }
         return record
 
-    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> Fingerprints:
         """Return fingerprints of the collection, the splits and the index."""
         judges = self.machine
         judged = self.collection if judges is None else judges.collection
@@ -324,7 +323,7 @@ class RankingSettings(Settings):
         """
         return replace(Settings.sendable(self), index=None, machine=None)
 
-    def replacements(self, index: AnyIndex | None, *, embed: bool) -> Sequence[Replacement]:
+    def replacements(self, index: Index | None, *, embed: bool) -> Sequence[Replacement]:
         """Return the collection, its parts, the index, and measures of the user."""
         from heldout.experiment.execution.payload import ranking_replacements
 
@@ -364,7 +363,7 @@ class PredictionSettings(Settings):
         """Return the inner folds of a training side; None: of all data."""
         return self.data.inner_folds(split, self.inner, self.seed)
 
-    def describe(self, index: AnyIndex | None) -> SettingsRecord:
+    def describe(self, index: Index | None) -> SettingsRecord:
         """Return all settings as plain values."""
         del index
         data = self.data
@@ -380,7 +379,7 @@ class PredictionSettings(Settings):
             "test_share": sum(shares) / len(shares),
         }
 
-    def fingerprints(self, index: AnyIndex | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> Fingerprints:
         """Return fingerprints of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}

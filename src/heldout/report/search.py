@@ -11,7 +11,7 @@ from heldout.report.terminal import aligned
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["found_json", "found_text", "index_json", "index_text", "models_text"]
 
@@ -20,7 +20,7 @@ _ROOM = 66  # columns for values in a terminal of 80
 _WIDEST_ID = 50
 
 
-def index_text(index: AnyIndex, size: int) -> str:
+def index_text(index: Index, size: int) -> str:
     """What there is to know of an index, line by line.
 
     Parameters
@@ -35,15 +35,12 @@ def index_text(index: AnyIndex, size: int) -> str:
     return "".join(lines)
 
 
-def _index_rows(index: AnyIndex, size: int) -> Iterator[tuple[str, str]]:
+def _index_rows(index: Index, size: int) -> Iterator[tuple[str, str]]:
     words = index.total_length
     mean = words / index.n_documents if index.n_documents else 0.0
     yield "documents", f"{index.n_documents:,}"
     yield "  length", f"{mean:,.1f} terms on average, total {words:,}"
-    number = len(index.parts)
-    if number > 1:
-        yield "parts", f"{number}, of up to {_most(index):,} documents"
-    yield "terms", f"{index.n_terms:,}" + (" in the largest part" if number > 1 else "")
+    yield "terms", f"{index.n_terms:,}"
     yield "postings", f"{index.n_postings:,}"
     each = f" ({size / index.n_postings:.1f} per posting)" if index.n_postings else ""
     yield "bytes", f"{size:,}{each}"
@@ -52,17 +49,12 @@ def _index_rows(index: AnyIndex, size: int) -> Iterator[tuple[str, str]]:
     yield "fingerprint", index.fingerprint
 
 
-def _most(index: AnyIndex) -> int:
-    return max(part.index.n_documents for part in index.parts)
-
-
-def index_json(index: AnyIndex, size: int) -> str:
+def index_json(index: Index, size: int) -> str:
     """The same for programs."""
     from heldout.as_json import json_text
 
     found = {
         "documents": index.n_documents,
-        "parts": len(index.parts),
         "total_length": index.total_length,
         "terms": index.n_terms,
         "postings": index.n_postings,

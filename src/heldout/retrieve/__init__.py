@@ -10,14 +10,11 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model, parse_model
-    from heldout.retrieve.shards import ShardedIndex, open_index
 
 _HOMES = {
     "Analyzer": "heldout.retrieve.analyze",
     "Index": "heldout.retrieve.index",
     "Model": "heldout.retrieve.models",
-    "ShardedIndex": "heldout.retrieve.shards",
-    "open_index": "heldout.retrieve.shards",
     "parse_model": "heldout.retrieve.models",
 }
 
@@ -25,8 +22,6 @@ __all__ = [
     "Analyzer",
     "Index",
     "Model",
-    "ShardedIndex",
-    "open_index",
     "parse_model",
 ]
 

@@ -10,7 +10,6 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
-from heldout.retrieve.parts import Best, in_turn
 from heldout.retrieve.statistics import weighted_statistics
 
 if TYPE_CHECKING:
@@ -18,9 +17,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.parts import Part
-    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.statistics import TermStatistics, Vocabulary
 
     Floats = NDArray[np.float64]
@@ -78,7 +76,7 @@ def _stretches(documents: int, replicates: int) -> Iterator[slice]:
 
 
 def rank_bootstrap(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     model: Model,
     *,
@@ -110,7 +108,7 @@ def rank_bootstrap(
 
 
 def rank_weighted(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     model: Model,
     weights: NDArray[np.uint8],
@@ -129,7 +127,7 @@ def rank_weighted(
 
 
 def rank_times(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     model: Model,
     known: TermStatistics,
@@ -149,42 +147,10 @@ def rank_times(
     added
         Whether a document is scored as if it were added to the training data.
     """
-    from heldout.retrieve.kernels.replicates import rank_replicates
-
-    announce("the bootstrap", rank_replicates)
-    parts = index.parts
-    found = in_turn(
-        lambda part: _rank_part(
-            part, vocabulary, model, times[part.rows()], known, added=added, k=k
-        ),
-        parts,
-    )
-    if len(parts) == 1:
-        return next(iter(found))
-    count = len(vocabulary.offsets) - 1
-    best = Best((count, times.shape[1], k))
-    scored = np.zeros(count, np.int64)
-    for part, own in zip(parts, found, strict=True):
-        best.add(part, own.documents, own.scores)
-        scored += own.scored
-    return ReplicateLists(best.documents, best.scores, scored)
-
-
-def _rank_part(
-    part: Part,
-    vocabulary: Vocabulary,
-    model: Model,
-    times: NDArray[np.uint8],
-    known: TermStatistics,
-    *,
-    added: bool,
-    k: int,
-) -> ReplicateLists:
-    """Return the lists of one part's documents, using the statistics of all documents."""
     from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
     from heldout.retrieve.kernels.scoring import Queries
 
-    index = part.index
+    announce("the bootstrap", rank_replicates)
     most = int(np.max(index.counts, initial=0)) if model.form.kind == FRACTION_SHIFTED else 0
     data = Replicates(
         model.form.kind,
@@ -197,9 +163,9 @@ def _rank_part(
         model.form.count(np.arange(most + 1, dtype=np.float64)),
         np.asarray(index.lengths),
         np.asarray(index.distinct),
-        part.id_order,
+        np.asarray(index.id_order),
     )
-    count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(part)
+    count, postings = len(vocabulary.offsets) - 1, vocabulary.postings(index)
     queries = Queries(vocabulary.offsets, vocabulary.places, model.query_weights(vocabulary.counts))
     documents = np.full((count, times.shape[1], k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)

@@ -23,16 +23,12 @@ from heldout.retrieve.indexing.file import (
     digest,
     fingerprint_of,
     open_sections,
-    release,
 )
 from heldout.retrieve.indexing.settings import describe_index, restored_analyzer
 from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
-from heldout.retrieve.parts import Part
 from heldout.retrieve.query_terms import QueryTerms, encode_queries
 
 if TYPE_CHECKING:
-    import mmap
-
     from numpy.typing import NDArray
 
     from heldout.retrieve.analyze import TokenFunction
@@ -90,6 +86,8 @@ class Index:
         `Documents.text_hashes` of the indexed documents; None in a file of heldout 0.1.
     origin
         The files that the documents were read from, as they were then; None: unknown.
+    path
+        The file; empty: in memory.
 
     Examples
     --------
@@ -120,8 +118,7 @@ class Index:
     bounds: Bounds | None = None
     text_hashes: NDArray[np.uint64] | None = None
     origin: Origin | None = None
-    _path: str = ""
-    _content: mmap.mmap | None = None
+    path: str = ""
     _cache: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -184,11 +181,6 @@ class Index:
         self._cache["words"] = known
         return encode_queries(self.analyzer, queries, self.term_numbers, known)
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
-        """The ranges of documents that are processed one after another: here a single one."""
-        return (Part(self, 0, 0, np.asarray(self.id_order), self._path),)
-
     def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
         """Return the code of each document's length, and the length of each code, ascending.
 
@@ -199,11 +191,6 @@ class Index:
             self._cache["codes"] = _length_codes(np.asarray(self.lengths))
         codes: tuple[NDArray[np.uint16], NDArray[np.int32]] | None = self._cache["codes"]
         return codes
-
-    def release(self) -> None:
-        """Release the memory of a mapped file; its pages are read again when needed."""
-        if self._content is not None:
-            release(self._content)
 
     def made_of(self, documents: Documents) -> bool:
         """Return whether these are the documents that were indexed."""
@@ -295,7 +282,6 @@ class Index:
             str(header["fingerprint"]),
             origin=Origin.from_json(header.get("origin")),
             path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
-            content=opened.content,
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -351,7 +337,6 @@ class Index:
         *,
         origin: Origin | None = None,
         path: str = "",
-        content: mmap.mmap | None = None,
     ) -> Index:
         for array in arrays.values():
             array.flags.writeable = False
@@ -377,8 +362,7 @@ class Index:
             origin=origin,
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
-            _path=path,
-            _content=content,
+            path=path,
         )
 
     def _arrays(self) -> dict[str, NDArray[Any]]:

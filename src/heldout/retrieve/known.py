@@ -18,7 +18,6 @@ from heldout.data.words import PADDING, hash_fields
 from heldout.errors import InputError
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing.strings import gather
-from heldout.retrieve.shards import open_part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.data.io.blocks import Reading
     from heldout.data.words import Ints, Words
     from heldout.notes import Note
-    from heldout.retrieve.shards import AnyIndex
 
     Open = Callable[[], Documents]
 
@@ -120,7 +118,7 @@ class IndexedDocuments(Documents):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Another process opens the index again."""
-        return _reopened, (*self._index.parts[0].place(), self._read)
+        return _reopened, (self._index.path, self._index.fingerprint, self._read)
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """All documents, read from their files."""
@@ -146,12 +144,18 @@ class IndexedDocuments(Documents):
         return self._opened
 
 
-def _reopened(path: str, number: int, fingerprint: str, read: Open) -> IndexedDocuments:
-    return IndexedDocuments(open_part(path, number, fingerprint).index, read)
+def _reopened(path: str, fingerprint: str, read: Open) -> IndexedDocuments:
+    index = Index.open(path)
+    if index.fingerprint != fingerprint:
+        raise InputError(
+            f"{path} is a different index here than where the work was started: it must be the "
+            "same for all workers"
+        )
+    return IndexedDocuments(index, read)
 
 
 def known_to(
-    index: AnyIndex,
+    index: Index,
 ) -> Callable[[str, Sequence[str], Reading, Open], Documents | None]:
     """Return a function that finds documents in an index instead of reading their files.
 
@@ -160,7 +164,7 @@ def known_to(
     """
 
     def find(kind: str, files: Sequence[str], reading: Reading, read: Open) -> Documents | None:
-        if not isinstance(index, Index) or index.origin is None or not index.parts[0].path:
+        if index.origin is None or not index.path:
             return None
         try:
             now = Origin.of(kind, files, reading)

@@ -33,15 +33,11 @@ class QueryTerms:
         The distinct terms of each query that are in the vocabulary, ascending.
     counts
         How often each occurs in its query.
-    numbers
-        For an index of several parts: parts × terms, the number of each term in each part; −1:
-        none. `terms` are then columns of this array.
     """
 
     offsets: NDArray[np.int64]
     terms: NDArray[np.int32]
     counts: NDArray[np.float64]
-    numbers: NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -11,19 +11,17 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.parallel import run_stretches, threads
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
-from heldout.retrieve.parts import Best, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import Index
     from heldout.retrieve.kernels.likelihood import Likelihood
     from heldout.retrieve.kernels.lists import Judged, Work
     from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
     from heldout.retrieve.models import Model
-    from heldout.retrieve.parts import Part
-    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
 
@@ -36,7 +34,6 @@ __all__ = [
     "document_ratios",
     "padded",
     "rank",
-    "rank_part",
     "score_room",
 ]
 
@@ -81,14 +78,12 @@ def _wide(lanes: int) -> int:
     return lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
 
 
-def score_room(index: AnyIndex, vocabulary: Vocabulary, model: Model, values: int) -> int:
+def score_room(index: Index, vocabulary: Vocabulary, model: Model, values: int) -> int:
     """Return the maximum bytes that scores of a model take while ranking, on all threads."""
     queries = np.repeat(np.arange(len(vocabulary.offsets) - 1), np.diff(vocabulary.offsets))
-    widest = 0
-    spans = in_turn(vocabulary.stretches, index.parts)
-    for part, (begin, end) in zip(index.parts, spans, strict=True):
-        found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
-        widest = max(widest, min(int(found), part.index.n_documents))
+    begin, end = vocabulary.stretches(index)
+    found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
+    widest = min(int(found), index.n_documents)
     floats = _wide(min(values, LANES))
     if model.form.kind == LIKELIHOOD:
         floats = 2 * floats + 2
@@ -136,50 +131,31 @@ def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
     return ratio
 
 
-def _document_columns(part: Part, side: Side, priors: Floats) -> Documents:
+def _document_columns(index: Index, side: Side, priors: Floats) -> Documents:
     from heldout.retrieve.kernels.scoring import Documents
 
     # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
     return Documents(
         np.array(side.statistics, np.int32, order="C"),
         np.array(side.lists, np.int32, order="C"),
-        document_ratios(np.asarray(part.index.lengths), side),
-        part.id_order,
+        document_ratios(np.asarray(index.lengths), side),
+        np.asarray(index.id_order),
         priors,
     )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """What to rank in one part of the index.
+    """What to rank."""
 
-    Parameters
-    ----------
-    side, priors
-        The documents of the part, and the priors added to their scores.
-    """
-
-    part: Part
+    index: Index
     vocabulary: Vocabulary
     models: Sequence[Sequence[Model]]
     side: Side
     priors: Floats | None
 
-    @classmethod
-    def of(
-        cls,
-        part: Part,
-        vocabulary: Vocabulary,
-        models: Sequence[Sequence[Model]],
-        side: Side,
-        priors: Floats | None,
-    ) -> _Task:
-        """Restrict a side of all documents to those of a part."""
-        own = None if priors is None else priors[part.rows()]
-        return cls(part, vocabulary, models, side.within(part), own)
 
-
-def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
+def _jobs(task: _Task) -> Iterator[_Job]:
     """Split the parameter settings into batches that are scored together.
 
     The models are one sequence of settings for all training sets, or one for each.
@@ -192,9 +168,10 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
     weights = first.query_weights(vocabulary.counts)
     queries = Queries(vocabulary.offsets, vocabulary.places, weights)
     shifted = first.form.kind == FRACTION_SHIFTED
-    most = int(np.max(task.part.index.counts, initial=0)) if shifted else 0
+    most = int(np.max(task.index.counts, initial=0)) if shifted else 0
     table = first.form.count(np.arange(most + 1, dtype=np.float64))
     term_weights = first.term_weights(side.terms, int(side.added))
+    postings = vocabulary.postings(task.index)
     for begin in range(0, values.shape[2], LANES):
         lanes = slice(begin, min(begin + LANES, values.shape[2]))
         weights = np.array(term_weights, order="C")
@@ -202,14 +179,14 @@ def _jobs(task: _Task, postings: Postings) -> Iterator[_Job]:
         own = np.zeros((0, rule.values.shape[2]))
         if task.priors is not None:
             own = padded(task.priors[None, :, lanes])[0]
-        documents = _document_columns(task.part, side, own)
+        documents = _document_columns(task.index, side, own)
         yield _Job(postings, queries, documents, rule, _likelihood(task), lanes)
 
 
 def _likelihood(task: _Task) -> Likelihood:
     from heldout.retrieve.kernels.likelihood import Likelihood
 
-    lengths, distinct = np.asarray(task.part.index.lengths), np.asarray(task.part.index.distinct)
+    lengths, distinct = np.asarray(task.index.lengths), np.asarray(task.index.distinct)
     total, side = np.array(task.side.terms.length), task.side
     return Likelihood(lengths, distinct, total, int(side.added), int(side.relative))
 
@@ -221,10 +198,10 @@ class _Positions:
     Parameters
     ----------
     offsets, documents
-        The documents of each query, numbers in the part; −1: of another part.
+        The documents of each query.
     lists, order, scores, before
-        Written by the loops, or read: list, rank of the id, scores (judged × settings), and the
-        number of documents ranked above (judged × settings).
+        Written by the loops: list, rank of the id, scores (judged × settings), and the number of
+        documents ranked above (judged × settings).
     """
 
     offsets: NDArray[np.int64]
@@ -247,12 +224,6 @@ class _Positions:
             np.zeros(shape, np.int32),
         )
 
-    def within(self, part: Part) -> _Positions:
-        """Return the same rows with document numbers relative to the first document of a part."""
-        local = self.documents - np.int32(part.first)
-        own = np.where((local >= 0) & (local < part.index.n_documents), local, np.int32(-1))
-        return replace(self, documents=own)
-
     def ranks(self) -> NDArray[np.int32]:
         """Return ranks from 1; 0: not retrieved."""
         return np.where(self.lists[:, None] >= 0, self.before + 1, 0).astype(np.int32)
@@ -260,7 +231,7 @@ class _Positions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Lists:
-    """Ranked lists of one part, and the number of documents that contain a term of each query."""
+    """Ranked lists, and the number of documents that contain a term of each query."""
 
     documents: NDArray[np.int32]
     scores: Floats
@@ -268,7 +239,7 @@ class _Lists:
 
 
 def rank(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     models: Sequence[Sequence[Model]],
     side: Side,
@@ -306,107 +277,18 @@ def rank(
     count, number = len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
     positions = _Positions.unknown(asked, number)
-    tasks = (_Task.of(part, vocabulary, models, side, priors) for part in index.parts)
-    if len(index.parts) == 1:
-        task = next(tasks)
-        found = _rank(task, vocabulary.postings(task.part), k, positions)
-        return Ranking(found.documents, found.scores, positions.ranks(), found.retrieved)
-    return _rank_parts(list(tasks), k, positions)
+    found = _rank(_Task(index, vocabulary, models, side, priors), k, positions)
+    return Ranking(found.documents, found.scores, positions.ranks(), found.retrieved)
 
 
-def rank_part(
-    part: Part, vocabulary: Vocabulary, model: Model, side: Side, k: int
-) -> tuple[NDArray[np.int32], Floats]:
-    """Return numbers and scores (queries × k) of the best documents of one part.
-
-    Parameters
-    ----------
-    side
-        The documents of the part only, with any statistics.
-    """
-    from heldout.retrieve.kernels.lists import rank as compiled
-
-    announce("the ranker", compiled)
-    none = np.zeros(0, np.int32)
-    nobody = JudgedDocuments(np.zeros(len(vocabulary.offsets), np.int64), none)
-    task = _Task(part, vocabulary, [[model]], side, None)
-    found = _rank(task, vocabulary.postings(part), k, _Positions.unknown(nobody, 1))
-    return found.documents[:, 0, 0], found.scores[:, 0, 0]
-
-
-def _rank_parts(tasks: Sequence[_Task], k: int, positions: _Positions) -> Ranking:
-    """Rank part by part: first score the judged documents, then count all documents above them."""
-    if len(positions.documents):
-        for task in tasks:
-            _look_up(task, positions)
-            task.part.index.release()
-    vocabulary, models, side = tasks[0].vocabulary, tasks[0].models, tasks[0].side
-    best = Best((len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), k))
-    before = np.zeros_like(positions.before)
-    retrieved = np.zeros(best.documents.shape[:2], np.int64)
-    for task in tasks:
-        own = replace(positions.within(task.part), before=np.zeros_like(before))
-        found = _rank(task, vocabulary.postings(task.part), k, own, look_up=False)
-        best.add(task.part, found.documents, found.scores)
-        before += own.before
-        retrieved += found.retrieved
-        task.part.index.release()
-    ranks = replace(positions, before=before).ranks()
-    return Ranking(best.documents, best.scores, ranks, retrieved)
-
-
-def _look_up(task: _Task, positions: _Positions) -> None:
-    """Score the judged documents of a part, with the same loops over their postings alone."""
-    own = replace(
-        positions.within(task.part),
-        lists=np.empty_like(positions.lists),
-        order=np.empty_like(positions.order),
-        scores=np.empty_like(positions.scores),
-    )
-    mine = own.documents >= 0
-    wanted = np.zeros(task.part.index.n_documents, np.bool_)
-    wanted[own.documents[mine]] = True
-    _rank(task, _postings_of(task.vocabulary.postings(task.part), wanted), 0, own, count=False)
-    for into, found in (
-        (positions.lists, own.lists),
-        (positions.order, own.order),
-        (positions.scores, own.scores),
-    ):
-        into[mine] = found[mine]
-
-
-def _postings_of(postings: Postings, wanted: NDArray[np.bool_]) -> Postings:
-    """Return the postings of some documents."""
-    from heldout.retrieve.kernels.scoring import Postings
-
-    spans = zip(postings.begin.tolist(), postings.end.tolist(), strict=True)
-    rows = [begin + np.flatnonzero(wanted[postings.documents[begin:end]]) for begin, end in spans]
-    sizes = np.array([len(one) for one in rows], np.int64)
-    ends = np.cumsum(sizes)
-    places = np.concatenate([*rows, np.zeros(0, np.int64)])
-    documents, counts = postings.documents[places], postings.counts[places]
-    for array in (documents, counts):
-        array.flags.writeable = False  # like those of an index: loops are compiled for one kind
-    return Postings(ends - sizes, ends, documents, counts)
-
-
-def _rank(
-    task: _Task,
-    postings: Postings,
-    k: int,
-    positions: _Positions,
-    *,
-    look_up: bool = True,
-    count: bool = True,
-) -> _Lists:
-    """Rank the documents of one part."""
+def _rank(task: _Task, k: int, positions: _Positions) -> _Lists:
     from heldout.retrieve.kernels.lists import Judged
 
     queries, number, side = len(task.vocabulary.offsets) - 1, len(task.models[0]), task.side
     documents = np.full((queries, side.n_lists, number, k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
     retrieved = np.zeros((queries, side.n_lists), np.int64)
-    for job in _jobs(task, postings):
+    for job in _jobs(task):
         lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
         top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
         judged = Judged(
@@ -415,8 +297,6 @@ def _rank(
             positions.lists,
             positions.order,
             np.array(positions.scores[:, job.lanes], order="C"),
-            int(look_up),
-            int(count),
         )
         before = np.zeros(judged.scores.shape, np.int32)
         sizes = np.zeros(top[0].shape[:3], np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,27 +14,20 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.indexing.strings import ids_in
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
-from heldout.retrieve.parts import Best, in_turn
-from heldout.retrieve.rank import rank_part
-from heldout.retrieve.sides import Side
-from heldout.retrieve.statistics import (
-    TermStatistics,
-    Vocabulary,
-    part_statistics,
-    whole_statistics,
-)
+from heldout.retrieve.rank import rank
+from heldout.retrieve.sides import whole_side
+from heldout.retrieve.statistics import Vocabulary, whole_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.retrieve.index import Source
+    from heldout.retrieve.index import Index, Source
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
-    from heldout.retrieve.parts import EachPart, Part
     from heldout.retrieve.query_terms import QueryTerms
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.statistics import TermStatistics
 
     Numbers = NDArray[np.int32]
     Floats = NDArray[np.float64]
@@ -47,13 +39,12 @@ LOWEST_SCORE = -1e30
 
 
 def search(
-    index: AnyIndex | Source | str | os.PathLike[str],
+    index: Index | Source | str | os.PathLike[str],
     queries: Queries | Mapping[str, str] | Sequence[tuple[str, str]],
     model: Model | str = "bm25",
     *,
     k: int = 1000,
     name: str | None = None,
-    each: EachPart = in_turn,
 ) -> Run:
     """Search a whole collection.
 
@@ -71,8 +62,6 @@ def search(
         returned.
     name
         The run's name; by default the model's.
-    each
-        How the parts of the index are searched; by default in this process, one after another.
 
     Examples
     --------
@@ -85,56 +74,43 @@ def search(
         raise InputError(f"k={k}: expected a positive integer")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     known = _as_index(index)
-    documents, scores = search_numbers(known, asked.texts, rule, k, each=each)
+    documents, scores = search_numbers(known, asked.texts, rule, k)
     return run_of_lists(known.document_ids, asked.ids, documents, scores, name or str(rule))
 
 
-def _as_index(given: AnyIndex | Source | str | os.PathLike[str]) -> AnyIndex:
+def _as_index(given: Index | Source | str | os.PathLike[str]) -> Index:
     """Return an index: the given one, that in a file, or a new one of a collection."""
     from heldout.data.collection_files import read_documents
     from heldout.retrieve.index import Index
     from heldout.retrieve.indexing.file import is_index
-    from heldout.retrieve.shards import ShardedIndex, open_index
 
-    if isinstance(given, Index | ShardedIndex):
+    if isinstance(given, Index):
         return given
     if not isinstance(given, str | os.PathLike):
         return Index.build(given)
-    return open_index(given) if is_index(given) else Index.build(read_documents(given))
+    return Index.open(given) if is_index(given) else Index.build(read_documents(given))
 
 
 def search_numbers(
-    index: AnyIndex, texts: Sequence[str], model: Model, k: int, *, each: EachPart = in_turn
+    index: Index, texts: Sequence[str], model: Model, k: int
 ) -> tuple[Numbers, Floats]:
     """Return numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
-    return search_terms(index, index.encode(texts), model, k, each=each)
+    return search_terms(index, index.encode(texts), model, k)
 
 
-def search_terms(
-    index: AnyIndex, queries: QueryTerms, model: Model, k: int, *, each: EachPart = in_turn
-) -> tuple[Numbers, Floats]:
+def search_terms(index: Index, queries: QueryTerms, model: Model, k: int) -> tuple[Numbers, Floats]:
     """Search as `search_numbers` does for queries that have been analysed."""
     vocabulary = Vocabulary.of(queries)
     shape = len(queries), max(min(k, index.n_documents), 1)  # no list is longer
     if not len(vocabulary):
         return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
-    parts = index.parts
     known = whole_statistics(index, vocabulary)
     weights = _fraction_weights(model, known)
-    if weights is None:
-        counted = each(partial(_count_part, vocabulary=vocabulary), parts)
-        known = TermStatistics.sum(TermStatistics(*columns) for columns in counted)
-    work = partial(
-        _search_part, vocabulary=vocabulary, model=model, known=known, weights=weights, k=shape[1]
-    )
-    found = each(work, parts)
-    if len(parts) == 1:
-        _, documents, scores = next(iter(found))
-        return documents, scores
-    best = Best(shape)
-    for number, documents, scores in found:
-        best.add(parts[number], documents, scores)
-    return best.documents, best.scores
+    if weights is None or index.length_codes() is None:
+        found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
+        return found.documents[:, 0, 0], found.scores[:, 0, 0]
+    weights = model.query_weights(vocabulary.counts) * weights[vocabulary.places]
+    return _search_fraction(index, vocabulary, weights, _curve(index, model, known), shape[1])
 
 
 def _fraction_weights(model: Model, known: TermStatistics) -> Floats | None:
@@ -148,41 +124,16 @@ def _fraction_weights(model: Model, known: TermStatistics) -> Floats | None:
     return weights if float(weights.min()) >= 0 else None
 
 
-def _count_part(part: Part, vocabulary: Vocabulary) -> tuple[Floats, ...]:
-    """Return the statistics of one part as plain arrays: they may come from another process."""
-    zero = np.zeros(part.index.n_documents, np.int32)
-    own = part_statistics(part, vocabulary, zero, 1)
-    return own.documents, own.length, own.df, own.cf
-
-
-def _search_part(
-    part: Part,
-    vocabulary: Vocabulary,
-    model: Model,
-    known: TermStatistics,
-    weights: Floats | None,
-    k: int,
-) -> tuple[int, Numbers, Floats]:
-    """Return the number of a part, and the numbers (within it) and scores of its top documents."""
-    if weights is None or part.index.length_codes() is None:
-        zero = np.zeros(part.index.n_documents, np.int32)
-        found = rank_part(part, vocabulary, model, Side(zero, zero, 1, known, added=False), k)
-        return part.number, *found
-    curve = _curve(part, model, known)
-    weights = model.query_weights(vocabulary.counts) * weights[vocabulary.places]
-    return part.number, *_search_fraction(part, vocabulary, weights, curve, k)
-
-
 def _search_fraction(
-    part: Part, vocabulary: Vocabulary, weights: Floats, curve: _Curve, k: int
+    index: Index, vocabulary: Vocabulary, weights: Floats, curve: _Curve, k: int
 ) -> tuple[Numbers, Floats]:
     """Search with the fast loop for sums of non-negative fractions."""
     from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS, WIDTH
     from heldout.retrieve.kernels.search import search as compiled
 
     announce("the search", compiled)
-    postings, order = vocabulary.postings(part), part.id_order
-    windows = vocabulary.windows(part)
+    postings, order = vocabulary.postings(index), np.asarray(index.id_order)
+    windows = vocabulary.windows(index)
     terms = _terms(vocabulary, weights, curve, postings, windows)
     count = len(vocabulary.offsets) - 1
     documents = np.full((count, k), -1, np.int32)
@@ -233,9 +184,9 @@ class _Curve(NamedTuple):
     slope: float
 
 
-def _curve(part: Part, model: Model, known: TermStatistics) -> _Curve:
+def _curve(index: Index, model: Model, known: TermStatistics) -> _Curve:
     """Return what the counts of a document add to its score."""
-    coded = part.index.length_codes()
+    coded = index.length_codes()
     assert coded is not None  # noqa: S101 - the caller has asked
     codes, lengths = coded
     top, fixed, by_length = coefficients([model])[:, 0].tolist()

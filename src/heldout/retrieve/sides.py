@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,8 +12,7 @@ from heldout.retrieve.statistics import cell_statistics
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.parts import Part
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
     from heldout.retrieve.statistics import TermStatistics, Vocabulary
 
     Numbers = NDArray[np.int32]
@@ -51,19 +50,14 @@ class Side:
     added: bool
     relative: bool = False
 
-    def within(self, part: Part) -> Side:
-        """Return the same for the documents of one part of the index."""
-        rows = part.rows()
-        return replace(self, statistics=self.statistics[rows], lists=self.lists[rows])
 
-
-def whole_side(index: AnyIndex, vocabulary: Vocabulary) -> Side:
+def whole_side(index: Index, vocabulary: Vocabulary) -> Side:
     """Return the side of all documents, scored by the statistics of all: plain search."""
     zero = np.zeros(index.n_documents, np.int32)
     return Side(zero, zero, 1, cell_statistics(index, vocabulary, zero, 1), added=False)
 
 
-def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
+def seen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
     """Return the side of the training documents, scored by their own statistics."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)
@@ -71,7 +65,7 @@ def seen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) 
 
 
 def held_out_side(
-    index: AnyIndex, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
+    index: Index, vocabulary: Vocabulary, folds: Numbers, number: int, *, pooled: bool = False
 ) -> Side:
     """Return the side of all documents, each scored by the other folds with itself added.
 
@@ -89,7 +83,7 @@ def held_out_side(
     return Side(folds, lists, 1 if pooled else number, known, added=True, relative=pooled)
 
 
-def unseen_side(index: AnyIndex, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
+def unseen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
     """Return the side of the held-out documents, each scored as if added to the training data."""
     cells = np.where(seen, 0, -1).astype(np.int32)
     known = cell_statistics(index, vocabulary, cells, 1)

@@ -14,18 +14,16 @@ import numpy as np
 
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.indexing.bounds import Bounds, read_only
-from heldout.retrieve.parts import in_turn
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import Index
     from heldout.retrieve.kernels.scoring import Postings
     from heldout.retrieve.kernels.windows import Windows
-    from heldout.retrieve.parts import Part
     from heldout.retrieve.query_terms import QueryTerms
-    from heldout.retrieve.shards import AnyIndex
 
     Floats = NDArray[np.float64]
 
@@ -33,7 +31,6 @@ __all__ = [
     "TermStatistics",
     "Vocabulary",
     "cell_statistics",
-    "part_statistics",
     "weighted_statistics",
     "whole_statistics",
 ]
@@ -46,10 +43,9 @@ class Vocabulary:
     Parameters
     ----------
     numbers
-        Parts of the index × terms: the number of each term in each part (ascending); −1: not in the
-        part.
+        The number of each term in the index, ascending.
     offsets, places, counts
-        Rows ``offsets[q]`` to ``offsets[q + 1]``: columns of `numbers` of the terms of query ``q``,
+        Rows ``offsets[q]`` to ``offsets[q + 1]``: places in `numbers` of the terms of query ``q``,
         and their counts in the query.
     """
 
@@ -62,59 +58,48 @@ class Vocabulary:
     def of(cls, queries: QueryTerms) -> Vocabulary:
         """Collect the terms of queries."""
         terms, places = np.unique(queries.terms, return_inverse=True)
-        numbers = terms[None] if queries.numbers is None else queries.numbers[:, terms]
         return cls(
-            np.array(numbers, np.int64),
+            np.array(terms, np.int64),
             np.array(queries.offsets, np.int64),
             places.astype(np.int64),
             np.array(queries.counts, np.float64),
         )
 
     def __len__(self) -> int:
-        return int(self.numbers.shape[1])
+        return len(self.numbers)
 
-    def postings(self, part: Part) -> Postings:
-        """Return the postings of the terms in a part of the index."""
+    def postings(self, index: Index) -> Postings:
+        """Return the postings of the terms."""
         from heldout.retrieve.kernels.scoring import Postings
 
-        index, (begin, end) = part.index, self.stretches(part)
-        numbers = self.numbers[part.number]
-        index.check_postings(numbers[numbers >= 0])
+        begin, end = self.stretches(index)
+        index.check_postings(self.numbers)
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
 
-    def windows(self, part: Part) -> Windows:
-        """Return the bounds of the terms in a part of the index, by windows of documents."""
+    def windows(self, index: Index) -> Windows:
+        """Return the bounds of the terms, by windows of documents."""
         from heldout.retrieve.kernels.windows import Windows
 
-        index, numbers = part.index, self.numbers[part.number]
-        bounds, known = index.bounds, numbers >= 0
+        bounds, numbers = index.bounds, self.numbers
         if bounds is None:  # a file of heldout 0.1
-            own = self.postings(part)
+            own = self.postings(index)
             bounds = Bounds.compute(
                 own.begin, own.end, own.documents, own.counts, np.asarray(index.lengths)
             )
-            numbers, known = np.arange(len(numbers)), np.ones(len(numbers), np.bool_)
-        most, shortest = np.zeros((2, len(numbers)), np.uint16)
-        most[known], shortest[known] = bounds.most[numbers[known]], bounds.shortest[numbers[known]]
-        rows = np.where(known, bounds.rows(numbers), -1)
+            numbers = np.arange(len(numbers))
         return Windows(
             bounds.bits,
-            rows,
+            bounds.rows(numbers),
             read_only(bounds.starts),
             read_only(bounds.counts),
             read_only(bounds.lengths),
-            most,
-            shortest,
+            np.array(bounds.most[numbers]),
+            np.array(bounds.shortest[numbers]),
         )
 
-    def stretches(self, part: Part) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the beginning and end of the postings of each term in a part."""
-        numbers = self.numbers[part.number]
-        begin, end = np.zeros((2, len(numbers)), np.int64)
-        known = numbers >= 0
-        begin[known] = part.index.offsets[numbers[known]]
-        end[known] = part.index.offsets[numbers[known] + 1]
-        return begin, end
+    def stretches(self, index: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the beginning and end of the postings of each term."""
+        return np.array(index.offsets[self.numbers]), np.array(index.offsets[self.numbers + 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,12 +123,6 @@ class TermStatistics:
 
     def __len__(self) -> int:
         return len(self.documents)
-
-    @classmethod
-    def sum(cls, several: Iterable[TermStatistics]) -> TermStatistics:
-        """Add the statistics of several sets of documents (integers, so the sum is exact)."""
-        columns = [(one.documents, one.length, one.df, one.cf) for one in several]
-        return cls(*(np.sum(column, axis=0) for column in zip(*columns, strict=True)))
 
     def complement(self, total: TermStatistics | None = None) -> TermStatistics:
         """Return, for each part, the statistics of all others: the training data of the folds."""
@@ -173,7 +152,7 @@ class TermStatistics:
 
 
 def cell_statistics(
-    index: AnyIndex, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
+    index: Index, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
     """Compute the statistics of each cell of a partition of the documents.
 
@@ -184,45 +163,32 @@ def cell_statistics(
     number
         Number of cells.
     """
-    return TermStatistics.sum(
-        in_turn(
-            lambda part: part_statistics(part, vocabulary, cells[part.rows()], number), index.parts
-        )
-    )
-
-
-def part_statistics(
-    part: Part, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
-) -> TermStatistics:
-    """Compute `cell_statistics` for one part of the index and the `cells` of its documents."""
     from heldout.retrieve.kernels.counting import count_cells
 
-    postings = vocabulary.postings(part)
+    postings = vocabulary.postings(index)
     cells = np.array(cells, np.int32)
     df, cf = np.zeros((2, len(vocabulary), number))
     run_stretches(lambda some: count_cells(*some, postings, cells, df, cf), len(vocabulary))
     known = cells >= 0
-    lengths = np.asarray(part.index.lengths)[known].astype(np.float64)
+    lengths = np.asarray(index.lengths)[known].astype(np.float64)
     documents = np.bincount(cells[known], minlength=number).astype(np.float64)
     length = np.bincount(cells[known], lengths, number).astype(np.float64)
     return TermStatistics(documents, length, df, cf)
 
 
-def whole_statistics(index: AnyIndex, vocabulary: Vocabulary) -> TermStatistics:
+def whole_statistics(index: Index, vocabulary: Vocabulary) -> TermStatistics:
     """Return the statistics of all documents that need no traversal: all but cf, which stays 0."""
-    df = np.zeros(len(vocabulary))
-    for begin, end in in_turn(vocabulary.stretches, index.parts):
-        df += end - begin
+    begin, end = vocabulary.stretches(index)
     return TermStatistics(
         np.array([float(index.n_documents)]),
         np.array([float(index.total_length)]),
-        df[:, None],
+        (end - begin).astype(np.float64)[:, None],
         np.zeros((len(vocabulary), 1)),
     )
 
 
 def weighted_statistics(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     weights: NDArray[np.uint8],
     *,
@@ -238,22 +204,11 @@ def weighted_statistics(
     occurrences, documents
         Whether cf and df are needed; the other stays 0.
     """
-    kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
-    return TermStatistics.sum(
-        in_turn(
-            lambda part: _part_weighted(part, vocabulary, weights[part.rows()], kinds), index.parts
-        )
-    )
-
-
-def _part_weighted(
-    part: Part, vocabulary: Vocabulary, weights: NDArray[np.uint8], kinds: Sequence[bool]
-) -> TermStatistics:
-    """Compute `weighted_statistics` for one part; `kinds`: occurrences (True), documents."""
     from heldout.retrieve.kernels.counting import count_weighted, sum_weights
 
+    kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
     replicates = weights.shape[1]
-    postings = vocabulary.postings(part)
+    postings = vocabulary.postings(index)
     df, cf = np.zeros((2, len(vocabulary), replicates), np.int32)
 
     def count(kind: bool, some: tuple[int, int]) -> None:
@@ -262,5 +217,5 @@ def _part_weighted(
     for kind in kinds:
         run_stretches(partial(count, kind), len(vocabulary))
     number, length = np.zeros((2, replicates))
-    sum_weights(weights, np.asarray(part.index.lengths), number, length)
+    sum_weights(weights, np.asarray(index.lengths), number, length)
     return TermStatistics(number, length, df.astype(np.float64), cf.astype(np.float64))

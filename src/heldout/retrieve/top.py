@@ -13,18 +13,16 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.parallel import run_stretches
 from heldout.retrieve.models import FRACTION, FRACTION_SHIFTED, coefficients
-from heldout.retrieve.parts import Best, in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from heldout.retrieve.index import Index
     from heldout.retrieve.kernels.top import Collection, Filter, Rules, Work
     from heldout.retrieve.models import Model
-    from heldout.retrieve.parts import Part
     from heldout.retrieve.rank import JudgedDocuments, Ranking
-    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
 
@@ -42,7 +40,7 @@ _SCORE: Final = 60
 
 
 class TopLists(NamedTuple):
-    """The best documents of one part: queries × lists × settings × k, and how many they are."""
+    """The best documents: queries × lists × settings × k, and how many they are."""
 
     documents: Numbers
     scores: Floats
@@ -50,7 +48,7 @@ class TopLists(NamedTuple):
 
 
 def rank_by_bounds(
-    index: AnyIndex,
+    index: Index,
     vocabulary: Vocabulary,
     models: Sequence[Sequence[Model]],
     side: Side,
@@ -68,27 +66,18 @@ def rank_by_bounds(
         index, vocabulary, len(models[0]), side.n_lists, longest
     ):
         return None
-    shape = len(vocabulary.offsets) - 1, side.n_lists, len(models[0]), longest
-    best, sizes = Best(shape), np.zeros(shape[:3], np.int64)
-    for part in index.parts:
-        own = [
-            rank_top(
-                part, vocabulary, [one[begin : begin + LANES] for one in models],
-                side.within(part), weights, longest,
-            )
-            for begin in range(0, len(models[0]), LANES)
-        ]  # fmt: skip
-        best.add(
-            part,
-            np.concatenate([one.documents for one in own], axis=2),
-            np.concatenate([one.scores for one in own], axis=2),
+    own = [
+        rank_top(
+            index, vocabulary, [one[begin : begin + LANES] for one in models], side, weights,
+            longest,
         )
-        sizes += np.concatenate([one.sizes for one in own], axis=2)
-        if len(index.parts) > 1:
-            part.index.release()
-    ranks = _ranks_in(best.documents, side, judged)
-    retrieved = np.minimum(sizes[:, :, 0], longest)
-    return Ranking(best.documents[..., :k], best.scores[..., :k], ranks, retrieved)
+        for begin in range(0, len(models[0]), LANES)
+    ]  # fmt: skip
+    documents = np.concatenate([one.documents for one in own], axis=2)
+    scores = np.concatenate([one.scores for one in own], axis=2)
+    ranks = _ranks_in(documents, side, judged)
+    retrieved = np.minimum(own[0].sizes[:, :, 0], longest)
+    return Ranking(documents[..., :k], scores[..., :k], ranks, retrieved)
 
 
 def _ranks_in(lists: Numbers, side: Side, judged: JudgedDocuments | None) -> Numbers:
@@ -108,15 +97,14 @@ def _ranks_in(lists: Numbers, side: Side, judged: JudgedDocuments | None) -> Num
     return ranks
 
 
-def _can_bound(index: AnyIndex, models: Sequence[Sequence[Model]], weights: Floats) -> bool:
+def _can_bound(index: Index, models: Sequence[Sequence[Model]], weights: Floats) -> bool:
     """Return whether scores rise with counts and fall with lengths."""
     if models[0][0].form.kind not in {FRACTION, FRACTION_SHIFTED}:
         return False
-    coded = all(part.index.length_codes() is not None for part in index.parts)
-    return coded and bool(weights.min(initial=0.0) >= 0)
+    return index.length_codes() is not None and bool(weights.min(initial=0.0) >= 0)
 
 
-def _pays(index: AnyIndex, vocabulary: Vocabulary, settings: int, lists: int, k: int) -> bool:
+def _pays(index: Index, vocabulary: Vocabulary, settings: int, lists: int, k: int) -> bool:
     """Return whether bounds are likely to save more than they cost.
 
     About k · (1 + log(n / k)) documents of each list become one of the best for a while; several
@@ -124,26 +112,24 @@ def _pays(index: AnyIndex, vocabulary: Vocabulary, settings: int, lists: int, k:
     """
     queries, n = max(len(vocabulary.offsets) - 1, 1), index.n_documents
     terms = len(vocabulary.places) / queries
-    spans = in_turn(vocabulary.stretches, index.parts)
-    total = sum(float((end - begin)[vocabulary.places].sum()) for begin, end in spans)
+    begin, end = vocabulary.stretches(index)
+    total = float((end - begin)[vocabulary.places].sum())
     scored = lists * k * (1 + np.log(max(n / (lists * k), 1.0))) * np.sqrt(settings)
     return bool(scored * terms * (_SCORE + settings) < total / queries * (1 + settings))
 
 
 def rank_top(
-    part: Part,
+    index: Index,
     vocabulary: Vocabulary,
     models: Sequence[Sequence[Model]],
     side: Side,
     weights: Floats,
     k: int,
 ) -> TopLists:
-    """Return the top k of the lists of one part.
+    """Return the top k of the lists.
 
     Parameters
     ----------
-    side
-        The documents of the part.
     weights
         Terms × training sets: the weights of the terms.
     """
@@ -154,18 +140,18 @@ def rank_top(
 
     announce("the ranker", compiled)
     first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
-    coded = part.index.length_codes()
+    coded = index.length_codes()
     assert coded is not None  # noqa: S101 - `_can_bound`
     codes, lengths = coded
     statistics = np.array(side.statistics, np.int32, order="C")
     collection = Collection(
-        statistics, np.array(side.lists, np.int32, order="C"), codes, part.id_order
+        statistics, np.array(side.lists, np.int32, order="C"), codes, np.asarray(index.id_order)
     )
     queries = Queries(vocabulary.offsets, vocabulary.places, first.query_weights(vocabulary.counts))
-    postings, windows = vocabulary.postings(part), vocabulary.windows(part)
+    postings, windows = vocabulary.postings(index), vocabulary.windows(index)
     most = int(windows.most.max(initial=0))
     if most == SATURATED:
-        most = int(np.max(part.index.counts))
+        most = int(np.max(index.counts))
     rules = _rules(models, side, weights, lengths, most)
     bounds = _filter(rules, collection, lengths, len(models))
     scores = np.full((count, side.n_lists, number, k), -np.inf)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.measure.ranking.names import RankingMeasure
+    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
-    from heldout.retrieve.shards import AnyIndex
     from heldout.retrieve.sides import Side
 
     Flags = NDArray[np.bool_]
@@ -45,7 +45,7 @@ class Candidates:
         Ranks beyond it count as not retrieved.
     """
 
-    index: AnyIndex
+    index: Index
     vocabulary: Vocabulary
     table: RankTable
     models: tuple[Model, ...]
@@ -55,7 +55,7 @@ class Candidates:
     @classmethod
     def make(
         cls,
-        index: AnyIndex,
+        index: Index,
         collection: Collection,
         models: Sequence[Model],
         *,

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.estimate import Estimand, Estimate
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.measure.ranking.names import RankingMeasure
+    from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.shards import AnyIndex
     from heldout.tune.choice import Rule
 
     Floats = NDArray[np.float64]
@@ -86,7 +86,7 @@ class DocumentEstimate:
 
 
 def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
-    index: AnyIndex,
+    index: Index,
     collection: Collection,
     models: Sequence[Model],
     folds: Numbers,

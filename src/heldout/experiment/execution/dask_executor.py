@@ -1,4 +1,4 @@
-"""Tasks, and searches in parts of an index, on the workers of a Dask cluster.
+"""Tasks on the workers of a Dask cluster.
 
 What tasks share is sent once to each worker, also to workers that join later or replace one that
 died. A task is then a few words, and its result is a line of the journal.
@@ -31,15 +31,14 @@ from heldout.experiment.execution.executors import (
 from heldout.experiment.execution.payload import Payload, pack_payload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.experiment.execution.executors import Finished
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import Settings
-    from heldout.retrieve.parts import EachPart, Part
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
-__all__ = ["DaskExecutor", "open_dask", "search_parts", "workers_of"]
+__all__ = ["DaskExecutor", "open_dask", "workers_of"]
 
 R = TypeVar("R")
 
@@ -145,7 +144,7 @@ class DaskExecutor:
 
     cluster = True
 
-    def __init__(self, client: Client, settings: Settings, index: AnyIndex | None) -> None:
+    def __init__(self, client: Client, settings: Settings, index: Index | None) -> None:
         self._client, self._settings, self._index = client, settings, index
         self._payload: Any = None  # a future
 
@@ -215,32 +214,6 @@ class DaskExecutor:
         asked = [self._client.submit(_can_open, payload, pure=False, **place) for place in places]
         # One after another: a gather of all prints a warning when one of them fails.
         return all(_awaited(future) for future in as_completed(asked))
-
-
-@contextmanager
-def search_parts(where: str | Client) -> Iterator[EachPart]:
-    """Give a function that does something for each part of an index on the workers of a cluster.
-
-    The index must be on storage that all workers reach under the same path. The work is sent once,
-    a part by its name alone; arrays come back.
-
-    Parameters
-    ----------
-    where
-        As for `open_dask`.
-    """
-    with open_dask(where) as client:
-
-        def each(work: Callable[[Part], R], parts: Sequence[Part], /) -> Iterator[R]:
-            sent = _sent(client, work)
-            places = [part.place() for part in parts]
-            futures = client.map(_search_part, places, work=sent, pure=False, retries=RETRIES)
-            with _cancelled_at_end(client, [*futures, sent]):
-                for future in as_completed(futures):
-                    yield _result(future, "a part of the index")
-                    future.release()
-
-        yield each
 
 
 def _sent(client: Client, data: Any) -> Any:
@@ -333,16 +306,3 @@ def _can_open(payload: Payload) -> bool:
 
 def _same(data: Any) -> Any:
     return data
-
-
-def _search_part(place: tuple[str, int, str], work: Callable[[Part], Any]) -> Any:
-    from heldout.retrieve.shards import open_part
-
-    _limit_threads()
-    try:
-        part = open_part(*place)
-        answer = work(part)
-    except HeldoutError as error:
-        raise _TaskError(f"a worker says: {error}") from None
-    part.index.release()
-    return answer

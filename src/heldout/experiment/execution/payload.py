@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import RankingSettings, Settings
     from heldout.measure.ranking.names import Family, RankingMeasure
     from heldout.notes import Note
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
     Replacement = tuple[object, Callable[..., Any], tuple[Any, ...]]
 
@@ -92,10 +92,10 @@ class _Contents:
     versions: dict[str, str]
     sources: tuple[str | None, ...]
     settings: Settings
-    index: AnyIndex | None
+    index: Index | None
 
 
-def pack_payload(settings: Settings, index: AnyIndex | None, *, embed: bool = False) -> Payload:
+def pack_payload(settings: Settings, index: Index | None, *, embed: bool = False) -> Payload:
     """Make a payload.
 
     Parameters
@@ -155,7 +155,7 @@ def _refuse_other_versions(there: dict[str, str], here: dict[str, str]) -> None:
 
 
 def ranking_replacements(
-    settings: RankingSettings, index: AnyIndex | None, *, embed: bool
+    settings: RankingSettings, index: Index | None, *, embed: bool
 ) -> Iterator[Replacement]:
     """Yield the large objects of a ranking experiment, each with the call that makes it again."""
     for measure in (*settings.measures, settings.tune_for):
@@ -182,14 +182,12 @@ def ranking_replacements(
     yield collection, _collection, parts
 
 
-def _index_replacement(
-    index: AnyIndex, given: AnyIndex | str | None, *, embed: bool
-) -> Replacement:
+def _index_replacement(index: Index, given: Index | str | None, *, embed: bool) -> Replacement:
     function = index.analyzer.function
     if isinstance(given, str) and not embed:
         path = str(Path(given).absolute())
         return index, _open_index, (path, index.fingerprint, function)
-    return index, _index_of_files, (_index_files(index), function)
+    return index, _index_of_file, (_index_file(index), function)
 
 
 def _absolute(path: str) -> str:
@@ -197,16 +195,12 @@ def _absolute(path: str) -> str:
     return str(Path(path).absolute()) if Path(path).exists() else path
 
 
-def _index_files(index: AnyIndex) -> tuple[tuple[str, bytes], ...]:
-    """Return the names and bytes of the files of an index; one in memory is written first."""
-    from heldout.retrieve.index import Index
-
-    if not isinstance(index, Index):
-        return tuple((file.name, file.read_bytes()) for file in index.files())
+def _index_file(index: Index) -> bytes:
+    """Return the bytes of the file of an index."""
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         path = Path(folder) / "index"
         index.save(path)
-        return ((path.name, path.read_bytes()),)
+        return path.read_bytes()
 
 
 # Called in the other process.
@@ -233,10 +227,10 @@ def _read_collection(source: CollectionTable, fingerprint: str) -> Collection:
     return collection
 
 
-def _open_index(path: str, fingerprint: str, function: Any) -> AnyIndex:
-    from heldout.retrieve.shards import open_index
+def _open_index(path: str, fingerprint: str, function: Any) -> Index:
+    from heldout.retrieve.index import Index
 
-    index = open_index(path, function=function)
+    index = Index.open(path, function=function)
     if index.fingerprint != fingerprint:
         raise InputError(
             f"{path} is a different index here than where the run was started: all workers must "
@@ -245,14 +239,13 @@ def _open_index(path: str, fingerprint: str, function: Any) -> AnyIndex:
     return index
 
 
-def _index_of_files(files: Sequence[tuple[str, bytes]], function: Any) -> AnyIndex:
-    from heldout.retrieve.shards import open_index
+def _index_of_file(content: bytes, function: Any) -> Index:
+    from heldout.retrieve.index import Index
 
     with tempfile.TemporaryDirectory(prefix="heldout-", ignore_cleanup_errors=True) as folder:
-        for name, content in files:
-            (Path(folder) / name).write_bytes(content)
-        path = Path(folder) / files[0][0] if len(files) == 1 else Path(folder)
-        return open_index(path, function=function)  # stays mapped after the files are removed
+        path = Path(folder) / "index"
+        path.write_bytes(content)
+        return Index.open(path, function=function)  # stays mapped after the file is removed
 
 
 class _DocumentsWithoutText(Documents):
@@ -262,7 +255,7 @@ class _DocumentsWithoutText(Documents):
     ids: DocumentIds
     notes: tuple[Note, ...]
 
-    def __init__(self, index: AnyIndex) -> None:
+    def __init__(self, index: Index) -> None:
         self.ids = document_ids(index.document_ids)
         self.notes = ()
 

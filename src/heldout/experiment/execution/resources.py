@@ -16,10 +16,9 @@ if TYPE_CHECKING:
 
     from heldout.experiment.execution.executors import Executor
     from heldout.experiment.settings import Settings
-    from heldout.retrieve.parts import EachPart
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
-__all__ = ["Resources", "parts_on_dask"]
+__all__ = ["Resources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class Resources:
             self.on_message(message)
 
     @contextmanager
-    def executor(self, settings: Settings, index: AnyIndex | None) -> Iterator[Executor | None]:
+    def executor(self, settings: Settings, index: Index | None) -> Iterator[Executor | None]:
         """Give the executor of tasks that can run elsewhere; None: there is none."""
         if self.dask is None:
             yield Processes(settings, self.workers) if self.workers > 1 else None
@@ -69,21 +68,6 @@ class Resources:
             if not tools.workers_of(client):
                 self._tell("the Dask cluster has no workers: waiting for the first one")
             yield executor
-
-
-@contextmanager
-def parts_on_dask(where: Any) -> Iterator[EachPart]:
-    """Search the parts of an index on a cluster; see `dask_executor.search_parts`.
-
-    Parameters
-    ----------
-    where
-        As `dask` of `heldout.Experiment.run`.
-    """
-    tools = _dask_module()
-    _check_address(where)
-    with tools.search_parts(where) as each:
-        yield each
 
 
 def _check_address(where: Any) -> None:

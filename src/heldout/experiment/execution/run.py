@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.records import Record
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["JOURNAL", "earlier_results", "execute", "make_folder", "run_experiment"]
 
@@ -96,7 +96,7 @@ def _refuse_other(folder: Path, own: str, other: str) -> None:
 
 def run_experiment(
     settings: Settings,
-    index: AnyIndex | None,
+    index: Index | None,
     manifest: Manifest,
     folder: Path | None,
     resources: Resources,
@@ -163,7 +163,7 @@ def _resume(
 
 def execute(
     settings: Settings,
-    index: AnyIndex | None,
+    index: Index | None,
     tasks: Sequence[Task],
     records: dict[str, Record],
     *,

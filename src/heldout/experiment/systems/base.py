@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Splits
     from heldout.retrieve.dense import Metric
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
     from heldout.tune.listed import Listed
     from heldout.tune.space import Space
 
@@ -53,7 +53,7 @@ class Context(Generic[S]):
         The index, for built-in models.
     """
 
-    def __init__(self, settings: S, index: AnyIndex | None = None) -> None:
+    def __init__(self, settings: S, index: Index | None = None) -> None:
         self.settings, self.index = settings, index
         self._known: dict[str, tuple[object, Any]] = {}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.systems.records import Record
     from heldout.resample.combined import TwoWaySplits
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
     Numbers = NDArray[np.int32]
 
@@ -50,7 +50,7 @@ class TwoWayFolds(Scheme):
         for repeat in range(self.settings.splits.repeats):
             yield Task(f"{name}/both/r{repeat}", name, BOTH, repeat)
 
-    def perform(self, task: Task, index: AnyIndex) -> TwoWayRecord:
+    def perform(self, task: Task, index: Index) -> TwoWayRecord:
         """Choose for each pair of folds, rank its held-out documents, and merge them."""
         settings = self.settings
         queries, documents = _folds_of(settings.splits, task.split)  # type: ignore[arg-type]

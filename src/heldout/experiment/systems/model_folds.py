@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.systems.model_records import TwoWayRecord
     from heldout.experiment.systems.records import Record
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["DocumentFolds", "collect_folds", "merged_outcome", "single_point"]
 
@@ -37,7 +37,7 @@ class DocumentFolds(Scheme):
         """Yield one task per repeat."""
         return folds_tasks(self.system.name, self.settings)
 
-    def perform(self, task: Task, index: AnyIndex) -> FoldsRecord:
+    def perform(self, task: Task, index: Index) -> FoldsRecord:
         """Choose on each training side, rank the held-out documents, and merge the folds."""
         settings = self.settings
         found = cross_validate_documents(
@@ -76,7 +76,7 @@ class DocumentFolds(Scheme):
         """Combine the folds of all repeats, and the merged ranking of each."""
         return collect_folds(self.tasks(), records)
 
-    def folded_runs(self, repeat: int, points: Sequence[int], index: AnyIndex) -> FoldedRuns:
+    def folded_runs(self, repeat: int, points: Sequence[int], index: Index) -> FoldedRuns:
         """Return the rankings of the training sides, of the held-out documents, and of all."""
         settings, candidates = self.settings, self.candidates(index)
         folds, (*own, final) = settings.splits.folds(repeat), points

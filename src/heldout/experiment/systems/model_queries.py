@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["LISTS", "HeldOutQueries"]
 
@@ -43,7 +43,7 @@ class HeldOutQueries(Scheme):
         points = tuple(sorted({one.number for one in chosen}))
         return [replace(task, points=points) for task in tasks]
 
-    def perform(self, task: Task, index: AnyIndex) -> Record:
+    def perform(self, task: Task, index: Index) -> Record:
         """Evaluate some points, or keep the top of their lists."""
         if task.kind == GRID:
             return self.perform_grid(task, index)

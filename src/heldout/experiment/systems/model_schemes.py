@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.experiment.systems.records import Record
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
     from heldout.tune.choice import Choice
 
     Floats = NDArray[np.float64]
@@ -58,14 +58,14 @@ class Scheme(ABC):
         return list(tasks)
 
     @abstractmethod
-    def perform(self, task: Task, index: AnyIndex) -> Record:
+    def perform(self, task: Task, index: Index) -> Record:
         """Perform one task."""
 
     @abstractmethod
     def collect(self, records: Mapping[str, Record]) -> RankedOutcome:
         """Combine the records of the tasks."""
 
-    def candidates(self, index: AnyIndex, points: Sequence[int] | None = None) -> Candidates:
+    def candidates(self, index: Index, points: Sequence[int] | None = None) -> Candidates:
         """Return the model at some points (None: at every point), ready to rank."""
         settings = self.settings
         models = self.system.models(points)
@@ -78,7 +78,7 @@ class Scheme(ABC):
             points = tuple(range(begin, min(begin + _CHUNK, count)))
             yield Task(f"{name}/grid/p{begin}", name, GRID, points=points)
 
-    def perform_grid(self, task: Task, index: AnyIndex) -> GridRecord:
+    def perform_grid(self, task: Task, index: Index) -> GridRecord:
         """Rank and evaluate some points on all queries."""
         candidates = self.candidates(index, task.points)
         side = whole_side(index, candidates.vocabulary)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.records import Record
     from heldout.resample.split import Split
-    from heldout.retrieve.shards import AnyIndex
+    from heldout.retrieve.index import Index
 
 __all__ = ["SIDE", "SIDES", "DocumentSplits"]
 
@@ -56,7 +56,7 @@ class DocumentSplits(Scheme):
         yield from self.grid_tasks()
         yield from self._side_tasks()
 
-    def perform(self, task: Task, index: AnyIndex) -> Record:
+    def perform(self, task: Task, index: Index) -> Record:
         """Evaluate points on all data, or choose on a training side and evaluate the other."""
         if task.kind == GRID:
             return self.perform_grid(task, index)

@@ -19,7 +19,6 @@ import numpy as np
 
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
-from heldout.retrieve.indexing.manifest import is_sharded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,7 +34,6 @@ __all__ = [
     "fingerprint_of",
     "is_index",
     "open_sections",
-    "release",
 ]
 
 FORMAT: Final = 2
@@ -93,7 +91,6 @@ class Opened:
     arrays: Mapping[str, NDArray[Any]]
     digests: Mapping[str, str]
     header: Mapping[str, Any]
-    content: mmap.mmap
 
 
 class IndexWriter:
@@ -181,9 +178,7 @@ def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file or folder begins like an index of any version, damaged or not."""
-    if is_sharded(path):
-        return True
+    """Return whether a file begins like an index of any version, damaged or not."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
             return file.read(len(_MAGIC)) == _MAGIC
@@ -214,17 +209,7 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
     header, sections = _header(name, text)
     _check_sections(name, version, sections, begin)
     arrays = {one.name: _mapped(content, one) for one in sections}
-    return Opened(arrays, {one.name: one.sha256 for one in sections}, header, content)
-
-
-def release(content: mmap.mmap) -> None:
-    """Release the memory of a mapped file; its pages are read again when needed.
-
-    The system would do so when memory is short. Doing it early keeps the reported memory of a
-    process close to what it needs.
-    """
-    if hasattr(content, "madvise"):  # not on Windows
-        content.madvise(mmap.MADV_DONTNEED)
+    return Opened(arrays, {one.name: one.sha256 for one in sections}, header)
 
 
 def _header(name: str, text: bytes) -> tuple[dict[str, Any], list[Section]]:

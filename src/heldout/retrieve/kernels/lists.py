@@ -29,10 +29,8 @@ __all__ = ["Judged", "Work", "better", "rank", "rise", "sink", "sort_heap", "sor
 class Judged(NamedTuple):
     """Documents whose ranks are needed: rows `offsets[q]` to `offsets[q + 1]` for query ``q``.
 
-    `documents` are their numbers (−1: not ranked here). Their position is given by `lists` (−1: in
-    no list), `order` (the rank of the id) and `scores` (rows × lanes), which are looked up here if
-    `look_up` is 1 and given otherwise. If `counting` is 1, the documents ranked above them are
-    counted.
+    `documents` are their numbers. Their position is written to `lists` (−1: in no list), `order`
+    (the rank of the id) and `scores` (rows × lanes).
     """
 
     offsets: Ints
@@ -40,8 +38,6 @@ class Judged(NamedTuple):
     lists: NDArray[np.int32]
     order: NDArray[np.int32]
     scores: Floats
-    look_up: int
-    counting: int
 
 
 class Work(NamedTuple):
@@ -335,9 +331,8 @@ def rank(
         if top_scores.shape[3] > 0:
             _keep_best(q, found, numbers, rows, lists, order, least, top_scores, top_docs, sizes)
         begin, end = judged.offsets[q], judged.offsets[q + 1]
-        if judged.look_up:
-            _look_up(begin, end, places, rows, documents, judged)
-        if judged.counting and end > begin:
+        _look_up(begin, end, places, rows, documents, judged)
+        if end > begin:
             _mark_judged(begin, end, judged, work.begins, work.marks, least)
             _count_before(
                 found, numbers, rows, documents, judged, work.begins, work.marks, work.beaten,
