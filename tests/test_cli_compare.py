@@ -58,19 +58,10 @@ def test_every_measure_that_is_asked_for_is_compared(capsys):
     assert "P@5" in out
 
 
-def test_names_of_old_still_work_and_say_what_they_are_called_now(capsys):
-    both = ("baseline.run", "improved.run", "--json")
-    new = run(capsys, *both, "--level", "0.9", "--alternative", "greater")
-    old = run(capsys, *both, "--alpha", "0.1", "--tail", "greater")
-    assert old.out == new.out
-    assert new.err == ""
-    assert old.err.splitlines() == [
-        "--alpha 0.1 is an old name of --level 0.9",
-        "--tail greater is an old name of --alternative greater",
-    ]
-    (content,) = json.loads(new.out)
+def test_level_and_alternative_are_in_the_json(capsys):
+    more = ("--json", "--level", "0.9", "--alternative", "greater")
+    (content,) = json.loads(run(capsys, "baseline.run", "improved.run", *more).out)
     assert (content["level"], content["alternative"]) == (0.9, "greater")
-    assert run(capsys, *both, "--tail", "two").out == run(capsys, *both).out
 
 
 @pytest.mark.parametrize("form", ["table", "tsv", "md", "latex"])
