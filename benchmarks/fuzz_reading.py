@@ -144,10 +144,9 @@ def use_experiment(folder: Path) -> object:
 
 
 def use_ledger(folder: Path) -> object:
-    from heldout.infer.ledger import Ledger
+    from heldout.infer.ledger import read_ledger
 
-    ledger = Ledger(folder / "x", make=False)
-    return [(ledger.adjusted(one), ledger.summary(one)) for one in ledger.fingerprints()]
+    return read_ledger(folder / "x")
 
 
 def use_index(folder: Path) -> object:

@@ -34,8 +34,8 @@ IGNORED: Final = frozenset(
         # what is given, and digests of what is compared in full elsewhere
         *("data", "fingerprint", "fingerprints", "seed"),
         # what will be removed from results that stay
-        *("anova_corrected_for_folds", "iman-davenport", "interaction", "lord_discovery"),
-        *("lord_level", "sphericity", "parameters > ties"),
+        *("anova_corrected_for_folds", "iman-davenport", "interaction"),
+        *("sphericity", "parameters > ties"),
         # a measure of rankers.py, which is listed once it was used in a process
         "ranking-first_grade",
     )

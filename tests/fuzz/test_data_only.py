@@ -20,7 +20,7 @@ import heldout
 from heldout import Experiment, HeldoutError, Index, read_qrels, read_run, read_scores
 from heldout.data.vectors import read_vectors
 from heldout.experiment.execution.journal import Journal
-from heldout.infer.ledger import Ledger
+from heldout.infer.ledger import read_ledger
 
 SOURCE = Path(heldout.__file__).parent
 
@@ -166,7 +166,7 @@ READERS = {
     "vectors": read_vectors,
     "index": Index.open,
     "experiment": lambda path: Experiment.read(path).check(),
-    "ledger": lambda path: Ledger(path, make=False),
+    "ledger": read_ledger,
     "results": lambda path: heldout.Results.read(path, verify=False),
 }
 
