@@ -25,11 +25,11 @@ from heldout import (
     RepeatedRuns,
     Results,
     read_class_predictions,
-    score_predictions,
 )
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare import compare
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined

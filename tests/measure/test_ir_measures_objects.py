@@ -8,16 +8,16 @@ from heldout import (
     Collection,
     Experiment,
     KFold,
-    MeasureError,
     Run,
     Scores,
     compare,
     define_measure,
     evaluate,
     parse_measures,
-    tune_runs,
 )
+from heldout.errors import MeasureError
 from heldout.measure.ranking.names import canonical
+from heldout.tune.runs import tune_runs
 
 ir_measures = pytest.importorskip("ir_measures")
 

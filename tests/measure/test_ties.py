@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import Query, without_ties
 
-from heldout import MeasureError, evaluate
+from heldout import evaluate
+from heldout.errors import MeasureError
 
 MEASURES = {
     **{f"P(ties='average')@{k}": partial(naive.precision, k=k) for k in (1, 2, 4, 9)},
