@@ -34,8 +34,7 @@ IGNORED: Final = frozenset(
         # what is given, and digests of what is compared in full elsewhere
         *("data", "fingerprint", "fingerprints", "seed"),
         # what will be removed from results that stay
-        *("lord_discovery"),
-        *("lord_level", "sphericity", "parameters > ties"),
+        *("sphericity", "parameters > ties"),
         # a measure of rankers.py, which is listed once it was used in a process
         "ranking-first_grade",
     )

@@ -15,7 +15,7 @@ from heldout.cli import main, parser
 from heldout.data.atomic import made_folder, write_atomically
 from heldout.data.export import export_collection
 from heldout.errors import InputError
-from heldout.infer.ledger import Ledger
+from heldout.infer.ledger import Look, record_looks
 
 FULL = Path("/dev/full")
 WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
@@ -34,7 +34,7 @@ PRINTS = {
     "eval classification": ["eval", "--task", "classification", "classes.csv"],
     "eval regression": ["eval", "--task", "regression", "numbers.csv"],
     "power": ["power", *RUNS],
-    "ledger": ["ledger", "looks.sqlite"],
+    "ledger": ["ledger", "looks.jsonl"],
     "collection show": ["collection", "show", "data"],
     "split": ["split", "data", "--by", "query", "--folds", "2"],
     "split --assignments -": [
@@ -116,8 +116,7 @@ def folder(tmp_path_factory):
     lines = [" ".join(WORDS[(n + step) % 8] for step in range(6)) + "\n" for n in range(6)]
     (place / "references").write_text("".join(lines))
     (place / "texts").write_text("".join(reversed(lines)))
-    entry = {"systems": ["A"], "measure": "AP", "test": "t", "p": 0.1, "effect": 0.1, "n": 9}
-    Ledger(place / "looks.sqlite").record("abc", **entry, command="")
+    record_looks(place / "looks.jsonl", [Look("abc", ("A",), "AP", "t", 0.1, 0.1, 9, "")])
     systems = ["bm25(k1=0.5:2:3)", "ql-jm(lambda=0.2:0.8:2)"]
     heldout.Experiment(collection=collection, systems=systems, plan={"folds": 2}).run(
         place / "results"

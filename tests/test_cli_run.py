@@ -253,18 +253,10 @@ def test_an_edge_of_the_grid_is_pointed_out(capsys):
     assert "at the edge of its grid" in capsys.readouterr().out
 
 
-def test_the_method_for_documents_by_its_name_and_its_old_one(capsys):
+def test_the_method_for_documents(capsys):
     command = [*COLLECTION, "--system", "bm25", "--by", "document"]
     new = refused(capsys, *command, "--method", "magic")
     assert "--method: unknown method 'magic': expected one of pooled, per-fold" in new
-    with pytest.raises(SystemExit):
-        main(["run", *command, "--estimator", "magic"])
-    assert capsys.readouterr().err == f"run --estimator is an old name of --method\n{new}"
-    with pytest.raises(SystemExit):
-        main(["run", "--help"])
-    help_text = capsys.readouterr().out
-    assert "--method NAME" in help_text
-    assert "--estimator" not in help_text
 
 
 def test_a_dry_run_runs_nothing(capsys, folder):

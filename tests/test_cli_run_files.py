@@ -9,7 +9,6 @@ import pytest
 import heldout
 from heldout.cli import main
 from heldout.data.run import Qrels, Run
-from heldout.data.scores import read_scores
 from heldout.experiment.results import Results
 from heldout.resample.plans import KFold
 from heldout.tune.tuned_folds import cross_validate
@@ -140,17 +139,15 @@ def test_repeated_from_the_results_to_the_same_bytes(capsys, tmp_path, monkeypat
 
 def test_two_systems_are_compared_on_held_out_scores(capsys):
     grids = ["--system", "A=runs/lambda=*.run", "--system", "B=runs/other_mu=*.run"]
-    run(capsys, *grids, "--scores", "out.csv", "-o", "out")
-    scores = read_scores("out.csv")
+    run(capsys, *grids, "-o", "out")
+    scores = Results.read("out").scores()
     assert scores.systems == ("A", "B")
     for at, name in enumerate(("lambda=", "other_mu=")):
         folds = tuned_by_hand(name, KFold(10))[2]
         assert scores.values[:, at] == pytest.approx(folds.units)
     (beside,) = found(capsys, *grids)["comparisons"]
-    for table in ("out.csv", "out"):
-        main(["compare", "--scores", table, "--json"])
-        (compared,) = json.loads(capsys.readouterr().out)
-        assert compared["claims"][0]["difference"] == beside["claims"][0]["difference"]
+    main(["compare", "--scores", "out", "--json"])
+    (compared,) = json.loads(capsys.readouterr().out)
     assert compared["claims"] == beside["claims"]  # results know how their systems were tuned
     assert not any("tuned" in one for one in beside["warnings"])
 
@@ -189,19 +186,6 @@ def test_judgements_alone_are_split(capsys):
     run(capsys, *LAMBDA, "--folds", "4", "-o", "drawn")
     first, second = (Path(one, "values.parquet").read_bytes() for one in ("given", "drawn"))
     assert first == second
-
-
-def test_the_command_of_version_0_1(capsys):
-    new = found(capsys, *LAMBDA, "--folds", "4")
-    runs = sorted(map(str, Path("runs").glob("lambda=*.run")))
-    for given in (["runs/lambda=*.run"], runs, ["--system", "tuned=runs/lambda=*.run"]):
-        main(["tune", "qrels.txt", *given, "--folds", "4", "--json", "--quiet"])
-        said = capsys.readouterr()
-        assert json.loads(said.out) == new
-        assert said.err.count("\n") == 1
-        assert "is an old name of heldout run QRELS" in said.err
-    main(["tune", "qrels.txt", "runs/l*.run", "--plan", "loo", "--json"])
-    assert json.loads(capsys.readouterr().out)["manifest"]["settings"]["splits"] == 40
 
 
 @pytest.mark.parametrize(

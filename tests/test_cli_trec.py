@@ -76,11 +76,6 @@ def test_judged_query_that_the_run_lacks_is_left_out_without_c(capsys, files):
         (["-l", "-1"], "'-1' is not a grade (0 or a positive integer)"),
         (["-m", "prefs"], "prefs is not supported"),
         (["-m", "qrels_jg"], "qrels_jg is not supported"),
-        (["-Z", "means"], "-Z means is not supported"),
-        (["-R", "qrels_jg"], "-R qrels_jg is not supported"),
-        (["-R", "prefs"], "-R prefs is not supported"),
-        (["-T", "other"], "-T other is not supported"),
-        (["-D", "1"], "-D 1 is not supported"),
     ],
 )
 @pytest.mark.parametrize("form", ["trec", "tsv"])
@@ -88,9 +83,3 @@ def test_refused(capsys, arguments, says, form):
     said = refused(capsys, "-f", form, *arguments)
     assert says in said
     assert said.count("\n") == 1
-
-
-def test_usual_formats_may_be_named(capsys):
-    usual = ["-f", "trec", "-m", "map"]
-    named = shown(capsys, *usual, "-R", "qrels", "-T", "trec_results")
-    assert named == shown(capsys, *usual)

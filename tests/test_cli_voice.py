@@ -110,9 +110,9 @@ def test_json_of_a_plan_has_the_numbers_of_the_table(capsys):
 @pytest.mark.usefixtures("files")
 def test_json_of_a_ledger_has_every_look(capsys):
     runs = ["qrels.txt", "baseline.run", "improved.run"]
-    main(["compare", *runs, "--ledger", "looks.sqlite", "--quiet"])
+    main(["compare", *runs, "--ledger", "looks.jsonl", "--quiet"])
     capsys.readouterr()
-    main(["ledger", "looks.sqlite", "--json"])
+    main(["ledger", "looks.jsonl", "--json"])
     (look,) = json.loads(capsys.readouterr().out)
     assert look["systems"] == ["improved", "baseline"]
     assert 0 < look["p"] == look["holm"] < 0.001

@@ -13,7 +13,6 @@ from test_cli_voice import COMMANDS, options_of
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 GROUPS = {name.rpartition(" ")[0] for name in COMMANDS}  # heldout, heldout study, …
-OLD = {f"heldout {name}" for name in ("tune", "score", "plan", "example")}  # which still work
 OPTIONS = set().union(*map(options_of, COMMANDS.values()), {"--version", "--help"})
 CLASSES = "|".join(name for name in heldout.__all__ if name[0].isupper())
 
@@ -74,8 +73,6 @@ def wrong_options(typed):
     name, given = "heldout", typed.split()[1:]
     while name in GROUPS and given and re.fullmatch(r"[a-z]+", given[0]):
         name += f" {given.pop(0)}"
-    if name in OLD:
-        return
     if name in COMMANDS:
         yield from set(long_options(typed)) - options_of(COMMANDS[name])
     elif name not in GROUPS:

@@ -6,12 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from heldout import KFold, ResamplingWarning, Scores, compare
+from heldout import KFold, Scores, compare
 from heldout.notes import CODES, Note, as_note, distinct, note_texts
 from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
 from heldout.report.tables import note_lines
+from heldout.resample.notices import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
 SPLIT = Note("split", "the split is test", "info", 2)

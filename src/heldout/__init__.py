@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.models import Model
     from heldout.retrieve.search import search
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     # data
@@ -117,36 +117,6 @@ _HOMES = {
     "Note": "heldout.notes",
 }
 
-_MOVED = {
-    "Axis": "heldout.tune.space",
-    "Choice": "heldout.tune.choice",
-    "DuplicateError": "heldout.errors",
-    "EstimatorSystem": "heldout.experiment.systems.estimators",
-    "FormatError": "heldout.errors",
-    "MeasureError": "heldout.errors",
-    "MissingExtraError": "heldout.errors",
-    "Plan": "heldout.resample.plan",
-    "PlanError": "heldout.resample.notices",
-    "RankedList": "heldout.measure.custom",
-    "ResamplingWarning": "heldout.resample.notices",
-    "Space": "heldout.tune.space",
-    "Split": "heldout.resample.split",
-    "SplitKey": "heldout.resample.split",
-    "Splits": "heldout.resample.split",
-    "Trials": "heldout.tune.search",
-    "TunedFolds": "heldout.tune.tuned_folds",
-    "choose": "heldout.tune.choice",
-    "cross_validate": "heldout.tune.tuned_folds",
-    "evaluate_text": "heldout.measure.text.evaluate",
-    "parse_axis": "heldout.tune.space",
-    "parse_model": "heldout.retrieve.models",
-    "roc_curve": "heldout.measure.prediction.roc",
-    "roc_hull": "heldout.measure.prediction.hull",
-    "score_predictions": "heldout.infer.intervals.evaluations",
-    "search_optuna": "heldout.tune.search",
-}
-"""Names that 0.1 had here: they are still found, and are not shown."""
-
 __all__ = [
     "Agreement",
     "Analyzer",
@@ -210,7 +180,7 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "measures":
         return import_module("heldout.measures")
-    home = _HOMES.get(name) or _MOVED.get(name)
+    home = _HOMES.get(name)
     if home is None:
         raise AttributeError(f"module 'heldout' has no attribute {name!r}")
     return getattr(import_module(home), name)

@@ -9,10 +9,11 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import FormatError, InputError, read_collection
+from heldout import InputError, read_collection
 from heldout.data.documents import documents_of
 from heldout.data.io.blocks import Reading, blocks
 from heldout.data.io.lines import LineDocuments
+from heldout.errors import FormatError
 
 PACKERS = {
     "plain": bytes,

@@ -6,13 +6,14 @@ import json
 import polars as pl
 import pytest
 
-from heldout import FormatError, InputError, read_collection
+from heldout import InputError, read_collection
 from heldout.data.io import blocks as blocks_module
 from heldout.data.io.blocks import Reading
 from heldout.data.io.document_tables import TextTable
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.query_files import read_queries
 from heldout.data.io.trec_documents import TrecDocuments, markup_text
+from heldout.errors import FormatError
 
 ROWS = [
     ("a", "A title", 'text with "quotes", commas'),

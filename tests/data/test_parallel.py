@@ -7,9 +7,10 @@ import sys
 
 import pytest
 
-from heldout import FormatError, evaluate, read_qrels, read_run
+from heldout import evaluate, read_qrels, read_run
 from heldout.data.io import source as source_module
 from heldout.data.parallel import run_threads, stream_threads, threads
+from heldout.errors import FormatError
 
 QUERIES, DEPTH = 40, 50
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import DuplicateError, FormatError, InputError, Qrels, evaluate, read_qrels
+from heldout import InputError, Qrels, evaluate, read_qrels
+from heldout.errors import DuplicateError, FormatError
 
 JUDGED = {"q1": {"b": 2, "a": 0}, "q2": {"c": -1}}
 LONG = "http://example.org/" + "x" * 80

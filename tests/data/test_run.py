@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import DuplicateError, InputError, Run, read_run
+from heldout import InputError, Run, read_run
 from heldout.data.atomic import write_atomically
 from heldout.data.duplicates import BLOCK
+from heldout.errors import DuplicateError
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]

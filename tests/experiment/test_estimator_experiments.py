@@ -25,15 +25,14 @@ from heldout import (
     RepeatedRuns,
     Results,
     read_class_predictions,
-    score_predictions,
 )
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare import compare
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.undefined import Undefined
-from heldout.notes import Note
 from heldout.report.experiment import json_results, results_text
 
 X, Y = load_iris(return_X_y=True)
@@ -398,9 +397,6 @@ def test_what_is_warned_of_is_said_with_the_results():
     assert results.summary[0]["notes"] == [
         {"code": "fit-warning", "text": note.text.removeprefix("f: "), "severity": "warning"}
     ]
-    # As heldout 0.1 has kept it: the text alone.
-    old = replace(results, summary=[{**one, "notes": ["it warned"]} for one in results.summary])
-    assert Note("", "f: it warned") in old.notes
 
 
 def test_written_results_are_read_back(tmp_path):

@@ -297,23 +297,6 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     assert {"collection", "by", "baseline", "space", "runs"} <= known
 
 
-def test_the_method_by_its_old_name(tmp_path):
-    text = 'collection = "pydocs"\nsystems = ["bm25"]\nby = "document"\n'
-    for name in ("method", "estimator"):
-        (tmp_path / "new.toml").write_text(f'{text}{name} = "per-fold"\n')
-        assert Experiment.read(tmp_path / "new.toml").check().method == "per-fold"
-    (tmp_path / "both.toml").write_text(f'{text}method = "pooled"\nestimator = "pooled"\n')
-    with pytest.raises(ExperimentError, match="estimator: the old name of method"):
-        Experiment.read(tmp_path / "both.toml").check()
-
-
-def test_a_problem_of_the_method_is_on_the_line_of_its_old_name(tmp_path):
-    text = 'collection = "pydocs"\nsystems = ["bm25"]\nby = "document"\nestimator = "magic"\n'
-    (tmp_path / "old.toml").write_text(text)
-    with pytest.raises(ExperimentError, match=r"line 4, estimator: unknown method 'magic'"):
-        Experiment.read(tmp_path / "old.toml").check()
-
-
 @pytest.mark.parametrize(
     ("by", "plan"),
     [

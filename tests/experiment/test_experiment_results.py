@@ -1,6 +1,5 @@
 """Results: what is written is what is read, units are queries, claims are those of compare."""
 
-import hashlib
 import json
 
 import numpy as np
@@ -10,7 +9,6 @@ from experiment_data import overlap, small_collection
 import heldout
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.manifest import experiment_key
 from heldout.experiment.results import Results
 from heldout.experiment.systems import System
 from heldout.infer.compare import compare
@@ -149,7 +147,7 @@ def test_the_question_about_other_queries_is_answered_on_request_alone():
     assert "tun" not in results_text(by_query)  # nothing was tuned
 
 
-def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_path):
+def test_notes_are_kept_with_their_codes(tmp_path):
     collection = small_collection()
     more = {**collection.queries.to_dict(), "q99": "a query that nobody judged"}
     unjudged = heldout.Collection(collection.documents, more, collection.qrels)
@@ -161,11 +159,6 @@ def test_notes_are_kept_with_their_codes_and_texts_of_heldout_0_1_are_read(tmp_p
     assert manifest["notes"] == kept
     assert Note("unjudged-queries", text, "info") in found.notes
     assert f"Note: {text}. [unjudged-queries]" in results_text(Results.read(tmp_path / "out"))
-    place.write_text(json.dumps(manifest | {"notes": [text]}))
-    old = Results.read(tmp_path / "out")
-    assert Note("", text) in old.notes
-    assert f"Warning: {text}.\n" in results_text(old)
-    assert json.loads(json_results(old))["warning_codes"][0] == ""
     place.write_text(json.dumps(manifest | {"notes": [{"text": text}]}))
     with pytest.raises(InputError, match=r"manifest.json is not as an experiment writes it"):
         Results.read(tmp_path / "out")
@@ -186,28 +179,3 @@ def test_uneven_tuning_is_warned_about_as_in_the_tuning_of_runs(points, warned):
     found = Experiment(collection=small_collection(), systems=systems, plan=KFold(3)).run()
     said = any("very different numbers" in note.text for note in found.scores().notes)
     assert said == warned == (points >= 3 * 2)
-
-
-def test_results_of_old_have_alpha_for_the_level(results, tmp_path):
-    results.write(tmp_path)
-    place = tmp_path / "manifest.json"
-    manifest = json.loads(place.read_text())
-    assert manifest["settings"].pop("level") == 0.95
-    manifest["settings"]["alpha"] = 0.05
-    place.write_text(json.dumps(manifest))
-    again = Results.read(tmp_path)
-    assert again.manifest["settings"]["level"] == 0.95
-    assert again.compare().claims == results.compare().claims
-
-
-def test_what_heldout_0_1_has_begun_can_be_finished(results):
-    """The key of a journal is that of the settings as 0.1 wrote them, with alpha."""
-    settings = dict(results.manifest["settings"])
-    assert settings.pop("level") == 0.95
-    parts = {
-        "versions": results.manifest["versions"],
-        "fingerprints": results.manifest["fingerprints"],
-        "settings": {**settings, "alpha": 0.05},
-    }
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
-    assert experiment_key(results.manifest) == hashlib.sha256(text.encode()).hexdigest()

@@ -116,53 +116,6 @@ def test_a_record_comes_back_from_the_journal_as_it_was(name):
     assert kinds == expected[name]
 
 
-# The fields of records in journals of 0.1, in their order.
-FORMER = {
-    "grid": "values",
-    "lists": "numbers documents scores",
-    "folds": "chosen surface final final_surface fold_scores values train_values estimates "
-    "documents scores",
-    "both": "query_folds chosen train final final_surface values train_values estimates documents "
-    "scores",
-    "side": "number train surface values estimates documents scores",
-    "point": "number values documents scores",
-    "tune": "values",
-    "test": "number values documents scores",
-}
-SINCE = {"sides at once", "search"}
-"""What 0.1 had not."""
-ADDED = {"both": ["surface"]}
-"""Fields that 0.1 had not; they may be missing."""
-FITS = {"tune": "values warned", "test": "number predicted scores probabilities warned"}
-
-
-@pytest.mark.parametrize("name", [*(one for one in RANKING if one not in SINCE), "fits"])
-def test_the_journal_is_that_of_0_1(name):
-    settings = settings_of(name)
-    records = records_of(settings)
-    former = FITS if name == "fits" else FORMER
-    for task in plan_tasks(settings):
-        plain = records[task.key].plain()
-        assert list(plain) == former[task.kind].split() + ADDED.get(task.kind, [])
-        for one in plain.get("estimates", ()):
-            assert list(one)[:3] == ["measure", "estimator", "value"]
-            assert list(one)[-1] == ("train" if task.kind == "side" else "target_halves")
-
-
-def test_two_way_records_of_0_1_have_no_surface():
-    settings = settings_of("both")
-    records = records_of(settings)
-    system = settings.systems[0]
-    former = {}
-    for task in plan_tasks(settings):
-        plain = records[task.key].plain()
-        del plain["surface"]
-        former[task.key] = system.read_record(task, plain)
-    outcome = system.collect(settings, former)
-    assert [len(row.chosen.surface) for row in outcome.folds] == [0] * 4
-    assert len(outcome.final.surface) == 3
-
-
 def test_a_fit_that_failed_says_so():
     system = settings_of("fits").systems[0]
     former = {"values": np.full(2, np.nan), "failed": "ValueError: no", "warned": []}

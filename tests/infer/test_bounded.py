@@ -16,6 +16,7 @@ from heldout.infer.intervals.bounded import (
     difference_inside,
     inside,
 )
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.intervals.units import mean_interval, normal_quantile, t_interval, wilson
 from heldout.infer.results import Interval
@@ -116,7 +117,7 @@ def test_folds_that_are_all_perfect_have_the_interval_of_their_units():
     truth = np.arange(40) // 5 % 2
     one = heldout.ClassPredictions("A", units, ("a", "b"), truth, truth, folds=folds)
     found = {
-        name: heldout.score_predictions([one], [name]).rows[0].intervals[0]
+        name: score_predictions([one], [name]).rows[0].intervals[0]
         for name in ("accuracy", "error")
     }
     assert found["accuracy"] == wilson(40, 40)

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 import heldout
-from heldout import InputError, MeasureError, Qrels, Run, Scores, compare, evaluate
+from heldout import InputError, Qrels, Run, Scores, compare, evaluate
 from heldout.cli import main
 from heldout.data.predictions import ClassPredictions, NumberPredictions
+from heldout.errors import MeasureError
 from heldout.measure.text.evaluate import evaluate_text
 
 SOURCE = np.random.default_rng(5)

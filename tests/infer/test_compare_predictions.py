@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout import ClassPredictions, InputError, NumberPredictions, compare, score_predictions
+from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.scoring import resampled
 from heldout.infer.tests.auc import delong_test

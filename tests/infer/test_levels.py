@@ -3,9 +3,7 @@
 import pytest
 
 from heldout import InputError, compare
-from heldout.infer.ledger import Ledger
 from heldout.infer.levels import alpha_of, check_level, level_of
-from heldout.infer.power import curve, queries_needed
 
 TABLE = {"A": [0.1, 0.4, 0.3, 0.9], "B": [0.3, 0.5, 0.3, 0.8]}
 
@@ -26,19 +24,6 @@ def test_a_significance_level_is_asked_about(level):
 def test_no_level_is_refused(level):
     with pytest.raises(InputError, match=r"between 0\.5 and 1, such as 0\.95"):
         check_level(level)
-
-
-def test_what_was_called_otherwise_is_said_to_be():
-    for call in (
-        lambda: compare(TABLE, alpha=0.05),
-        lambda: queries_needed(0.2, 0.05, alpha=0.05),
-        lambda: curve(0.2, ns=[10], alpha=0.05),
-        lambda: Ledger.adjusted(None, "data", alpha=0.05),
-    ):
-        with pytest.raises(InputError, match=r"alpha was renamed to level: level=0\.95"):
-            call()
-    with pytest.raises(InputError, match='renamed to alternative: "two-sided"'):
-        compare(TABLE, tail="two")
 
 
 def test_a_comparison_knows_both():

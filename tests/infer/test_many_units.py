@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from heldout import ClassPredictions, NumberPredictions, compare, score_predictions
+from heldout import ClassPredictions, NumberPredictions, compare
 from heldout.infer.intervals import predictions
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.predictions import prediction_interval
 from heldout.infer.scoring import many_units
 from heldout.infer.scoring.linearised import LinearScoring, jackknife

@@ -10,14 +10,9 @@ import pytest
 from hypothesis import given
 from naive import collections, queries_of
 
-from heldout import (
-    MeasureError,
-    RankedList,
-    compare,
-    define_measure,
-    evaluate,
-    parse_measure,
-)
+from heldout import compare, define_measure, evaluate, parse_measure
+from heldout.errors import MeasureError
+from heldout.measure.custom import RankedList
 from heldout.measure.ranking import names
 
 

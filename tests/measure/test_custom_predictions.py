@@ -7,7 +7,6 @@ import pytest
 
 from heldout import (
     ClassPredictions,
-    MeasureError,
     NumberPredictions,
     Undefined,
     compare,
@@ -15,8 +14,9 @@ from heldout import (
     evaluate,
     parse_measure,
     parse_measures,
-    score_predictions,
 )
+from heldout.errors import MeasureError
+from heldout.infer.intervals.evaluations import score_predictions
 from heldout.measure import custom_predictions
 from heldout.measure.ranking import names
 

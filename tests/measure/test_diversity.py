@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import heldout
-from heldout import InputError, MeasureError, Qrels, Run, compare, evaluate, read_qrels
+from heldout import InputError, Qrels, Run, compare, evaluate, read_qrels
 from heldout.cli import main
+from heldout.errors import MeasureError
 from heldout.measure.ranking.names import families
 
 NAMES = {

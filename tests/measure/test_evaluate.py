@@ -15,18 +15,10 @@ import pytest
 from hypothesis import given
 from naive import collections
 
-from heldout import (
-    HeldoutError,
-    InputError,
-    MeasureError,
-    Qrels,
-    Run,
-    evaluate,
-    parse_measure,
-    parse_measures,
-)
+from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
 from heldout.data.columns import Stretches
 from heldout.data.ids import id_column
+from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
 from heldout.measure.ranking.names import summarise
 from heldout.report.evaluation import evaluation_json

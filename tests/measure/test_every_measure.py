@@ -11,7 +11,6 @@ import heldout
 from heldout import (
     ClassPredictions,
     Measure,
-    MeasureError,
     NumberPredictions,
     Qrels,
     Segments,
@@ -20,6 +19,7 @@ from heldout import (
     parse_measures,
 )
 from heldout.data.run_inputs import as_run
+from heldout.errors import MeasureError
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join
 from heldout.measure.ranking.names import families, summarise

@@ -7,7 +7,6 @@ import pytest
 from heldout import (
     Collection,
     Experiment,
-    MeasureError,
     Run,
     Scores,
     compare,
@@ -15,6 +14,7 @@ from heldout import (
     evaluate,
     parse_measures,
 )
+from heldout.errors import MeasureError
 from heldout.measure.ranking.names import canonical
 
 ir_measures = pytest.importorskip("ir_measures")

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from heldout import Measure, MeasureError, Qrels, evaluate, parse_measure, parse_measures
+from heldout import Measure, Qrels, evaluate, parse_measure, parse_measures
+from heldout.errors import MeasureError
 from heldout.measure.ranking.names import families, make_measure
 
 OWN = {name: family for name, family in families().items() if not hasattr(family.compute, "own")}

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import heldout
 from heldout import (
     ClassPredictions,
     Evaluation,
     InputError,
-    MeasureError,
     NumberPredictions,
     Segments,
     Undefined,
     evaluate,
 )
+from heldout.errors import MeasureError
 
 pd = pytest.importorskip("pandas")
 
@@ -188,13 +187,6 @@ def test_settings_of_other_tasks_are_refused():
         evaluate(LABELS, GUESSES, "accuracy", depth=10)
     with pytest.raises(MeasureError, match="no measures given"):
         evaluate(LABELS, GUESSES, [])
-
-
-def test_functions_of_the_first_version_are_still_found():
-    assert heldout.evaluate_text(["a"], {"A": ["a"]}, ["ExactMatch"]).value() == 1
-    one = NumberPredictions("A", ("a", "b"), np.array([0.0, 1]), np.array([0.5, 1]))
-    assert heldout.score_predictions([one], ["MAE"]).rows[0].values == (0.25,)
-    assert not {"evaluate_text", "score_predictions"} & set(heldout.__all__)
 
 
 def test_the_repr_is_short():

@@ -15,13 +15,13 @@ from sklearn import metrics
 from heldout import (
     ClassPredictions,
     InputError,
-    MeasureError,
     NumberPredictions,
     Undefined,
     compare,
     parse_measure,
 )
 from heldout.data.predictions import MAJORITY, RANDOM
+from heldout.errors import MeasureError
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.slopes import order_slopes
 

@@ -101,9 +101,9 @@ def test_several_measures_are_pointed_out(folder, capsys):
 
 
 def test_gate_and_ledger(folder, capsys):
-    run("a.txt", "b.txt", measure=["TER"], compare=True, ledger="looks.sqlite", data="mine")
+    run("a.txt", "b.txt", measure=["TER"], compare=True, ledger="looks.jsonl", data="mine")
     assert "evaluation 1 of these data" in capsys.readouterr().err
-    assert (folder / "looks.sqlite").exists()
+    assert (folder / "looks.jsonl").exists()
     with pytest.raises(SystemExit) as ended:
         run("b.txt", "a.txt", measure=["TER"], compare=True, gate="non-inferior", margin=1)
     assert ended.value.code == 1

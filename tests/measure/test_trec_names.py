@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from heldout import MeasureError, parse_measure, parse_measures
+from heldout import parse_measure, parse_measures
+from heldout.errors import MeasureError
 from heldout.measure.ranking.trec_names import TREC_NAMES, parse_trec_name, trec_lines
 
 

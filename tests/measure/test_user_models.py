@@ -7,7 +7,8 @@ import logging
 import numpy as np
 import pytest
 
-from heldout import MeasureError, evaluate
+from heldout import evaluate
+from heldout.errors import MeasureError
 from heldout.measure.ranking.names import families
 
 NAMES = [

@@ -2,15 +2,14 @@
 
 import pytest
 
-from heldout.infer.ledger import AdjustedLook
-from heldout.infer.ledger_file import Look
+from heldout.infer.ledger import Look
 from heldout.report.ledger import ledger_text, ledger_tsv
 
 
 def look(number, first, second, data="abc"):
     time = "2026-11-17T07:08:00.355429+00:00"
-    row = Look(data, number, time, (first, second), "nDCG@10", "t", 0.01, 0.1, 30, "heldout")
-    return AdjustedLook(row, 0.02, 0.001, discovery=False)
+    systems, numbers = (first, second), (0.01, 0.1, 30)
+    return Look(data, systems, "nDCG@10", "t", *numbers, "heldout", time, number, 0.02)
 
 
 LONG = "a-system-with-a-very-long-name-indeed"

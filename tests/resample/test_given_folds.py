@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import GivenFolds, HeldoutError, KFold, PlanError
+from heldout import GivenFolds, HeldoutError, KFold
 from heldout.resample.export import fold_table
 from heldout.resample.fold_files import read_values
+from heldout.resample.notices import PlanError
 
 IDS = ["q1", "q2", "q3"]
 

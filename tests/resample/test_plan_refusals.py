@@ -2,16 +2,8 @@
 
 import pytest
 
-from heldout import (
-    Bootstrap,
-    Chronological,
-    HoldOut,
-    KFold,
-    LeaveOneOut,
-    PlanError,
-    RepeatedRuns,
-    TestSet,
-)
+from heldout import Bootstrap, Chronological, HoldOut, KFold, LeaveOneOut, RepeatedRuns, TestSet
+from heldout.resample.notices import PlanError
 
 ROWS = "instance"
 

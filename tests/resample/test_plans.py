@@ -19,18 +19,17 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
-    Plan,
-    PlanError,
     RepeatedRuns,
-    ResamplingWarning,
-    SplitKey,
     TestSet,
 )
 from heldout.data.document_ids import DocumentIds, document_ids
 from heldout.data.ids import id_column
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
+from heldout.resample.notices import PlanError, ResamplingWarning
+from heldout.resample.plan import Plan
 from heldout.resample.sources import Computed, Partition, Sides
+from heldout.resample.split import SplitKey
 
 
 def ids(least=2, most=40):

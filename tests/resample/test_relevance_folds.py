@@ -6,9 +6,10 @@ import resample_checks as check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, PlanError, TwoWay
+from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, TwoWay
 from heldout.data.queries import Queries
 from heldout.resample.assign import Labels, spread
+from heldout.resample.notices import PlanError
 
 
 def collection(judged, documents=40, queries=6):

@@ -9,7 +9,8 @@ from sklearn import model_selection as theirs
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut, PlanError, from_sklearn
+from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut, from_sklearn
+from heldout.resample.notices import PlanError
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(60, 3))

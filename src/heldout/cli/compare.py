@@ -71,7 +71,7 @@ _EXAMPLES = """\
   heldout compare qrels.txt old.run new.run --gate non-inferior --margin 0.01 -o gate.xml
   heldout compare qrels.txt old.run new.run -o report.html
   heldout compare human.qrels old.run new.run --machine llm.qrels
-  heldout compare --scores scores.csv --ledger looks.sqlite --data "test questions 2024"
+  heldout compare --scores scores.csv --ledger looks.jsonl --data "test questions 2024"
   heldout compare knn.csv logistic.csv -m accuracy -m "F1(macro)"
   heldout compare -r references.txt a.txt b.txt -m BLEU -m chrF
 """

@@ -407,12 +407,13 @@ def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless
         return []
     import shlex
 
-    from heldout.infer.ledger import Entry, Ledger
+    from heldout.infer.ledger import Look, record_looks
 
     command = shlex.join(["heldout", *sys.argv[1:]])
-    with Ledger(options.ledger) as ledger:
-        ledger.record_all(
-            Entry(
+    looks = record_looks(
+        options.ledger,
+        (
+            Look(
                 comparison.scores.data,
                 (claim.first, claim.second),
                 comparison.scores.measure,
@@ -424,9 +425,11 @@ def _record(comparisons: list[Comparison], options: argparse.Namespace, nameless
             )
             for comparison in comparisons
             for claim in comparison.claims
-        )
-        seen = ledger.summary(comparisons[0].scores.data)
-    counted = f"systems: {seen.systems}, measures: {seen.measures}"
+        ),
+    )
+    same = [look for look in looks if look.fingerprint == comparisons[0].scores.data]
+    systems = {system for look in same for system in look.systems}
+    counted = f"systems: {len(systems)}, measures: {len({look.measure for look in same})}"
     where = f"heldout ledger {shlex.quote(options.ledger)} shows all, with adjusted p-values"
-    notes = [f"ledger: evaluation {seen.looks} of these data ({counted}); {where}"]
+    notes = [f"ledger: evaluation {len(same)} of these data ({counted}); {where}"]
     return [*notes, nameless] if nameless and options.data is None else notes

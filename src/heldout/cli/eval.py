@@ -61,9 +61,6 @@ Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu
 lists them. -m file.py:name uses a function or Measure of yours.
 """
 
-# Options that only trec_eval has, and the one value that changes nothing.
-_TREC_OPTIONS = {"-R": "qrels", "-T": "trec_results", "-Z": "", "-D": "0"}
-
 FORMATS = (*TABLE_FORMATS, "parquet", "trec")
 
 _OF_RUNS: Final = {
@@ -165,8 +162,6 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     )
     add_quiet(parser)
     add_seed(parser)
-    for option, usual in _TREC_OPTIONS.items():
-        add(option, dest=option, default=usual, help=argparse.SUPPRESS)
     parser.set_defaults(run=_eval)
 
 
@@ -241,7 +236,6 @@ def _eval_runs(options: argparse.Namespace) -> int:
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
     if options.no_summary and not options.per_unit:
         raise InputError("--no-summary goes with --per-unit (-q)")
-    _refuse_trec_options(options)
     options.qrels, options.runs = judgements_and_runs(options)
     refuse_same_file(options.runs)
     subtopics = options.format != "trec" and by_subtopic(options.measure)
@@ -268,15 +262,6 @@ def _refuse_beside_machine(options: argparse.Namespace) -> None:
         raise InputError(f"--format {options.format} does not go with --machine")
     if options.per_unit or options.digits is not None:
         raise InputError("--per-unit and --digits do not go with --machine")
-
-
-def _refuse_trec_options(options: argparse.Namespace) -> None:
-    from heldout.measure.ranking.trec_names import refuse_unsupported
-
-    for option, usual in _TREC_OPTIONS.items():
-        value = getattr(options, option)
-        if value != usual:
-            refuse_unsupported(f"{option} {value}")
 
 
 def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:

@@ -21,9 +21,9 @@ def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         commands,
         "ledger",
         "List evaluations of held-out data, with p-values adjusted for all of them.",
-        "  heldout ledger looks.sqlite\n"
-        "  heldout ledger looks.sqlite > looks.tsv        all columns\n"
-        "  heldout ledger looks.sqlite --json\n",
+        "  heldout ledger looks.jsonl\n"
+        "  heldout ledger looks.jsonl > looks.tsv        all columns\n"
+        "  heldout ledger looks.jsonl --json\n",
     )
     parser.add_argument("file", metavar="FILE", help="ledger of heldout compare --ledger")
     add_json(parser)
@@ -31,12 +31,10 @@ def add_ledger(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _ledger(options: argparse.Namespace) -> int:
-    from heldout.infer.ledger import Ledger
+    from heldout.infer.ledger import read_ledger
     from heldout.report.ledger import ledger_json, ledger_text, ledger_tsv
 
-    with Ledger(options.file, make=False) as ledger:
-        rows = [row for data in ledger.fingerprints() for row in ledger.adjusted(data)]
-    # Only now: nothing is printed if the file cannot be read.
+    rows = read_ledger(options.file)
     if options.json:
         emit(ledger_json(rows))
     elif sys.stdout.isatty():

@@ -15,7 +15,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from heldout import __version__
-from heldout.cli.aliases import modern
 from heldout.cli.files import emit, split_paths
 from heldout.cli.help import Formatter, Parser, add_help_options, command
 from heldout.cli.quick_start import collect_garbage_rarely
@@ -84,11 +83,9 @@ def parser(name: str = "") -> argparse.ArgumentParser:
 
 def _parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     """Parse arguments; files may come before, between and after options, as with getopt."""
-    given, values = modern(list(sys.argv[1:] if arguments is None else arguments))
+    given = list(sys.argv[1:] if arguments is None else arguments)
     whole = parser(given[0] if given and given[0] in _COMMANDS else "")
     options, rest = whole.parse_known_args(given)
-    for name, value in values.items():
-        setattr(options, name, value)
     files = [one for one in rest if one == "-" or not one.startswith("-")]
     several = next((name for name in ("runs", "files") if hasattr(options, name)), None)
     if len(files) < len(rest) or (files and several is None):

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 import re
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from heldout.cli.aliases import hint
 from heldout.cli.groups import add_groups
 from heldout.cli.help import group
 from heldout.errors import InputError
-from heldout.infer.levels import level_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = [
     "PLANS",
@@ -156,14 +151,6 @@ def add_level(parser: argparse.ArgumentParser, default: float | None = 0.95) -> 
         metavar="X",
         help="confidence level of intervals and tests (default: 0.95)",
     )
-    add(
-        "--alpha",
-        type=float,
-        action=_OldAlpha,
-        dest="level",
-        default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )
 
 
 def add_alternative(parser: argparse.ArgumentParser, meaning: str) -> None:
@@ -175,14 +162,6 @@ def add_alternative(parser: argparse.ArgumentParser, meaning: str) -> None:
         default="two-sided",
         help=f"alternative hypothesis: {meaning} (default: two-sided)",
     )
-    add(
-        "--tail",
-        choices=("two", "greater", "less"),
-        action=_OldTail,
-        dest="alternative",
-        default=argparse.SUPPRESS,
-        help=argparse.SUPPRESS,
-    )
 
 
 def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
@@ -190,38 +169,6 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
     group(parser, EXECUTION).add_argument(
         "--seed", type=int, default=default, metavar="N", help="random seed (default: 0)"
     )
-
-
-class _OldAlpha(argparse.Action):
-    """``--alpha 0.05`` is ``--level 0.95``."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        del parser
-        given = float(values)  # type: ignore[arg-type]
-        hint(f"{option_string} {given:g}", f"--level {level_of(given):g}")
-        setattr(namespace, self.dest, level_of(given))
-
-
-class _OldTail(argparse.Action):
-    """``--tail two`` is ``--alternative two-sided``."""
-
-    def __call__(
-        self,
-        parser: argparse.ArgumentParser,
-        namespace: argparse.Namespace,
-        values: str | Sequence[Any] | None,
-        option_string: str | None = None,
-    ) -> None:
-        del parser
-        found = "two-sided" if values == "two" else str(values)
-        hint(f"{option_string} {values}", f"--alternative {found}")
-        setattr(namespace, self.dest, found)
 
 
 # Collections and text

@@ -25,7 +25,7 @@ __all__ = ["add_report", "check_page", "this_command"]
 _EXAMPLES = """\
   heldout report results -o report.html
   heldout report queries documents -o report.html --title "BM25 or not?"
-  heldout report results -o report.html --collection cranfield/ --ledger looks.sqlite
+  heldout report results -o report.html --collection cranfield/ --ledger looks.jsonl
   heldout report results --export-runs runs            TREC files of the held-out rankings
 """
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,11 +28,11 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.manifest import Timings
-    from heldout.experiment.results import Results
 
 __all__ = ["add_run"]
 
@@ -189,7 +188,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     add_json(parser)
     add_detail(parser)
     add_quiet(parser, "print the result only: no progress bar, no notes")
-    add("--scores", metavar="FILE", help=argparse.SUPPRESS)  # an option of tune in 0.1
 
 
 def _add_execution(parser: argparse.ArgumentParser) -> None:
@@ -248,8 +246,6 @@ def _run(options: argparse.Namespace) -> int:
             explain=options.explain,
             quiet=options.quiet,
         )
-    if options.scores is not None:
-        _write_scores(results, options.scores)
     (emit if options.json else show)(text)
     if not options.quiet:
         sys.stderr.write(_where(results.timings, options))
@@ -363,20 +359,6 @@ def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     fields["systems"] = [*options.system, *untuned]
     if len(untuned) == len(options.system) == 1:
         fields.setdefault("baseline", untuned[0]["name"])
-
-
-def _write_scores(results: Results, path: str) -> None:
-    """Write the held-out score of each query as ``heldout compare --scores`` reads it."""
-    from heldout.cli.output import output_format
-    from heldout.report.records import records_text
-
-    kind = output_format("auto", path, ("csv", "tsv"), None)
-    scores = results.scores()
-    rows = [
-        {"query_id": unit, **dict(zip(scores.systems, values, strict=True))}
-        for unit, values in zip(scores.units, scores.values.tolist(), strict=True)
-    ]
-    emit(records_text(rows, kind), path)
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:

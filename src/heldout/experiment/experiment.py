@@ -79,7 +79,7 @@ class Experiment:
     method, target_size, replicates
         For held-out documents: the estimation method (see `heldout.experiment.documents.methods`),
         the collection size that the estimate is for, and the number of jackknife replicates for
-        intervals. `method` was called `estimator` in 0.1; the old name still works in files.
+        intervals.
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
@@ -314,7 +314,7 @@ def _stored(place: Path) -> Path:
     if not kept.is_file():
         what = "results" if (place / MANIFEST).is_file() else "a folder without results"
         raise InputError(
-            f"{place}: {what} that cannot be repeated: no {EXPERIMENT} (heldout 0.1 did not write "
-            "it, and experiments with Python objects have none)"
+            f"{place}: {what} that cannot be repeated: no {EXPERIMENT} (experiments with "
+            "Python objects have none)"
         )
     return kept

@@ -104,8 +104,6 @@ class HeldOutRankings:
         )
         owner = held.select(pl.col("unit").alias("document"), pl.col("fold").alias("owner"))
         joined = part.join(owner, on="document", how="inner", maintain_order="left")
-        if not len(joined):
-            return [part]  # an experiment of 0.1 has no table of splits
         split = joined.with_columns(fold=pl.col("owner").cast(part.schema["fold"])).drop("owner")
         return split.sort("fold", maintain_order=True).partition_by("fold", maintain_order=True)
 
@@ -216,7 +214,7 @@ class HeldOutRankings:
         return MachineScores(known, others)
 
     def _choice_notes(self, systems: Sequence[str]) -> tuple[Note, ...]:
-        """Return tuned systems whose choices are unknown: they learn, or are from heldout 0.1."""
+        """Return tuned systems whose choices are unknown: they learn."""
         settings = self._results.manifest["settings"]
         if settings["by"] != "query" or settings["splits"] < 2 or len(systems) < 2:
             return ()

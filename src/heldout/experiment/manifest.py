@@ -13,7 +13,6 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import (
     TYPE_CHECKING,
     Annotated,
-    Any,
     Final,
     Literal,
     NotRequired,
@@ -35,7 +34,6 @@ from heldout.experiment.typed_json import (
     read_into,
     refuse_edited,
 )
-from heldout.infer.levels import alpha_of, level_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,7 +72,7 @@ Description: TypeAlias = object
 
 @with_config(WRITTEN)
 class NoteRecord(TypedDict):
-    """A note; heldout 0.1 wrote the text alone."""
+    """A note."""
 
     code: str
     text: str
@@ -216,7 +214,7 @@ class Manifest(TypedDict):
     fingerprints: Fingerprints
     policies: dict[str, str]
     settings: SettingsRecord
-    notes: list[str | NoteRecord]
+    notes: list[NoteRecord]
 
 
 class Timings(TypedDict, total=False):
@@ -245,7 +243,7 @@ def note_records(notes: Iterable[Note]) -> list[NoteRecord]:
 
 
 def read_manifest(content: object, place: str) -> Manifest:
-    """Read a manifest, also one of heldout 0.1.
+    """Read a manifest.
 
     Parameters
     ----------
@@ -259,8 +257,6 @@ def read_manifest(content: object, place: str) -> Manifest:
     if task not in TASKS:
         named = "no task" if task is None else f"unknown task {task!r}"
         raise InputError(f"{place}/{MANIFEST}: {named}; was it edited?")
-    if isinstance(settings, dict) and isinstance(settings.get("alpha"), float):
-        settings["level"] = level_of(settings.pop("alpha"))  # written by 0.1
     found = read_into(Manifest, content, place, MANIFEST)
     ranking = task == "ranking"
     data = "collection" if ranking else "data"
@@ -294,13 +290,6 @@ def _version_of(package: str) -> str | None:
 
 def experiment_key(manifest: Manifest) -> str:
     """Return a hash of all that results depend on; a journal is resumed only if it is equal."""
-    # In the form of 0.1, so that a run begun with it can be finished.
-    settings: dict[str, Any] = dict(manifest["settings"])
-    settings["alpha"] = alpha_of(settings.pop("level"))
-    parts = {
-        "versions": manifest["versions"],
-        "fingerprints": manifest["fingerprints"],
-        "settings": settings,
-    }
+    parts = {name: manifest[name] for name in ("versions", "fingerprints", "settings")}
     text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

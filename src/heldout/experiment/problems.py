@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError
 
@@ -35,10 +35,6 @@ class ExperimentError(HeldoutError):
             text = f"{where}{len(problems)} problems, nothing was run{lines}"
         super().__init__(text)
         self.problems = problems
-
-
-RENAMED: Final = {"alpha": "renamed to level: level = 0.95 is alpha = 0.05"}
-"""Fields with a new name and a new meaning since 0.1."""
 
 
 @dataclass(slots=True)
@@ -78,9 +74,6 @@ class Problems:
         """Add unknown names, with the name that may have been meant."""
         for one in given:
             if one in known:
-                continue
-            if one in RENAMED:
-                self.add(f"{under}{one}", RENAMED[one])
                 continue
             close = difflib.get_close_matches(str(one), list(known), 1)
             hint = f"; did you mean {close[0]}?" if close else f": use one of {', '.join(known)}"

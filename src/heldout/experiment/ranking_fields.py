@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import Collection
 from heldout.data.paths import is_there, names_file
@@ -59,9 +59,6 @@ if TYPE_CHECKING:
 
 __all__ = ["check_fitting", "check_ranking_fields", "check_splits"]
 
-_OLD_NAMES: Final = {"estimator": "method"}
-"""Names of fields in files of 0.1, which still work."""
-
 
 def check_ranking_fields(
     fields: Mapping[str, object], problems: Problems, folder: Path | None = None
@@ -73,7 +70,7 @@ def check_ranking_fields(
     folder
         Where relative paths start.
     """
-    given = checked(RankingFields, _renamed(fields, problems), problems) or RankingFields()
+    given = checked(RankingFields, fields, problems) or RankingFields()
     measures, tune_for = given_measures(
         given, "nDCG@10", lambda one: _parse(loaded(one, "ranking", folder)), problems
     )
@@ -129,19 +126,6 @@ def check_ranking_fields(
         note = Note("lists-kept", text, "info")
         return replace(settings, notes=(*settings.notes, note))
     return settings
-
-
-def _renamed(fields: Mapping[str, object], problems: Problems) -> dict[str, object]:
-    """Return the fields by their current names; problems are reported under the given names."""
-    found = dict(fields)
-    for old, new in _OLD_NAMES.items():
-        if old not in found:
-            continue
-        if new in found:
-            problems.add(old, f"the old name of {new}: give {new} alone")
-        found[new] = found.pop(old)
-        problems.given_as[new] = old
-    return found
 
 
 def _notes(

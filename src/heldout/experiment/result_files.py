@@ -15,7 +15,7 @@ from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.summary import SUMMARY, read_summary
-from heldout.experiment.table_columns import check_tables, no_values, with_held_out
+from heldout.experiment.table_columns import check_tables, no_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -139,16 +139,13 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     for name in (*files.values(), SUMMARY):
         if (place / name).exists() and not (place / name).is_file():  # a pipe would be waited for
             raise InputError(f"{place / name}: not a regular file: run the experiment again")
-    if verify and checksums is not None:
+    if verify:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
-    if checksums is None and not (place / files["splits"]).exists():
-        del files["splits"]  # heldout 0.1 wrote neither
     tables = {
         "splits": no_splits(),
         "machine": no_values(),
         **{name: _table(place / one) for name, one in files.items()},
     }
-    tables["surface"] = with_held_out(tables["surface"])
     summary = read_summary(_json(place / SUMMARY), settings, str(place))
     check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from heldout.experiment.split_table import no_splits
 from heldout.experiment.table_columns import no_values
 from heldout.infer.results import count_of
 from heldout.measure.undefined import Undefined
-from heldout.notes import Note, as_note, distinct
+from heldout.notes import CODES, Note, distinct
 
 if TYPE_CHECKING:
     import os
@@ -350,8 +350,7 @@ class Results:
         folder
             Where they are.
         verify
-            Refuse files that were changed, by their checksums in the manifest. Results of heldout
-            0.1 have no checksums, and are read as they are.
+            Refuse files that were changed, by their checksums in the manifest.
         """
         import polars as pl
 
@@ -376,7 +375,7 @@ def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[
     Parameters
     ----------
     manifest, summary
-        Of the results; heldout 0.1 wrote texts, which become notes without a code.
+        Of the results.
     """
     splits = manifest["settings"]["splits"]
     notes = [_read(one) for one in manifest["notes"]]
@@ -385,8 +384,9 @@ def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[
     return distinct(notes)
 
 
-def _read(kept: str | NoteRecord) -> Note:
-    return as_note(kept if isinstance(kept, str) else dict(kept))
+def _read(kept: NoteRecord) -> Note:
+    code: Any = kept["code"] if kept["code"] in CODES else ""
+    return Note(code, kept["text"], kept["severity"])
 
 
 def _of_system(one: SystemSummary, splits: int) -> Iterator[Note]:

@@ -272,13 +272,12 @@ class RankingSettings(Settings):
                 "judgements": len(collection.qrels),
             },
             "depth": self.depth,
+            "keep_depth": self.keep_depth,
             "estimator": self.method,
             "target_size": self.target_size,
             "replicates": self.replicates,
             "analyzer": None if index is None else index.analyzer.signature(),
         }
-        if self.keep_depth != TOP:  # otherwise as 0.1 wrote it: a run begun with it can be finished
-            record["keep_depth"] = self.keep_depth
         if self.machine is not None:
             judged = self.machine.judged
             record["machine"] = {

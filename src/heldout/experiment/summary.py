@@ -155,7 +155,7 @@ class SystemSummary(TypedDict):
     differences: NotRequired[list[SystemDifference]]
     choices: NotRequired[list[SharedChoices] | None]
     baseline: NotRequired[bool]
-    notes: NotRequired[list[str | NoteRecord]]
+    notes: NotRequired[list[NoteRecord]]
 
 
 _OF_TASK: Final = {

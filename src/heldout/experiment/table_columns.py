@@ -27,7 +27,6 @@ __all__ = [
     "split_columns",
     "surface_columns",
     "value_columns",
-    "with_held_out",
 ]
 
 
@@ -75,15 +74,6 @@ def surface_columns() -> Columns:
         "mean": pl.Float64,
         "held_out": pl.Float64,
     }
-
-
-def with_held_out(surface: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of points with the column that heldout 0.1 did not write."""
-    import polars as pl
-
-    if "held_out" in surface.columns:
-        return surface
-    return surface.with_columns(pl.lit(None, dtype=pl.Float64).alias("held_out"))
 
 
 def list_columns() -> Columns:

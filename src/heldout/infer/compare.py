@@ -9,7 +9,6 @@ from heldout.errors import InputError
 from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
 from heldout.infer.comparison import Claim, Comparison, SystemRow, claim_row, note_measures
 from heldout.infer.engine import REPLICATES, CompareSettings, make_comparison
-from heldout.infer.levels import refuse_old_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +43,6 @@ class CompareOptions(TypedDict, total=False):
     progress: Callable[[int, int], None] | None
 
 
-@refuse_old_names
 def compare(  # noqa: PLR0913 (the front door names what it takes)
     given: Any,
     systems: Mapping[str, Any] | Sequence[Any] | str | Measure | None = None,

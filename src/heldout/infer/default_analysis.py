@@ -18,7 +18,6 @@ from heldout.infer.analyses import (
     tests_named,
 )
 from heldout.infer.analysis_warnings import design_warnings
-from heldout.infer.levels import refuse_old_names
 from heldout.infer.results import count_of
 
 if TYPE_CHECKING:
@@ -76,7 +75,6 @@ class Advice(NamedTuple):
     warnings: tuple[Note, ...]
 
 
-@refuse_old_names
 def advise(
     scores: Scores,
     *,

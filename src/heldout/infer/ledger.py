@@ -1,199 +1,163 @@
 """The ledger: every look at the same held-out data, and p-values adjusted for all of them.
 
 A look is a comparison made on held-out data. Data that has been looked at often is no longer held
-out: the ledger counts the looks and adjusts their p-values over the whole history.
+out: the ledger counts the looks, and adjusts their p-values by Holm's method, which is valid under
+any dependence between them. It is a file of JSON lines, one for each look.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING, NamedTuple, Self
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.errors import InputError
-from heldout.infer.ledger_file import Entry, LedgerFile, Look, check_ledger
-from heldout.infer.levels import alpha_of, check_level, refuse_old_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
+    from os import PathLike
 
-__all__ = [
-    "AdjustedLook",
-    "Entry",
-    "Ledger",
-    "LedgerSummary",
-    "Look",
-    "check_ledger",
-    "lord_levels",
-]
+__all__ = ["Look", "check_ledger", "read_ledger", "record_looks"]
+
+PATIENCE: Final = 60.0
+"""Seconds to wait for another writer."""
+
+TEXTS: Final = ("fingerprint", "time", "measure", "test", "command")
+STORED: Final = (*TEXTS[:2], "systems", *TEXTS[2:4], "p", "effect", "n", "command")
 
 
-class LedgerSummary(NamedTuple):
-    """How much some held-out data has been used.
+class Look(NamedTuple):
+    """A comparison on held-out data; the last three fields are known once it is in a ledger."""
 
-    Parameters
-    ----------
-    looks
-        Comparisons made.
-    systems, measures
-        Different systems and measures among them.
-    first, last
-        Times of the first and the last look, empty without looks.
+    fingerprint: str  # of the data, or their name
+    systems: tuple[str, ...]
+    measure: str
+    test: str
+    p: float
+    effect: float
+    n: int
+    command: str
+    time: str = ""
+    look: int = 0  # its number among the looks at the same data, from 1
+    holm: float = math.nan  # p, adjusted for all of them
+
+
+def read_ledger(path: str | PathLike[str]) -> list[Look]:
+    """Return all looks in their order, those at the same data together."""
+    if not Path(path).is_file():
+        missing = "not a file, so not a ledger" if Path(path).exists() else "no such file"
+        raise InputError(f"{path}: {missing}")
+    return _adjusted(_looks(path, Path(path).read_bytes()))
+
+
+def record_looks(path: str | PathLike[str], looks: Iterable[Look]) -> list[Look]:
+    """Append looks to a ledger, all or none of them, and return what it holds then.
+
+    They are on the disk when this returns. A line has its end last: what remains of one whose
+    writing failed is no JSON, and is reported, not counted.
     """
+    from filelock import FileLock, Timeout
 
-    looks: int
-    systems: int
-    measures: int
-    first: str
-    last: str
-
-
-class AdjustedLook(NamedTuple):
-    """A look with its p-value adjusted for all looks at the same data.
-
-    Parameters
-    ----------
-    look
-        The look.
-    holm
-        Its p-value adjusted by Holm over all looks so far; valid under any dependence between
-        looks.
-    level
-        The significance level that LORD++ gave this look when it was made.
-    discovery
-        Whether its p-value was at most that level.
-    """
-
-    look: Look
-    holm: float
-    level: float
-    discovery: bool
-
-
-class Ledger(LedgerFile):
-    """A ledger file, created if it does not exist.
-
-    Every call opens the file, does one transaction and closes it, so that several processes may
-    write at once and nothing is left open; ``with`` may be used but is not needed.
-
-    Parameters
-    ----------
-    path
-        The file.
-    make
-        Whether to create the file; if not, a missing or empty file is refused.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> ledger = Ledger(folder.name + "/ledger.sqlite")
-    >>> ledger.record(
-    ...     "abc", systems=["A", "B"], measure="AP", test="t", p=0.03, effect=0.02, n=50, command=""
-    ... )
-    1
-    >>> ledger.summary("abc").looks
-    1
-    >>> folder.cleanup()
-    """
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Do nothing: no connection is open between calls."""
-
-    def summary(self, fingerprint: str) -> LedgerSummary:
-        """Return how often this data was looked at, with how many systems and measures."""
-        looks = self.looks(fingerprint)
-        systems = {system for look in looks for system in look.systems}
-        measures = {look.measure for look in looks}
-        first, last = (looks[0].time, looks[-1].time) if looks else ("", "")
-        return LedgerSummary(len(looks), len(systems), len(measures), first, last)
-
-    @refuse_old_names
-    def adjusted(self, fingerprint: str, *, level: float = 0.95) -> list[AdjustedLook]:
-        """Return all looks at this data, with p-values adjusted for all of them.
-
-        Holm's p-values are valid under any dependence between looks, but grow as looks are added.
-        LORD++ decides each look once, when it is made, at a level that depends only on earlier
-        looks. Its false discovery rate is proven for independent p-values, which looks at the same
-        data are not: use it as a budget, and Holm's p-values for claims.
-
-        Parameters
-        ----------
-        fingerprint
-            Of the data.
-        level
-            The target false discovery rate is 1 - level.
-
-        Returns
-        -------
-        list of AdjustedLook
-            In the order of the looks.
-
-        References
-        ----------
-        Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-        Journal of Statistics 6. Ramdas, Yang, Wainwright & Jordan (2017). Online control of the
-        false discovery rate with decaying memory. NeurIPS 30.
-        """
-        from heldout.infer.simultaneous.multiplicity import adjust  # writing needs no NumPy
-
-        looks = self.looks(fingerprint)
-        if not looks:
-            return []
-        p_values = [look.p for look in looks]
-        levels = lord_levels(p_values, level=level)
-        return [
-            AdjustedLook(look, float(holm), allowed, look.p <= allowed)
-            for look, holm, allowed in zip(looks, adjust(p_values, "holm"), levels, strict=True)
-        ]
+    check_ledger(path)
+    time = datetime.now(UTC).isoformat(timespec="microseconds")
+    new = [look._replace(time=time) for look in looks]
+    for look in new:
+        if not _is_sound(look):
+            raise InputError(f"p={look.p}, difference={look.effect}: not to be kept in a ledger")
+    rows = [{name: getattr(look, name) for name in STORED} for look in new]
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    file = Path(path).resolve()  # one lock, whatever name a process knows the file by
+    lock = Path(f"{file}.lock")
+    try:
+        with FileLock(lock, timeout=PATIENCE, fallback_to_soft=False):
+            try:
+                before = file.read_bytes() if file.exists() else b""
+                known = _looks(path, before)
+                _append(file, b"\n" + lines if before and not before.endswith(b"\n") else lines)
+            finally:
+                with suppress(OSError):  # removed while it is held: who waits for it makes another
+                    lock.unlink()
+    except Timeout:
+        raise InputError(
+            f"{path}: another process kept the ledger locked for {PATIENCE:.0f} s: try again"
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"{path}: the ledger cannot be written ({error.strerror}): choose another path"
+        ) from error
+    return _adjusted([*known, *new])
 
 
-def lord_levels(
-    p_values: Sequence[float], *, level: float = 0.95, initial: float | None = None
-) -> list[float]:
-    """Return the test levels of LORD++ (online testing) for p-values in order of arrival.
-
-    Parameters
-    ----------
-    p_values
-        In order.
-    level
-        The target false discovery rate is 1 - level.
-    initial
-        The wealth before the first discovery, at most 1 - level; half of it by default.
-
-    Returns
-    -------
-    list of float
-        One level per p-value; it is a discovery when it is at most its level. A level depends on
-        earlier p-values only.
-
-    References
-    ----------
-    Ramdas, Yang, Wainwright & Jordan (2017). Online control of the false discovery rate with
-    decaying memory. NeurIPS 30. Javanmard & Montanari (2018). Online rules for control of false
-    discovery rate and false discovery exceedance. Annals of Statistics 46(2), equation 31 (the
-    sequence that spends the wealth).
-    """
-    alpha = alpha_of(check_level(level))
-    wealth = alpha / 2.0 if initial is None else initial
-    if not 0.0 < wealth <= alpha:
-        raise InputError(f"initial={wealth}: expected above 0 and at most 1 - level ({alpha})")
-    levels: list[float] = []
-    discoveries: list[int] = []
-    for time, p in enumerate(p_values, start=1):
-        allowed = wealth * _spend(time)
-        for number, discovered in enumerate(discoveries):
-            # LORD++ returns alpha for each discovery; the first had the initial wealth in advance.
-            allowed += (alpha - wealth if number == 0 else alpha) * _spend(time - discovered)
-        levels.append(allowed)
-        if p <= allowed:
-            discoveries.append(time)
-    return levels
+def check_ledger(path: str | PathLike[str]) -> None:
+    """Refuse a path at which looks cannot be recorded, before a long computation."""
+    file = Path(path).resolve()
+    if not file.parent.is_dir():
+        raise InputError(f"{path}: the folder of the ledger does not exist: create it first")
+    if not all(os.access(one, os.W_OK) for one in (file.parent, file) if one.exists()):
+        raise InputError(f"{path}: no permission to write the ledger there: choose another path")
+    if file.exists():
+        read_ledger(path)
 
 
-def _spend(time: int) -> float:
-    """Return the share of the wealth spent on the time-th test; the shares sum to 1."""
-    return 0.07720838 * math.log(max(time, 2)) / (time * math.exp(math.sqrt(math.log(time))))
+def _append(file: Path, content: bytes) -> None:
+    """Append to a file; it stays as it was if there is no room for all of it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    opened = os.open(file, flags, 0o666)
+    try:
+        size = os.fstat(opened).st_size
+        try:
+            while content:  # once, unless the disk is full: then the next time says so
+                content = content[os.write(opened, content) :]
+            os.fsync(opened)
+        except OSError:
+            os.ftruncate(opened, size)
+            if not size:
+                file.unlink()
+            raise
+    finally:
+        os.close(opened)
+
+
+def _looks(path: str | PathLike[str], content: bytes) -> list[Look]:
+    look: Look | None
+    looks = list[Look]()
+    for number, line in enumerate(content.splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            texts = {name: str(row[name]) for name in TEXTS}
+            systems = tuple(map(str, row["systems"]))
+            values = {"p": float(row["p"]), "effect": float(row["effect"]), "n": int(row["n"])}
+            look = Look(systems=systems, **texts, **values)  # type: ignore[arg-type]
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
+            look = None
+        if look is None or not _is_sound(look):
+            raise InputError(
+                f"{path}:{number}: not an evaluation in a ledger: choose another path, or delete "
+                "the line if it is incomplete (its result was not shown)"
+            )
+        looks.append(look)
+    return looks
+
+
+def _is_sound(look: Look) -> bool:
+    return 0 <= look.p <= 1 and math.isfinite(look.effect) and bool(look.systems)
+
+
+def _adjusted(looks: list[Look]) -> list[Look]:
+    """Number the looks at the same data, and adjust their p-values by Holm (1979)."""
+    from heldout.infer.simultaneous.multiplicity import adjust
+
+    groups = dict[str, list[Look]]()
+    for look in looks:
+        groups.setdefault(look.fingerprint, []).append(look)
+    return [
+        look._replace(look=number, holm=float(holm))
+        for group in groups.values()
+        for number, (look, holm) in enumerate(
+            zip(group, adjust([look.p for look in group], "holm"), strict=True), start=1
+        )
+    ]

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from functools import wraps
-from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+from typing import Final
 
 from heldout.errors import InputError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "DIGITS",
-    "alpha_of",
-    "check_fraction",
-    "check_level",
-    "level_of",
-    "refuse_old_names",
-]
+__all__ = ["DIGITS", "alpha_of", "check_fraction", "check_level", "level_of"]
 
 DIGITS: Final = 15
 """Decimals that 1 - level is rounded to: 1 - 0.95 is not exactly 0.05, but a p-value may be."""
-
-P = ParamSpec("P")
-R = TypeVar("R")
 
 
 def check_level(level: float, *, one_sided: bool = False, name: str = "level=") -> float:
@@ -85,19 +71,3 @@ def alpha_of(level: float) -> float:
 def level_of(alpha: float) -> float:
     """Return the confidence level of a significance level: 0.95 for 0.05."""
     return round(1.0 - alpha, DIGITS)
-
-
-def refuse_old_names(function: Callable[P, R]) -> Callable[P, R]:
-    """Make a function refuse ``alpha`` and ``tail`` with the names that replaced them."""
-
-    @wraps(function)
-    def called(*args: P.args, **named: P.kwargs) -> R:
-        if "alpha" in named:
-            raise InputError("alpha was renamed to level: level=0.95 is alpha=0.05")
-        if "tail" in named:
-            raise InputError(
-                'tail was renamed to alternative: "two-sided" (it was "two"), "greater" or "less"'
-            )
-        return function(*args, **named)
-
-    return called

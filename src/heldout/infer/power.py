@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of, check_fraction, check_level, refuse_old_names
+from heldout.infer.levels import alpha_of, check_fraction, check_level
 from heldout.infer.results import Alternative, as_values, check_alternative
 from heldout.infer.tests.paired import is_constant
 
@@ -96,7 +96,6 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
     return deviation * math.sqrt(freedom / float(chdtri(freedom, level)))
 
 
-@refuse_old_names
 def power(
     sd: float, n: int, delta: float, *, level: float = 0.95, alternative: Alternative = "two-sided"
 ) -> float:
@@ -183,7 +182,6 @@ def _t_below(freedom: int, shift: float, limit: float) -> float:
     return 0.0 if math.isnan(below) else below
 
 
-@refuse_old_names
 def queries_needed(
     sd: float,
     delta: float,
@@ -262,7 +260,6 @@ def smallest_n(power_at: Callable[[int], float], target: float) -> int | None:
     return high
 
 
-@refuse_old_names
 def detectable_difference(
     sd: float,
     n: int,
@@ -315,7 +312,6 @@ def smallest_value(power_at: Callable[[float], float], target: float) -> float:
     return high
 
 
-@refuse_old_names
 def curve(
     sd: float,
     *,

@@ -14,7 +14,7 @@ from heldout.report.terminal import aligned, shortened
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from heldout.infer.ledger import AdjustedLook
+    from heldout.infer.ledger import Look
 
 __all__ = ["ledger_json", "ledger_text", "ledger_tsv"]
 
@@ -22,13 +22,10 @@ _COMPARED: Final = 2
 """The column of the systems, which is shortened where a terminal is narrow."""
 _SHORTEST: Final = 15
 
-_LEGEND: Final = (
-    "Holm: p-value adjusted for all evaluations of the same data. LORD++: significant at the level "
-    "that was left when the evaluation was made (false discovery rate at most 5%)."
-)
+_LEGEND: Final = "Holm: p-value adjusted for all evaluations of the same data."
 
 
-def ledger_text(rows: Iterable[AdjustedLook], width: int | None = None) -> str:
+def ledger_text(rows: Iterable[Look], width: int | None = None) -> str:
     """One table per data set, and what its last columns mean.
 
     Parameters
@@ -39,25 +36,24 @@ def ledger_text(rows: Iterable[AdjustedLook], width: int | None = None) -> str:
         Columns of the terminal; names of systems are shortened to fit. None for any width.
     """
     parts = []
-    for data, looks in groupby(rows, key=lambda row: row.look.fingerprint):
+    for data, looks in groupby(rows, key=lambda row: row.fingerprint):
         table = _table(list(looks), width)
         title = f"Data {plain_text(data)}: {count_of(len(table.rows), 'evaluation')}\n"
         parts.append(title + aligned(table))
     return "\n".join([*parts, f"{_LEGEND}\n"]) if parts else "No evaluations.\n"
 
 
-def _table(rows: Sequence[AdjustedLook], width: int | None) -> Table:
-    head = ["#", "date", "systems", "measure", "difference", "p", "Holm", "LORD++"]
+def _table(rows: Sequence[Look], width: int | None) -> Table:
+    head = ["#", "date", "systems", "measure", "difference", "p", "Holm"]
     cells = [
         [
-            str(row.look.look),
-            row.look.time[:10],
+            str(row.look),
+            row.time[:10],
             _systems(row),
-            plain_text(row.look.measure),
-            f"{row.look.effect:+.4f}",
-            show_p(row.look.p),
+            plain_text(row.measure),
+            f"{row.effect:+.4f}",
+            show_p(row.p),
             show_p(row.holm),
-            "yes" if row.discovery else "no",
         ]
         for row in rows
     ]
@@ -67,7 +63,7 @@ def _table(rows: Sequence[AdjustedLook], width: int | None) -> Table:
         names = max(len(row[_COMPARED]) for row in cells)
         room = max(names - max(widest - width, 0), _SHORTEST)
         for row, look in zip(cells, rows, strict=True):
-            row[_COMPARED] = _fitting(look.look.systems, room)
+            row[_COMPARED] = _fitting(look.systems, room)
     return table
 
 
@@ -82,30 +78,29 @@ def _fitting(systems: Sequence[str], room: int) -> str:
     return " - ".join(names)
 
 
-def _systems(row: AdjustedLook) -> str:
-    return plain_text(" - ".join(row.look.systems))
+def _systems(row: Look) -> str:
+    return plain_text(" - ".join(row.systems))
 
 
-def ledger_tsv(rows: Iterable[AdjustedLook]) -> str:
+def ledger_tsv(rows: Iterable[Look]) -> str:
     """One line per evaluation, with all columns, for programs."""
     head = ["data", "evaluation", "time", "systems", "measure", "test", "difference", "n", "p"]
     table = [
         [
-            row.look.fingerprint,
-            str(row.look.look),
-            _seconds(row.look.time),
+            row.fingerprint,
+            str(row.look),
+            _seconds(row.time),
             _systems(row),
-            row.look.measure,
-            row.look.test,
-            f"{row.look.effect:+.4f}",
-            str(row.look.n),
-            show_p(row.look.p),
+            row.measure,
+            row.test,
+            f"{row.effect:+.4f}",
+            str(row.n),
+            show_p(row.p),
             show_p(row.holm),
-            f"{'yes' if row.discovery else 'no'} (level {row.level:.2g})",
         ]
         for row in rows
     ]
-    return tables_text([Table([*head, "Holm", "LORD++"], table, texts=6)], "tsv")
+    return tables_text([Table([*head, "Holm"], table, texts=6)], "tsv")
 
 
 def _seconds(time: str) -> str:
@@ -114,15 +109,6 @@ def _seconds(time: str) -> str:
     return whole + rest.lstrip("0123456789") if dot else time
 
 
-def ledger_json(rows: Iterable[AdjustedLook]) -> str:
+def ledger_json(rows: Iterable[Look]) -> str:
     """All that the ledger has, at full precision."""
-    looks = [
-        {
-            **row.look._asdict(),
-            "holm": row.holm,
-            "lord_level": row.level,
-            "lord_discovery": row.discovery,
-        }
-        for row in rows
-    ]
-    return json_text(looks)
+    return json_text([row._asdict() for row in rows])

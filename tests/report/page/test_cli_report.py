@@ -169,7 +169,7 @@ def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, ca
     monkeypatch.chdir(tmp_path)
     main(["demo", "--files", "."])
     runs = ["qrels.txt", "baseline.run", "improved.run"]
-    main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.sqlite"])
+    main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.jsonl"])
     out = capsys.readouterr().out
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Which is better: baseline or improved?</h1>" in page
@@ -177,8 +177,7 @@ def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, ca
     assert "0.4025" in page
     assert '"lists":[[[' in page
     assert '"grades":[[' in page
-    assert "looks.sqlite has 1 evaluation on these data." in page
-    assert "@inproceedings{lord," in page
+    assert "looks.jsonl has 1 evaluation on these data." in page
     assert "<dt>policy: judged queries that a run lacks</dt><dd>count 0" in page
 
 

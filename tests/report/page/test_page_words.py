@@ -12,7 +12,7 @@ from heldout.data.scores import Scores
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
 from heldout.infer.compare import compare
-from heldout.infer.ledger import Ledger
+from heldout.infer.ledger import Look, record_looks
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.page.answer import board_answer, question
 from heldout.report.page.board import board_of_comparison
@@ -293,19 +293,10 @@ def test_a_comparison_of_runs_shows_their_lists():
 
 
 def test_ledger_shows_looks_at_these_data_only(results, tmp_path):
-    path = tmp_path / "looks.sqlite"
+    path = tmp_path / "looks.jsonl"
     data = results.manifest["fingerprints"]["collection"]
-    for name in (data, "other"):
-        Ledger(path).record(
-            name,
-            systems=["A", name],
-            measure="AP",
-            test="t",
-            p=0.01,
-            effect=0.1,
-            n=9,
-            command="",
-        )
+    looks = [Look(name, ("A", name), "AP", "t", 0.01, 0.1, 9, "") for name in (data, "other")]
+    record_looks(path, looks)
     part = part_of_results(results, ledger=str(path))
     assert [row[2] for row in part.looks.table.rows] == [f"A - {data}"]
     assert (

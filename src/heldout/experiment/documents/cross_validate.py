@@ -130,7 +130,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     replicates
         Number of jackknife replicates for the interval.
     groups
-        The group of each document (`heldout.Splits.groups`): documents of a group are left out
+        The group of each document (`Splits.groups`): documents of a group are left out
         together, and are in one inner fold. None: no groups.
     """
     check_method(method)

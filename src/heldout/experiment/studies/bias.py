@@ -222,7 +222,7 @@ def bias_study(
     progress
         Called with the number of finished draws and of all draws.
     groups
-        The group of each document (`heldout.Splits.groups`): a group is in one fold of the sample,
+        The group of each document (`Splits.groups`): a group is in one fold of the sample,
         or unseen. Sizes then differ by at most the size of a group.
     """
     if settings.tuning == "fixed" and len(candidates) > 1:

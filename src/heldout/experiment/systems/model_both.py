@@ -122,7 +122,7 @@ class TwoWayFolds(Scheme):
                 mine = record.query_folds == fold
                 values = np.where(mine, record.values, np.nan)
                 for other, number in enumerate(numbers):
-                    means = np.zeros(0) if record.surface is None else record.surface[fold, other]
+                    means = record.surface[fold, other]
                     chosen = Chosen(number, record.train[fold][other], means)
                     place = Place(task.split, fold, other)
                     folds.append(FoldRow(place, chosen, mean_of(values[-1])))

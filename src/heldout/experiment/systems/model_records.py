@@ -127,7 +127,7 @@ class TwoWayRecord(_EstimatesRecord):
     chosen, train
         Query folds × document folds: the point, and its mean on the training side.
     surface
-        Query folds × document folds × points: means on the training sides; None: not kept (0.1).
+        Query folds × document folds × points: means on the training sides.
     values
         Measures × queries on held-out data, the tuning measure last.
     final, final_surface, train_values, estimates, documents, scores
@@ -144,7 +144,7 @@ class TwoWayRecord(_EstimatesRecord):
     estimates: tuple[Estimate, ...]
     documents: Numbers
     scores: Floats
-    surface: Floats | None = None
+    surface: Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

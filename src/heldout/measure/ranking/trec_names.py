@@ -109,18 +109,15 @@ _GROUPS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 
-_UNSUPPORTED: Final = re.compile(
-    r"(all_)?prefs|prefs_\w+|qrels_jg|(map|P|Rprec_mult)_avgjg|-[RTZD] .*"
-)
+_UNSUPPORTED: Final = re.compile(r"(all_)?prefs|prefs_\w+|qrels_jg|(map|P|Rprec_mult)_avgjg")
 
 
 def refuse_unsupported(what: str) -> None:
-    """Raise an error for measures, groups and options that only trec_eval has."""
+    """Raise an error for measures and groups that only trec_eval has."""
     if _UNSUPPORTED.fullmatch(what.partition(".")[0]):
         raise MeasureError(
             f"{what} is not supported: heldout has all of trec_eval but preferences (prefs, "
-            "qrels_prefs), judgement groups (qrels_jg), z-scores (-Z), other file formats "
-            "(-R, -T) and debugging (-D)"
+            "qrels_prefs) and judgement groups (qrels_jg)"
         )
 
 

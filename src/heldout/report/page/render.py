@@ -67,7 +67,7 @@ def render_page(title: str, parts: Sequence[Part], *, made: Sequence[tuple[str, 
 
 def _methods(part: Part) -> list[str]:
     """The methods of a part, with the corrections of its ledger."""
-    return [*part.methods, *([] if part.looks is None else ["holm", "lord"])]
+    return [*part.methods, *([] if part.looks is None else ["holm"])]
 
 
 def _script() -> str:

@@ -1,24 +1,17 @@
-"""Commands and options of version 0.1 work under their old names, with a hint on standard error."""
+"""``compare --gate``, and other names of tests and measures."""
 
 import json
 import xml.etree.ElementTree as ET
-from pathlib import Path
 
 import pytest
 
 from heldout.cli import main
-from heldout.cli.aliases import OPTIONS, modern
 
 
 @pytest.fixture(autouse=True)
 def example(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     main(["demo", "--files", ".", "--quiet"])
-    rows = [f"{at},{'ab'[at % 2]},{'ab'[at % 3 == 0]}\n" for at in range(30)]
-    Path("p.csv").write_text("unit,truth,prediction\n" + "".join(rows))
-    rows = [f"{at},{'ab'[at % 2]},{'ab'[at % 5 > 1]}\n" for at in range(30)]
-    Path("other.csv").write_text("unit,truth,prediction\n" + "".join(rows))
-    main(["eval", "qrels.txt", "baseline.run", "improved.run", "-q", "-o", "s.csv", "-m", "AP"])
     capsys.readouterr()
 
 
@@ -28,61 +21,10 @@ def said(capsys, command):
 
 
 RUNS = "qrels.txt baseline.run improved.run"
-SAME = {
-    f"plan {RUNS} --json": f"power {RUNS} --json",
-    "plan --sd 0.1 --json": "power --sd 0.1 --json",
-    "compare --table s.csv --json": "compare --scores s.csv --json",
-    "compare --table=s.csv --json": "compare --scores s.csv --json",
-    f"eval {RUNS} --per-query --json": f"eval {RUNS} -q --json",
-    "score classification p.csv --json": "eval --task classification p.csv --json",
-    "score classification p.csv other.csv --compare --json": (
-        "compare --task classification p.csv other.csv --json"
-    ),
-    f"compare {RUNS} --tail greater --json": f"compare {RUNS} --alternative greater --json",
-    f"compare {RUNS} --alpha 0.1 --json": f"compare {RUNS} --level 0.9 --json",
-    "split qrels.txt --by query --table": "split qrels.txt --by query --assignments -",
-}
-
-
-@pytest.mark.parametrize(("old", "new"), SAME.items(), ids=SAME)
-def test_old_and_new_names_give_the_same(capsys, old, new):
-    first, second = said(capsys, old), said(capsys, new)
-    assert first.out == second.out != ""
-    (hint, *rest) = first.err.splitlines()
-    assert " is an old name of " in hint
-    assert rest == second.err.splitlines()
-
-
-def test_old_files_and_folders(capsys):
-    said(capsys, "split qrels.txt --by query --table -o folds.csv")
-    assert Path("folds.csv").read_text().count(",") == 51
-    assert "old name" in said(capsys, "split qrels.txt --by query --given folds.csv").err
-    assert "demo --files" in said(capsys, "example elsewhere --quiet").err
-    assert Path("elsewhere/qrels.txt").exists()
-
-
-def test_old_names_are_not_in_the_help(capsys):
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    listed = capsys.readouterr().out
-    assert not any(f"\n    {name} " in listed for name in ("tune", "score", "plan", "example"))
-    for command, names in OPTIONS.items():
-        if command != "study":
-            with pytest.raises(SystemExit):
-                main([command, "--help"])
-            text = capsys.readouterr().out
-            assert not any(f"{name} " in text for name in names)
-
-
-def test_values_and_what_follows_a_double_dash_stay_as_they_are(capsys):
-    assert modern(["compare", "--", "--table"]).arguments == ["compare", "--", "--table"]
-    assert modern(["compare", "a=--table"]).arguments == ["compare", "a=--table"]
-    assert modern([]).arguments == []
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
-    ("old", "test"),
+    ("other", "test"),
     [
         ("fisher", "randomization"),
         ("permutation", "randomization"),
@@ -90,9 +32,9 @@ def test_values_and_what_follows_a_double_dash_stay_as_they_are(capsys):
         ("bootstrap", "bootstrap-shift"),
     ],
 )
-def test_other_names_of_tests(capsys, old, test):
+def test_other_names_of_tests(capsys, other, test):
     command = f"compare {RUNS} --replicates 1000 --json --test"
-    assert said(capsys, f"{command} {old}").out == said(capsys, f"{command} {test}").out
+    assert said(capsys, f"{command} {other}").out == said(capsys, f"{command} {test}").out
 
 
 class TestGate:
