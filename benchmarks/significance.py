@@ -116,7 +116,7 @@ def own_times(units: int, rounds: int) -> dict[str, float]:
     smooth = first - second
     tenths = np.round(first, 1) - np.round(second, 1)
     works: dict[str, Callable[[], object]] = {
-        "randomization, Monte Carlo": lambda: randomization_test(smooth, method="monte carlo"),
+        "randomization": lambda: randomization_test(smooth),
         "randomization, tenths": lambda: randomization_test(tenths),
         "bootstrap-shift": lambda: shift_test(smooth),
         "bootstrap-shift, tenths": lambda: shift_test(tenths),

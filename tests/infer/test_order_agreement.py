@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout import Run, Scores, compare
+from heldout import Scores, compare
 from heldout.cli import main
 from heldout.errors import InputError
-from heldout.infer.order_agreement import order_agreement, run_agreement, verdict_changes
+from heldout.infer.order_agreement import order_agreement, verdict_changes
 from heldout.measure.rank_correlation import kendall_tau, rbo, tau_ap
 from heldout.report.order_agreement import agreement_lines
 
@@ -136,26 +136,3 @@ def test_compare_says_how_far_measures_agree(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "The verdict is the same in AP and RR." in printed
     assert "Order of the systems" not in printed
-
-
-def test_runs_are_compared_query_by_query():
-    one = Run.from_dict(
-        {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}, "q2": {"a": 1.0, "e": 0.5}, "q3": {"a": 1.0}}
-    )
-    other = Run.from_dict({"q1": {"b": 3.0, "a": 2.0, "d": 1.0}, "q2": {"a": 5.0, "e": 1.0}})
-    found = run_agreement(one, other, p=0.8)
-    expected = rbo(["a", "b", "c"], ["b", "a", "d"], 0.8)
-    assert found.by_query["q1"] == pytest.approx(
-        {"rbo": expected, "kendall": -1, "tau_ap": -1, "spearman": -1, "pearson": -1}
-    )
-    assert list(found.by_query) == ["q1", "q2"]
-    assert found.rbo.estimate == pytest.approx((1 + expected) / 2)
-    assert found.kendall.estimate == 0
-    assert 0 <= found.rbo.low <= found.rbo.high <= 1
-    first = run_agreement(one, other, p=0.8, depth=1)
-    assert [first.by_query[query]["rbo"] for query in ("q1", "q2")] == [0.0, 1.0]
-    assert np.isnan(first.kendall.estimate)
-    with pytest.raises(InputError, match="no query in common"):
-        run_agreement(one, Run.from_dict({"x": {"a": 1.0}}))
-    with pytest.raises(InputError, match="depth=0"):
-        run_agreement(one, other, depth=0)

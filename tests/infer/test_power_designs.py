@@ -12,6 +12,8 @@ from scipy import stats
 
 import heldout
 from heldout import ClassPredictions, InputError, Scores
+from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
+from heldout.infer.engine import CompareSettings
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.power import power, queries_needed
 from heldout.infer.power_designs import (
@@ -22,9 +24,10 @@ from heldout.infer.power_designs import (
     fold_design,
     mcnemar_power,
 )
-from heldout.infer.power_pilot import pilot_power
+from heldout.infer.power_pilot import REPLICATES, scored_power
 from heldout.infer.tests.paired import mcnemar_test
 
+SETTINGS = CompareSettings(replicates=REPLICATES)
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
@@ -154,10 +157,14 @@ def test_simulated_power_of_means_is_that_of_the_formula():
     """A large normal pilot: the t test on samples of it has the power of the noncentral t."""
     gaps = stats.norm.ppf((np.arange(4000) + 0.5) / 4000) * 0.2 + 0.08
     table = {"A": np.zeros(4000).tolist(), "B": gaps.tolist()}
-    found = pilot_power(Scores.of(table), n=50, test="t", simulations=600)
+    found = pilot_power(Scores.of(table), None, n=50, test="t", simulations=600)
     assert found.difference == pytest.approx(0.08)
     assert found.power == pytest.approx(power(0.2, 50, 0.08), abs=4 * 0.02)
     assert found.error == pytest.approx(math.sqrt(found.power * (1 - found.power) / 600))
+
+
+def pilot_power(pair, measure, n, **more):
+    return scored_power(scored_of(pair, measure, SETTINGS, PredictionOptions()), n, **more)
 
 
 def predictions(n=60):
@@ -207,8 +214,10 @@ def test_simulated_power_rises_with_units_and_follows_the_linearised_score():
 def test_simulation_from_texts_and_refusals():
     references = ["a b c d", "a b e f", "d e f g", "y z a b"] * 3
     systems = {"A": ["a b c d", "x", "y", "y z a c"] * 3, "B": references}
-    assert pilot_power(references, systems, "BLEU", n=24, simulations=10).power > 0.9
+    scored = scored_systems(references, systems, "BLEU", SETTINGS, PredictionOptions())
+    assert scored_power(scored, 24, simulations=10).power > 0.9
     with pytest.raises(InputError, match="at least 2 units"):
-        pilot_power(references, systems, "BLEU", n=1)
+        scored_power(scored, 1)
+    alone = scored_systems(references, {"A": references}, "BLEU", SETTINGS, PredictionOptions())
     with pytest.raises(InputError, match="pilot of two"):
-        pilot_power(references, {"A": references}, "BLEU", n=10)
+        scored_power(alone, 10)

@@ -1,10 +1,9 @@
-"""Estimates from human and machine judgements: against ppi-python, by properties, by simulation."""
+"""Estimates from human and machine judgements: by properties, by simulation."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from ppi_py import ppi_mean_ci, ppi_mean_pval
 from scipy import stats
 
 from heldout.errors import InputError
@@ -16,25 +15,6 @@ def sample(seed, n=30, more=90, noise=0.3):
     true = generator.beta(2, 3, n + more)
     machine = np.clip(true + generator.normal(0.1, noise, n + more), 0, 1)
     return true[:n], machine[:n], machine[n:]
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("noise", [0.02, 0.2, 1.0])
-def test_without_cross_fitting_the_interval_is_that_of_ppi_python(seed, noise):
-    human, machine, extra = sample(seed, noise=noise)
-    ours = combine_judgements(human, machine, extra, level=0.9, cross_fit=False).combined
-    low, high = ppi_mean_ci(human, machine, extra, alpha=0.1)
-    np.testing.assert_allclose([ours.low, ours.high], [low[0], high[0]], rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_without_cross_fitting_the_p_value_is_that_of_ppi_python(alternative):
-    shifted = [values - 0.38 for values in sample(3)]
-    ours = combine_judgements(*shifted, alternative=alternative, cross_fit=False)
-    assert 0 < ours.weight < 1  # its p-value does not clip the weight
-    theirs = {"two-sided": "two-sided", "greater": "larger", "less": "smaller"}[alternative]
-    expected = ppi_mean_pval(*shifted, alternative=theirs)[0]
-    assert ours.test.p == pytest.approx(expected, abs=1e-13)
 
 
 def naive(human, machine, extra):

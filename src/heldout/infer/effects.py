@@ -7,16 +7,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
-from heldout.infer.results import as_values, drop_noise
+from heldout.infer.results import drop_noise
 from heldout.infer.tests.paired import constant_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from heldout.data.words import Floats, Ints
 
-__all__ = ["Effects", "effect_sizes", "pair_effects"]
+__all__ = ["Effects", "pair_effects"]
 
 BLOCK: Final = 1 << 20
 """Differences in memory at a time."""
@@ -40,6 +37,13 @@ class Effects(NamedTuple):
         Units on which the first is better, equal, worse.
     n
         The number of units.
+
+    References
+    ----------
+    Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2
+    (d_z). Hedges (1981). Distribution theory for Glass's estimator of effect size and related
+    estimators. Journal of Educational Statistics 6(2). Grissom & Kim (2012). Effect Sizes for
+    Research, 2nd ed., chapter 5 (probability of superiority of dependent groups).
     """
 
     mean_difference: float
@@ -50,41 +54,6 @@ class Effects(NamedTuple):
     ties: int
     losses: int
     n: int
-
-
-def effect_sizes(first: Iterable[float], second: Iterable[float]) -> Effects:
-    """Return effect sizes of two systems scored on the same units.
-
-    Scores that agree within 1e-12 of their size are ties.
-
-    Parameters
-    ----------
-    first, second
-        Scores, one per unit, in the same order.
-
-    Returns
-    -------
-    Effects
-        Mean difference, standardised differences, probability of superiority, wins.
-
-    References
-    ----------
-    Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2
-    (d_z). Hedges (1981). Distribution theory for Glass's estimator of effect size and related
-    estimators. Journal of Educational Statistics 6(2). Grissom & Kim (2012). Effect Sizes for
-    Research, 2nd ed., chapter 5 (probability of superiority of dependent groups).
-
-    Examples
-    --------
-    >>> effects = effect_sizes([0.5, 0.4, 0.9, 0.1], [0.3, 0.4, 0.8, 0.2])
-    >>> effects.wins, effects.ties, effects.losses, effects.superiority
-    (2, 1, 1, 0.625)
-    """
-    one, two = as_values(first, "first"), as_values(second, "second")
-    if len(one) != len(two):
-        raise InputError(f"first has {len(one)} units, second {len(two)}: pair them by unit")
-    (effects,) = pair_effects(np.column_stack([one, two]), np.array([0]), np.array([1]))
-    return effects
 
 
 def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals.bounded import inside
-from heldout.infer.intervals.units import t_interval
 from heldout.infer.levels import check_level
 from heldout.infer.results import TIE, Interval
 from heldout.infer.tests.draws import check_draws
 from heldout.measure.rank_correlation import (
     PERSISTENCE,
     batch_correlations,
-    kendall_tau,
-    pearson,
-    rbo,
-    spearman,
-    tau_ap,
 )
 
 if TYPE_CHECKING:
-    from heldout.data.run import Run
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
     from heldout.infer.comparison import Claim, Comparison
 
 __all__ = [
     "OrderAgreement",
-    "RunAgreement",
     "Verdict",
     "VerdictChange",
     "order_agreement",
-    "run_agreement",
     "verdict_changes",
 ]
 
@@ -92,28 +81,6 @@ class VerdictChange(NamedTuple):
     def reversed(self) -> bool:
         """Whether both verdicts are significant, in opposite directions."""
         return "no difference" not in self.verdicts
-
-
-class RunAgreement(NamedTuple):
-    """How far two runs rank documents alike: means over queries, and each query.
-
-    Parameters
-    ----------
-    rbo
-        The rank-biased overlap of the ranked lists.
-    kendall, tau_ap, spearman, pearson
-        The correlations of the scores of the documents that both lists have; queries with fewer
-        than two are left out. For `tau_ap` the first run is the truth.
-    by_query
-        The same numbers of each query, by name; NaN where one is undefined.
-    """
-
-    rbo: Interval
-    kendall: Interval
-    tau_ap: Interval
-    spearman: Interval
-    pearson: Interval
-    by_query: dict[str, dict[str, float]]
 
 
 def order_agreement(
@@ -239,77 +206,3 @@ def _verdict(comparison: Comparison, claim: Claim, name: str) -> Verdict:
         return "no difference"
     better = (claim.difference.estimate > 0) == comparison.scores.higher_is_better
     return "better" if better == (claim.first == name) else "worse"
-
-
-def run_agreement(
-    first: Run, second: Run, *, p: float = PERSISTENCE, depth: int = 100, level: float = 0.95
-) -> RunAgreement:
-    """Return how far two runs rank documents alike, with intervals over queries.
-
-    Parameters
-    ----------
-    first, second
-        Runs; queries that one of them lacks are left out. Equal scores are ties.
-    p
-        Of rank-biased overlap: the probability to continue to the next rank.
-    depth
-        Ranks to compare.
-    level
-        The confidence level of the intervals of the means over queries.
-
-    Examples
-    --------
-    >>> from heldout import Run
-    >>> one = Run.from_dict({"q1": {"a": 3.0, "b": 2.0}, "q2": {"a": 2.0, "b": 1.0}})
-    >>> other = Run.from_dict({"q1": {"a": 2.0, "b": 1.0}, "q2": {"a": 1.0, "b": 2.0}})
-    >>> found = run_agreement(one, other)
-    >>> round(found.rbo.estimate, 4), found.kendall.estimate
-    (0.95, 0.0)
-    """
-    check_level(level)
-    if depth < 1:
-        raise InputError(f"depth={depth}: expected a positive integer")
-    ranked = [run.to_dict() for run in (first, second)]
-    common = [query for query in ranked[0] if query in ranked[1]]
-    if not common:
-        raise InputError(f"runs {first.name} and {second.name} have no query in common")
-    values = {
-        query: _query_agreement(_top(ranked[0][query], depth), _top(ranked[1][query], depth), p)
-        for query in common
-    }
-    means = {
-        name: _mean(np.array([one[name] for one in values.values()]), level, name)
-        for name in RunAgreement._fields[:-1]
-    }
-    return RunAgreement(**means, by_query=values)
-
-
-def _top(ranked: dict[str, float], depth: int) -> dict[str, float]:
-    """Return the first documents of a ranked list."""
-    return dict(islice(ranked.items(), depth))
-
-
-def _query_agreement(
-    first: dict[str, float], second: dict[str, float], p: float
-) -> dict[str, float]:
-    shared = [doc for doc in first if doc in second]
-    x, y = ([one[doc] for doc in shared] for one in (first, second))
-    if len(shared) < 2:
-        names = ("kendall", "tau_ap", "spearman", "pearson")
-        return {"rbo": rbo(first, second, p), **dict.fromkeys(names, np.nan)}
-    return {
-        "rbo": rbo(first, second, p),
-        "kendall": kendall_tau(x, y),
-        "tau_ap": tau_ap(x, y),
-        "spearman": spearman(x, y),
-        "pearson": pearson(x, y),
-    }
-
-
-def _mean(values: Floats, level: float, name: str) -> Interval:
-    known = values[np.isfinite(values)]
-    ends = (0.0, 1.0) if name == "rbo" else (-1.0, 1.0)
-    if len(known) < 2:
-        estimate = float(known[0]) if len(known) else np.nan
-        return Interval(estimate, np.nan, np.nan, level, "t")
-    return inside(t_interval(known, level), ends)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from heldout.infer.results import Alternative
     from heldout.infer.scoring.base import Scored, Scoring
 
-__all__ = ["PilotPower", "pilot_power", "scored_power"]
+__all__ = ["PilotPower", "scored_power"]
 
 REPLICATES: Final = 999
 """Of a randomization test in one simulation: enough for nearly the same decisions as 100,000."""
@@ -58,73 +58,6 @@ class PilotPower(NamedTuple):
     simulations: int
 
 
-def pilot_power(
-    given: Any,
-    systems: Any = None,
-    measure: Any = None,
-    *,
-    n: int,
-    test: str = "",
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-    simulations: int = 500,
-    seed: int = 0,
-    positive: str | None = None,
-    undefined: float | None = None,
-) -> PilotPower:
-    """Return the power to detect the difference of a pilot with another number of units.
-
-    Parameters
-    ----------
-    given, systems, measure, positive, undefined
-        A pilot of two systems, as for `heldout.compare`; the second is compared with the first.
-    n
-        Units to plan with.
-    test
-        By default the test that decides for this measure.
-    level, alternative
-        Of the test.
-    simulations, seed
-        The number of samples of units, and the random seed.
-
-    Notes
-    -----
-    The difference of a pilot that was chosen because it looked promising is too large on average,
-    and so is this power.
-
-    Examples
-    --------
-    >>> truth = ["no", "yes"] * 20
-    >>> flipped = ["yes"] * 12 + truth[12:]
-    >>> found = pilot_power(truth, {"A": flipped, "B": truth}, "MCC", n=80, simulations=20)
-    >>> found.test, found.power
-    ('randomization', 1.0)
-    """
-    from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
-    from heldout.infer.engine import CompareSettings
-
-    if measure is None and not isinstance(systems, dict | list | tuple):
-        systems, measure = None, systems
-    settings = CompareSettings(
-        alternative=alternative, level=level, replicates=REPLICATES, seed=seed
-    )
-    settings.check()
-    options = PredictionOptions(positive, "auto", undefined)
-    if systems is None:
-        scored = scored_of(given, measure, settings, options)
-    else:
-        scored = scored_systems(given, systems, measure, settings, options)
-    return scored_power(
-        scored,
-        n,
-        test=test,
-        level=level,
-        alternative=alternative,
-        simulations=simulations,
-        seed=seed,
-    )
-
-
 def scored_power(
     scored: Scored,
     n: int,
@@ -136,16 +69,25 @@ def scored_power(
     simulations: int = 500,
     seed: int = 0,
 ) -> PilotPower:
-    """Return the power as `pilot_power` does, for a pilot that is already scored.
+    """Return the power to detect the difference of a pilot with another number of units.
+
+    The difference of a pilot that was chosen because it looked promising is too large on average,
+    and so is this power.
 
     Parameters
     ----------
     scored
         What the engine compares.
+    n
+        Units to plan with.
     pair
         The systems, first minus second.
-    n, test, level, alternative, simulations, seed
-        As for `pilot_power`.
+    test
+        By default the test that decides for this measure.
+    level, alternative
+        Of the test.
+    simulations, seed
+        The number of samples of units, and the random seed.
     """
     scores = scored.scores
     if len(scores.systems) < 2:

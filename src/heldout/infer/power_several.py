@@ -112,8 +112,7 @@ def power_of_several(
 def _check(scores: Scores, n: int, difference: float, simulations: int) -> None:
     if len(scores.systems) < 3:
         raise InputError(
-            f"{len(scores.systems)} systems: expected three or more; for two use power or "
-            "pilot_power"
+            f"{len(scores.systems)} systems: expected three or more; for two use power"
         )
     if n < 2:
         raise InputError(f"n={n}: expected at least 2 units")

@@ -186,7 +186,6 @@ def combine_judgements(
     *,
     level: float = 0.95,
     alternative: Alternative = "two-sided",
-    cross_fit: bool = True,
     plus_four: bool = True,
     variance: float = 0.0,
 ) -> Combined:
@@ -202,11 +201,6 @@ def combine_judgements(
         The confidence level.
     alternative
         Of the test that the mean is 0.
-    cross_fit
-        Estimate the weight of the machine for each query from the others (see `combined_means`)
-        and use quantiles of Student's t. Without it, weight and variance come from the same
-        queries and the quantiles are normal, as in the PPI++ paper and its package ppi-python; the
-        intervals are then too narrow for few queries.
     plus_four
         Whether to enlarge the variance where few queries differ (see `combined_means`): for
         differences of systems. Scores of one system were covered without it.
@@ -230,35 +224,21 @@ def combine_judgements(
     check_fraction(level)
     n = len(values)
     columns = values[:, None], known[:, None], others[:, None]
-    found = combined_means(*columns, plus_four=plus_four) if cross_fit else _plain_means(*columns)
+    found = combined_means(*columns, plus_four=plus_four)
     mean, error, weight, _, added = (float(result[0]) for result in found)
     error = math.sqrt(error**2 + variance)
-    freedom = n - 1 if cross_fit else None
     plain = math.sqrt(float(values.var(ddof=1)) / n + added + variance)
     from_human = _interval(float(values.mean()), plain, n - 1, level, "t")
     return Combined(
         human=from_human,
         machine=_mean_interval(np.concatenate([known, others]), level, "t, biased"),
-        combined=_interval(mean, error, freedom, level, TEST),
+        combined=_interval(mean, error, n - 1, level, TEST),
         weight=weight,
-        test=_test(mean, error, freedom, check_alternative(alternative), n),
+        test=_test(mean, error, check_alternative(alternative), n),
         queries=n,
         machine_queries=len(others),
         effective=n * (plain / error) ** 2 if error > 0 else float(n),
     )
-
-
-def _plain_means(human: Floats, machine: Floats, extra: Floats) -> CombinedMeans:
-    """Return the estimates of PPI++, as ppi-python computes them."""
-    n, more = len(human), len(extra)
-    products = ((human - human.mean(0)) * (machine - machine.mean(0))).mean(0)
-    squares = np.concatenate([machine, extra]).var(0, ddof=1)
-    weight = _weights(products, squares, np.zeros_like(squares), n, more)
-    residuals = human - weight * machine
-    error = np.sqrt(residuals.var(0) / n + weight**2 * extra.var(0) / more)
-    mean = residuals.mean(0) + weight * extra.mean(0)
-    differ, _ = differing(human, machine, extra)
-    return CombinedMeans(mean, error, weight, differ, np.zeros_like(mean))
 
 
 def _mean_interval(values: Floats, level: float, method: str) -> Interval:
@@ -266,23 +246,18 @@ def _mean_interval(values: Floats, level: float, method: str) -> Interval:
     return _interval(float(values.mean()), error, len(values) - 1, level, method)
 
 
-def _interval(
-    estimate: float, error: float, freedom: int | None, level: float, method: str
-) -> Interval:
-    from scipy.special import ndtri, stdtrit  # slow to import
+def _interval(estimate: float, error: float, freedom: int, level: float, method: str) -> Interval:
+    from scipy.special import stdtrit  # slow to import
 
-    upper = (1 + level) / 2
-    quantile = float(ndtri(upper) if freedom is None else stdtrit(freedom, upper))
+    quantile = float(stdtrit(freedom, (1 + level) / 2))
     return Interval(
         estimate, estimate - quantile * error, estimate + quantile * error, level, method
     )
 
 
-def _test(
-    estimate: float, error: float, freedom: int | None, alternative: Alternative, n: int
-) -> Outcome:
-    """Return the t test (the normal test without degrees of freedom) of the estimate being 0."""
-    from scipy.special import ndtr, stdtr  # slow to import
+def _test(estimate: float, error: float, alternative: Alternative, n: int) -> Outcome:
+    """Return the t test of the estimate being 0."""
+    from scipy.special import stdtr  # slow to import
 
     from heldout.infer.tests.paired import sign_flips
 
@@ -293,8 +268,6 @@ def _test(
         return Outcome(TEST, p, limit, alternative, n, "no variance", detail="no variance")
     statistic = estimate / error
     tail = {"two-sided": -abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    below = float(ndtr(tail) if freedom is None else stdtr(freedom, tail))
+    below = float(stdtr(n - 1, tail))
     p = 2 * below if alternative == "two-sided" else below
-    detail = "" if freedom is None else f"{freedom} degrees of freedom"
-    method = "normal" if freedom is None else "t"
-    return Outcome(TEST, p, statistic, alternative, n, method, detail=detail)
+    return Outcome(TEST, p, statistic, alternative, n, "t", detail=f"{n - 1} degrees of freedom")

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SKEWED",
-    "agresti_coull",
-    "clopper_pearson",
     "hall_interval",
     "mean_interval",
     "normal_quantile",
@@ -67,7 +65,7 @@ def _counts(successes: int, n: int) -> tuple[int, int]:
 
 
 def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval for a proportion; the default.
+    """Return Wilson's score interval for a proportion.
 
     Parameters
     ----------
@@ -102,67 +100,6 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     low = 0.0 if right == 0 else centre - half
     high = 1.0 if right == units else centre + half
     return Interval(share, low, high, level, "Wilson")
-
-
-def clopper_pearson(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Clopper and Pearson's "exact" interval for a proportion.
-
-    Its coverage is never below its level and mostly above: it is wider than Wilson's.
-
-    Parameters
-    ----------
-    successes, n
-        The number of successes and the number of units.
-    level
-        The confidence level.
-
-    Returns
-    -------
-    Interval
-        Around the plain proportion, inside [0, 1].
-
-    References
-    ----------
-    Clopper & Pearson (1934). The use of confidence or fiducial limits illustrated in the case of
-    the binomial. Biometrika 26.
-    """
-    from scipy.special import betaincinv  # slow to import
-
-    right, units = _counts(successes, n)
-    outside = (1.0 - check_fraction(level)) / 2.0
-    wrong = units - right
-    low = float(betaincinv(right, wrong + 1, outside)) if right else 0.0
-    high = float(betaincinv(right + 1, wrong, 1.0 - outside)) if wrong else 1.0
-    return Interval(right / units, low, high, level, "Clopper-Pearson")
-
-
-def agresti_coull(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Agresti and Coull's interval: the normal one after adding z²/2 successes and failures.
-
-    Parameters
-    ----------
-    successes, n
-        The number of successes and the number of units.
-    level
-        The confidence level.
-
-    Returns
-    -------
-    Interval
-        Truncated to [0, 1]; the estimate is the plain proportion.
-
-    References
-    ----------
-    Agresti & Coull (1998). Approximate is better than "exact" for interval estimation of
-    binomial proportions. The American Statistician 52.
-    """
-    right, units = _counts(successes, n)
-    z = normal_quantile(level)
-    larger = units + z * z
-    centre = (right + z * z / 2.0) / larger
-    half = z * math.sqrt(centre * (1.0 - centre) / larger)
-    low, high = max(0.0, centre - half), min(1.0, centre + half)
-    return Interval(right / units, low, high, level, "Agresti-Coull")
 
 
 def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:

@@ -32,13 +32,10 @@ _V = TypeVar("_V", "Floats", "Ints")
 
 __all__ = [
     "IntervalKind",
-    "ShiftMethod",
     "bootstrap_interval",
     "shift_p_of_replicates",
     "shift_test",
 ]
-
-ShiftMethod = Literal["auto", "exact", "monte carlo"]
 
 IntervalKind = Literal["percentile", "bca"]
 
@@ -46,7 +43,7 @@ FEW: Final = 12
 """Units up to which all resamples are enumerated: 12,376 multisets per half."""
 
 WAIT: Final = 2e8
-"""Nanoseconds that an exact p-value may take by default; 20 times that on request."""
+"""Nanoseconds that an exact p-value may take."""
 
 
 def shift_test(
@@ -55,7 +52,6 @@ def shift_test(
     alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
-    method: ShiftMethod = "auto",
 ) -> Outcome:
     """Return the bootstrap-shift test of the mean difference [1]_ [2]_.
 
@@ -76,15 +72,13 @@ def shift_test(
         ``two-sided``, ``greater`` or ``less``.
     replicates, seed
         Of the resampling, if the p-value is not exact.
-    method
-        ``auto``: exact by enumeration for few units, exact by convolution for differences on a
-        lattice, else Monte Carlo with p = (c + 1) / (B + 1); or one of them by name.
 
     Returns
     -------
     Outcome
-        The `error` of a Monte Carlo p is its standard error. An exact p is 0 if no resample is as
-        extreme as the observed mean.
+        Exact by enumeration for few units, exact by convolution for differences on a lattice, else
+        Monte Carlo with p = (c + 1) / (B + 1). The `error` of a Monte Carlo p is its standard
+        error. An exact p is 0 if no resample is as extreme as the observed mean.
 
     References
     ----------
@@ -103,9 +97,11 @@ def shift_test(
     values = as_values(differences, "differences")
     check_alternative(alternative)
     check_draws(replicates, seed)
-    if method not in get_args(ShiftMethod):
-        raise InputError(f"method={method!r}: expected one of {', '.join(get_args(ShiftMethod))}")
-    answer = _all_zero(values) or _plain(values, alternative, replicates, seed, method)
+    answer = (
+        _all_zero(values)
+        or _exact(values, alternative)
+        or _monte_carlo(values, alternative, replicates, seed)
+    )
     return answer.outcome("bootstrap-shift", float(values.mean()), alternative, len(values))
 
 
@@ -120,18 +116,7 @@ def _all_zero(values: Floats) -> PValue | None:
     return None
 
 
-def _plain(
-    values: Floats, alternative: Alternative, replicates: int, seed: int, method: str
-) -> PValue:
-    if method != "monte carlo":
-        answer = _exact(values, alternative, WAIT * (20 if method == "exact" else 1))
-        if answer is not None:
-            return answer
-    if method == "exact":
-        raise InputError(
-            f"method='exact': {len(values)} differences are too many (at most {FEW}, unless they "
-            "are multiples of a coarse common step): use method='auto' or 'monte carlo'"
-        )
+def _monte_carlo(values: Floats, alternative: Alternative, replicates: int, seed: int) -> PValue:
     center, tie = float(values.sum()), TIE * float(np.abs(values).sum())
     count = 0
     for (sums,) in drawn_sums([values], replicates, seed):
@@ -148,13 +133,13 @@ def _count_out(shifted: Floats, observed: float, tie: float, alternative: Altern
     return int(np.count_nonzero(shifted <= observed + tie))
 
 
-def _exact(values: Floats, alternative: Alternative, wait: float) -> PValue | None:
+def _exact(values: Floats, alternative: Alternative) -> PValue | None:
     count = len(values)
     if count <= FEW:
         p = _exact_p(values, alternative, _enumerated_tail)
         return PValue(p, "exact", 0.0, f"all {power_text(count, count)} resamples")
     lattice = find_lattice(values)
-    if lattice is None or drawn_cost(lattice.cells) > wait:
+    if lattice is None or drawn_cost(lattice.cells) > WAIT:
         return None
     detail = f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
     return PValue(_exact_p(lattice.cells, alternative, drawn_tail), "exact", 0.0, detail)

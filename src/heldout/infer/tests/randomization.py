@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.notes import power_text
-from heldout.errors import InputError
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -31,9 +30,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
 
-__all__ = ["Method", "randomization_test"]
-
-Method = Literal["auto", "exact", "grid", "monte carlo"]
+__all__ = ["randomization_test"]
 
 FEW: Final = 20
 """Differences up to which enumeration takes microseconds and is tried first."""
@@ -41,11 +38,8 @@ FEW: Final = 20
 MANY: Final = 32
 """Differences up to which enumeration (two halves, a few ms) is preferred to approximations."""
 
-MOST: Final = 42
-"""Differences up to which enumeration is possible on request: a second, 100 MB."""
-
 WAIT: Final = 1e8
-"""Nanoseconds that an exact p-value may take by default; 100 times that on request."""
+"""Nanoseconds that an exact p-value may take."""
 
 TIGHT: Final = 0.02
 """A grid p-value is used if its error bound is at most this fraction of it, or at most ..."""
@@ -59,7 +53,6 @@ def randomization_test(
     alternative: Alternative = "two-sided",
     replicates: int = 100_000,
     seed: int = 0,
-    method: Method = "auto",
 ) -> Outcome:
     """Return Fisher's paired randomization test of the mean difference [1]_ [2]_.
 
@@ -77,17 +70,16 @@ def randomization_test(
         Random sign assignments, if the p-value is not exact.
     seed
         The random seed.
-    method
-        ``auto`` uses the first feasible of: ``exact``, by enumeration for few units, by convolution
-        for differences on a lattice (P@10, hit rates, printed decimals), by the binomial
-        distribution for millions of differences of one size; ``grid``, differences rounded to a
-        fine grid, with an error bound for p, used if the bound is within 2 % of p or 0.0001;
-        ``monte carlo``, p = (c + 1) / (B + 1) [3]_. Each can be requested by name.
 
     Returns
     -------
     Outcome
-        The `error` is a bound for a grid p and the standard error of a Monte Carlo p.
+        By the first feasible method: ``exact``, by enumeration for few units, by convolution for
+        differences on a lattice (P@10, hit rates, printed decimals), by the binomial distribution
+        for millions of differences of one size; ``grid``, differences rounded to a fine grid, with
+        an error bound for p, used if the bound is within 2 % of p or 0.0001; ``monte carlo``,
+        p = (c + 1) / (B + 1) [3]_. The `error` is a bound for a grid p and the standard error of a
+        Monte Carlo p.
 
     References
     ----------
@@ -109,9 +101,7 @@ def randomization_test(
     values = as_values(differences, "differences")
     check_alternative(alternative)
     check_draws(replicates, seed)
-    if method not in get_args(Method):
-        raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Method))}")
-    answer = _answer(_Case.of(values, alternative), replicates, seed, method)
+    answer = _answer(_Case.of(values, alternative), replicates, seed)
     return answer.outcome("randomization", float(values.mean()), alternative, len(values))
 
 
@@ -139,33 +129,20 @@ class _Case(NamedTuple):
         return self.observed - TIE * float(np.abs(self.values).sum())
 
 
-def _answer(case: _Case, replicates: int, seed: int, method: Method) -> PValue:
+def _answer(case: _Case, replicates: int, seed: int) -> PValue:
     if not len(case.values):
         return PValue(1.0, "exact", 0.0, "all differences are 0")
     if case.two and case.threshold <= 0:
         return PValue(1.0, "exact", 0.0, "the mean difference is 0")
-    answer = None
-    if method in {"auto", "exact"}:
-        answer = _exact(case, asked=method == "exact")
-        if method == "exact" and answer is None:
-            raise InputError(
-                f"method='exact': {len(case.values)} nonzero differences are too many (at most "
-                f"{MOST}, unless they are multiples of a common step): use method='auto' or "
-                "'monte carlo'"
-            )
-    if answer is None and method in {"auto", "grid"}:
-        answer = _grid(case, asked=method == "grid")
-    return answer or _monte_carlo(case, replicates, seed)
+    return _exact(case) or _grid(case) or _monte_carlo(case, replicates, seed)
 
 
-def _exact(case: _Case, *, asked: bool) -> PValue | None:
+def _exact(case: _Case) -> PValue | None:
     count = len(case.values)
     if count <= FEW:
         return _enumerate(case)
-    answer = _convolve(case, WAIT * (100 if asked else 1))
-    if answer is None and count <= (MOST if asked else MANY):
-        answer = _enumerate(case)
-    return answer
+    answer = _convolve(case)
+    return _enumerate(case) if answer is None and count <= MANY else answer
 
 
 def _enumerate(case: _Case) -> PValue:
@@ -183,12 +160,12 @@ def _enumerate(case: _Case) -> PValue:
     return PValue(p, "exact", 0.0, f"all {power_text(2, case.units)} sign assignments")
 
 
-def _convolve(case: _Case, wait: float) -> PValue | None:
+def _convolve(case: _Case) -> PValue | None:
     lattice = find_lattice(case.values)
     if lattice is None:
         return None
     sizes = np.abs(lattice.cells)
-    if signed_cost(sizes) > wait:
+    if signed_cost(sizes) > WAIT:
         return _coins(lattice.cells, two=case.two) if (sizes == 1).all() else None
     observed = int(lattice.cells.sum())
     if case.two and observed <= 0:
@@ -204,32 +181,27 @@ def _coins(cells: Ints, *, two: bool) -> PValue:
     return PValue(min(1.0, p), "exact", 0.0, "all sign assignments, by the binomial distribution")
 
 
-def _grid_cells(count: int, *, asked: bool) -> int:
+def _grid_cells(count: int) -> int:
     """Return the cells that bound the error near 1 % of p at p = .05.
 
     Rounding moves the sum by up to count * step / 2, its standard deviation is about √count times
     the mean size, and step is the total size over the cells: the bound is of the order
     count^1.5 / cells.
     """
-    return math.ceil((200 if asked else 48) * count * math.sqrt(count))
+    return math.ceil(48 * count * math.sqrt(count))
 
 
-def _grid(case: _Case, *, asked: bool) -> PValue | None:
+def _grid(case: _Case) -> PValue | None:
     """Return p of differences rounded to a grid, with rigorous bounds.
 
     A signed sum changes by at most the total rounding error, so the exact tail lies between the
     tails of the rounded sums at the threshold moved up and down by that amount.
     """
     sizes = np.abs(case.values)
-    step = float(sizes.sum()) / _grid_cells(len(sizes), asked=asked)
+    step = float(sizes.sum()) / _grid_cells(len(sizes))
     weights = np.rint(sizes / step).astype(np.int64)
-    if not asked and len(weights) * int(weights.sum()) > 2**23:  # Monte Carlo is faster
+    if len(weights) * int(weights.sum()) > 2**23:  # Monte Carlo is faster
         return None
-    if len(weights) * int(weights.sum()) > 2**33:
-        raise InputError(
-            f"method='grid': {len(weights)} nonzero differences are too many for a fine grid: use "
-            "method='auto' or 'monte carlo'"
-        )
     rounding = float(np.abs(sizes - weights * step).sum())
     total = int(weights.sum())
     from_there = _steps_from_top(case.threshold - rounding, step, total)
@@ -244,7 +216,7 @@ def _grid(case: _Case, *, asked: bool) -> PValue | None:
     at_least = max(least, _tail_from(upward, beyond, two=case.two))
     at_most = max(at_most, at_least)
     p, error = (at_least + at_most) / 2, (at_most - at_least) / 2
-    if not asked and error > max(TIGHT * p, TIGHT_ABSOLUTE):
+    if error > max(TIGHT * p, TIGHT_ABSOLUTE):
         return None
     return PValue(p, "grid", error, f"rounded to multiples of {step:.3g}, p within ± {error:.1g}")
 
