@@ -98,12 +98,6 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint)
     assert told.count("\n") == 1
 
 
-def test_wrong_bytes_can_be_replaced(folder, capsys):
-    (folder / "bad.tsv").write_bytes(b"a\t\xff\n")
-    main(["collection", "show", "bad.tsv", "--queries", "queries.tsv", "--errors", "replace"])
-    assert "replaced by \ufffd: 1 (first in bad.tsv:1)" in capsys.readouterr().out
-
-
 def test_names_cannot_steer_a_terminal(folder, capsys):
     (folder / "docs\x1b[31m.tsv").write_text("d1\tx\n")
     main(["collection", "show", "docs\x1b[31m.tsv", "--queries", "queries.tsv"])

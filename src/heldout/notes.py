@@ -27,7 +27,6 @@ Code = Literal[
     "unjudged-queries",
     "split",
     "other-splits",
-    "replaced",
     "repeated-judgements",
     "zeros",
     "no-cache",

@@ -80,14 +80,6 @@ def test_latin_1_is_asked_for_by_the_error_and_read_when_it_is_named(corpus):
     assert found.text(1) == "schöner"
 
 
-def test_wrong_bytes_can_be_replaced_and_are_counted(corpus):
-    found = corpus("a\nb\ufffdb".encode() + b"x\xffy\xfe\n", errors="replace")
-    assert [text for _, text in found.pairs()] == ["a", "b\ufffdbx\ufffdy\ufffd"]
-    (note,) = found.notes
-    assert (note.code, note.count) == ("replaced", 2)
-    assert "c.dat:2" in note.text
-
-
 @pytest.mark.parametrize(
     ("encoding", "complaint"),
     [("utf-16", "iconv"), ("klingon", "unknown encoding"), ("", "unknown encoding")],

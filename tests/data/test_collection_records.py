@@ -125,16 +125,14 @@ def test_bad_json_lines_are_named(write, line, complaint):
         len(JsonLines([path], Reading()))
 
 
-def test_wrong_bytes_in_json_are_named_or_replaced(write):
+def test_wrong_bytes_in_json_are_named(write):
     path = write("bad.jsonl", json_lines(ROWS[:1]).encode() + b'{"_id": "x", "text": "\xe9"}\n')
     with pytest.raises(FormatError, match=r"bad\.jsonl:2: byte 0xe9 .*encoding='latin-1'"):
         len(JsonLines([path], Reading()))
     assert JsonLines([path], Reading("latin-1")).text(1) == "é"
-    found = JsonLines([path], Reading(errors="replace"))
-    assert (found.text(1), found.notes[0].count) == ("\ufffd", 1)
     halves = write("half.jsonl", '{"_id": "x", "text": "a\\ud800b"}\n')
-    found = JsonLines([halves], Reading(errors="replace"))
-    assert (found.text(0), found.notes[0].count) == ("a\ufffdb", 1)
+    with pytest.raises(FormatError, match=r"half\.jsonl:1: .*half of a surrogate pair"):
+        len(JsonLines([halves], Reading()))
 
 
 def test_lists_numbers_and_null_are_understood(write):
@@ -264,10 +262,10 @@ Relevant is all.
 
 def test_topics_of_trec(write):
     path = write("topics.txt", CLASSIC)
-    found, _ = read_queries(path, Reading())
+    found = read_queries(path, Reading())
     assert found.to_dict() == {"051": "Airbus Subsidies", "052": "Other"}
     assert found.fields["description"] == ("How much & why?", "")
-    assert read_queries(path, Reading(), field="narrative")[0].texts == ("Relevant is all.", "")
+    assert read_queries(path, Reading(), field="narrative").texts == ("Relevant is all.", "")
     with pytest.raises(InputError, match=r"topics\.txt: .*no field 'x'; they have title"):
         read_queries(path, Reading(), field="x")
 
@@ -278,7 +276,7 @@ def test_topics_in_xml(write):
         '<topics><topic number="1"><query>covid</query>\n<question>what?</question>'
         "<narrative>all</narrative></topic></topics>",
     )
-    found, _ = read_queries(path, Reading(), field="title+description")
+    found = read_queries(path, Reading(), field="title+description")
     assert found.to_dict() == {"1": "covid what?"}
     assert found.fields["narrative"] == ("all",)
 
@@ -321,11 +319,11 @@ def test_bad_queries_are_named(write, content, complaint):
     ],
 )
 def test_queries_come_in_many_forms(write, content):
-    found, _ = read_queries(write("queries", content), Reading())
+    found = read_queries(write("queries", content), Reading())
     assert found.to_dict() == {"1": "one", "2": ""}
     assert [note.code for note in found.notes()] == ["empty-queries"]
 
 
 def test_lines_are_queries_with_numbers(write):
-    found, _ = read_queries(write("queries", "one\r\ntwo\n"), Reading(), first_line=5)
+    found = read_queries(write("queries", "one\r\ntwo\n"), Reading(), first_line=5)
     assert found.to_dict() == {"5": "one", "6": "two"}

@@ -84,8 +84,8 @@ def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ('{"q": {"a": 1, "a": 2}}', r":1: the name 'a' appears twice"),
-        ('{"q": {"a": 1}, "q": {"b": 2}}', r":1: the name 'q' appears twice"),
+        ('{"q": {"a": 1, "a": 2}}', r": the name 'a' appears twice"),
+        ('{"q": {"a": 1}, "q": {"b": 2}}', r": the name 'q' appears twice"),
         ('{"q": {"\\ud800": 1}}', "not valid Unicode"),
         ('{"\\ud800": {"a": 1}}', "not valid Unicode"),
         ('{"q": {"a": 1' + "0" * 400 + "}}", "not a number"),

@@ -6,7 +6,6 @@ import json
 import tempfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -84,13 +83,3 @@ def test_wrong_lines_are_named_alike(tmp_path, monkeypatch, line):
         said.append(str(error.value))
     assert said[0] == said[1]
     assert "x.jsonl:3" in said[0]
-
-
-def test_bytes_that_are_replaced(tmp_path, monkeypatch):
-    path = tmp_path / "x.jsonl"
-    path.write_bytes(b'{"_id": "a", "text": "x \xff y"}\n{"_id": "b", "text": "z"}\n')
-    monkeypatch.setattr(jsonl, "_LARGE", 0)
-    found = JsonLines([str(path)], Reading(errors="replace"))
-    assert [found.text(0), found.text(1)] == ["x \ufffd y", "z"]
-    assert [note.code for note in found.notes] == ["replaced"]
-    assert np.concatenate([batch.text for batch in found.batches()]).size == 8

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heldout.data.documents import documents_of
 from heldout.data.io import jsonl
-from heldout.data.io.blocks import Reading, Replaced
+from heldout.data.io.blocks import Reading, encoded
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
@@ -35,11 +35,10 @@ LINES = st.one_of(
 
 def close_look(raw):
     """What the careful code makes of a line."""
-    reading, replaced = Reading("utf-8", "strict", None), Replaced()
-    found = jsonl._decoded(raw, "file", 1, reading, replaced)
+    found = jsonl._decoded(raw, "file", 1, Reading())
     one = jsonl.json_id(found, jsonl.ID_NAMES, "file:1")
     text = jsonl.joined_text(jsonl._fields(found, None, "file:1"))
-    return one, replaced.encode(text, reading, lambda: "file:1")
+    return one, encoded(text, "file:1")
 
 
 @given(LINES)
@@ -76,4 +75,4 @@ def test_an_error_names_its_line_still(tmp_path):
     path = tmp_path / "docs.jsonl"
     path.write_text('{"_id": "a", "text": "b"}\n\n{"_id": "c", "text": 3}\n')
     with pytest.raises(FormatError, match=r"docs\.jsonl:3.*'text' is int"):
-        list(documents_of(jsonl.JsonLines([str(path)], Reading("utf-8", "strict", None))).pairs())
+        list(documents_of(jsonl.JsonLines([str(path)], Reading())).pairs())

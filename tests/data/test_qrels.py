@@ -77,7 +77,7 @@ def test_negative_grades_are_kept():
         ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not an integer"),
         ("query-id\tcorpus-id\tscore\nq\tb\t1.5\n", r":2: grade 1\.5 is not an integer"),
         ("query_id,doc_id,grade\nq,a,1\nq,b,1.5\nq,c,2\n", r":3: grade 1\.5 is not an integer"),
-        ('{"q": {"a": 1,\n"b": 2},\n"r": {"a": 1,\n"b": 1e12}}', r":4: .*'b': .*is too large"),
+        ('{"q": {"a": 1,\n"b": 2},\n"r": {"a": 1,\n"b": 1e12}}', r": .*'b': .*is too large"),
         ("q 0 a 1\nq 0 b 99999999999\n", r":2: grade '99999999999' is too large"),
     ],
 )

@@ -29,7 +29,6 @@ measures = ["AP"]
 source = "data/docs.jsonl"
 queries = "data/queries.tsv"
 qrels = "data/qrels"
-errors = "replace"
 [plan]
 kind = "given"
 file = "folds.tsv"
@@ -64,7 +63,6 @@ def project(tmp_path):
     (place / "elsewhere").mkdir()
     texts = {f"d{n}": " ".join(WORDS[(n * step) % 8] for step in range(1, 5)) for n in range(24)}
     texts["d3"] = ""  # an empty document
-    texts["d4"] += " \ud800"  # half a surrogate pair, which is replaced
     lines = [json.dumps({"_id": one, "text": text}) + "\n" for one, text in texts.items()]
     (place / "data" / "docs.jsonl").write_text("".join(lines))
     queries = [f"q{n}\t{WORDS[n % 8]} {WORDS[(3 * n + 1) % 8]}\n" for n in range(8)]
@@ -106,7 +104,7 @@ def test_the_notes_have_places_in_the_collection(project, tmp_path, monkeypatch)
     results_from(project, monkeypatch, tmp_path / "a", "experiment.toml")
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
     said = " ".join(note["text"] for note in manifest["notes"])
-    for place in ("(docs.jsonl:4)", "first in docs.jsonl:5", "in qrels:3,"):
+    for place in ("(docs.jsonl:4)", "in qrels:3,"):
         assert place in said
     assert str(project) not in said
     assert manifest["settings"]["plan"] == "GivenFolds(folds='folds.tsv')"
@@ -120,8 +118,6 @@ def test_an_experiment_of_a_command(project, tmp_path, monkeypatch):
             "--system", f"mine={folder}code/ranker.py:rank", "--system", f"{folder}one/a.run",
         ]  # fmt: skip
 
-    text = (project / "data" / "docs.jsonl").read_text().replace(" \\ud800", "")
-    (project / "data" / "docs.jsonl").write_text(text)  # no option of run has it replaced
     here = results_from(project, monkeypatch, tmp_path / "a", *arguments(""))
     there = project / "elsewhere"
     assert results_from(there, monkeypatch, tmp_path / "b", *arguments("../")) == here

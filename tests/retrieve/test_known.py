@@ -23,7 +23,6 @@ from heldout.retrieve.known import IndexedDocuments, known_to
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from heldout.data.io.blocks import Replaced
 
 TEXTS = {"d2": "red apples", "d10": "green apples", "d1": "Red  apples", "é": "pears", "d3": ""}
 
@@ -81,9 +80,9 @@ def test_an_index_is_built_in_one_pass_over_the_files(
     read: list[str] = []
     records = jsonl.JsonLines.records
 
-    def counted(self: jsonl.JsonLines, path: str, begin: int, replaced: Replaced) -> Any:
+    def counted(self: jsonl.JsonLines, path: str, begin: int) -> Any:
         read.append(path)
-        return records(self, path, begin, replaced)
+        return records(self, path, begin)
 
     monkeypatch.setattr(jsonl.JsonLines, "records", counted)
     documents = read_documents(corpus)

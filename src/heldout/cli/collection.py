@@ -63,7 +63,6 @@ def open_collection(options: argparse.Namespace, known: Known | None = None) -> 
     return read_collection(
         options.collection,
         encoding=options.encoding,
-        errors=options.errors,
         queries=options.queries,
         qrels=None if options.qrels is None else split_paths(options.qrels),
         fields=None if options.fields is None else options.fields.split(","),

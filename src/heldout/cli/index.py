@@ -71,7 +71,6 @@ def open_documents(options: argparse.Namespace) -> Documents:
     return read_documents(
         options.collection,
         encoding=options.encoding,
-        errors=options.errors,
         fields=None if options.fields is None else options.fields.split(","),
         split=options.split,
     )

@@ -212,12 +212,6 @@ def add_collection_options(
     )
     add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
     add("--encoding", default="utf-8", metavar="NAME", help="text encoding (default: utf-8)")
-    add(
-        "--errors",
-        choices=("strict", "replace"),
-        default="strict",
-        help="stop at invalid bytes, or replace them (default: strict)",
-    )
 
 
 def add_analyzer_options(parser: argparse.ArgumentParser) -> None:

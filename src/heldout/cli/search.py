@@ -231,9 +231,9 @@ def _from_index(options: argparse.Namespace) -> _Given:
             "--query WORDS, or the collection with --index"
         )
     index = _open_alone(options)
-    reading = Reading(options.encoding, options.errors, None)
-    queries, notes = read_queries(options.queries, reading, field=options.query_field, first_line=1)
-    return _Given(index, queries, _given_judgements(options), (*notes, *queries.notes()))
+    reading = Reading(options.encoding)
+    queries = read_queries(options.queries, reading, field=options.query_field, first_line=1)
+    return _Given(index, queries, _given_judgements(options), tuple(queries.notes()))
 
 
 def _open_alone(options: argparse.Namespace) -> Index:

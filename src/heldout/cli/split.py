@@ -168,7 +168,7 @@ def _query_ids(options: argparse.Namespace) -> list[str]:
         if lines and all(len(line.split()) == 1 for line in lines):
             return lines
         try:
-            return list(read_queries(source, Reading())[0].ids)
+            return list(read_queries(source, Reading()).ids)
         except InputError:
             raise not_judgements from None
 

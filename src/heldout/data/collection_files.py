@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from heldout.data.documents import Documents
-    from heldout.data.io.blocks import ErrorPolicy
     from heldout.data.io.meta import LineCorpus
     from heldout.data.io.records import RecordDocuments
     from heldout.data.queries import Queries
@@ -96,7 +95,6 @@ def read_collection(
     source: Path_,
     *,
     encoding: str = "utf-8",
-    errors: ErrorPolicy = "strict",
     queries: Path_ | None = None,
     qrels: Path_ | Sequence[Path_] | None = None,
     fields: Sequence[str] | None = None,
@@ -119,9 +117,6 @@ def read_collection(
         .zst).
     encoding
         The encoding of the text.
-    errors
-        ``strict`` stops at the first byte that is invalid in that encoding, ``replace`` replaces
-        such bytes by � and counts them.
     queries
         A file of queries, if `source` has none or others should be used.
     qrels
@@ -145,7 +140,7 @@ def read_collection(
         Its `notes` say what is unusual in the files.
     """
     wanted = None if fields is None else tuple(fields)
-    reading = Reading(encoding, errors, wanted)
+    reading = Reading(encoding, wanted)
     given = os.fspath(source)
     if given == "pydocs" and not Path(given).exists():
         from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
@@ -163,7 +158,6 @@ def read_documents(
     source: Path_,
     *,
     encoding: str = "utf-8",
-    errors: ErrorPolicy = "strict",
     fields: Sequence[str] | None = None,
     split: str | None = None,
 ) -> Documents:
@@ -174,10 +168,10 @@ def read_documents(
 
     Parameters
     ----------
-    source, encoding, errors, fields, split
+    source, encoding, fields, split
         As for `read_collection`.
     """
-    reading = Reading(encoding, errors, None if fields is None else tuple(fields))
+    reading = Reading(encoding, None if fields is None else tuple(fields))
     given = os.fspath(source)
     if given == "pydocs" and not Path(given).exists():
         from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
@@ -215,7 +209,8 @@ def _assemble(
     if path is None:
         raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
     first = found.first_query if queries is None else found.first_query or 1
-    topics, notes = read_queries(path, reading, field=query_field, first_line=first)
+    notes: list[Note] = []
+    topics = read_queries(path, reading, field=query_field, first_line=first)
     paths = found.qrels if qrels is None else _paths(qrels)
     judged = read_qrels(*paths) if paths else None
     if judged is not None:
@@ -386,6 +381,6 @@ def _read_irds(
     if queries is None:
         topics = irds_queries(name, dataset, query_field)
     else:
-        topics, _ = read_queries(os.fspath(queries), reading, field=query_field)
+        topics = read_queries(os.fspath(queries), reading, field=query_field)
     judged = irds_qrels(name, dataset) if qrels is None else read_qrels(*_paths(qrels))
     return Collection(documents, topics, judged, name=given_name or name)

@@ -27,14 +27,14 @@ class Origin:
     files
         Absolute path, size in bytes and time of the last change (nanoseconds) of each.
     reading
-        Encoding, what is done about errors in it, and the fields that were read.
+        Encoding, and the fields that were read.
     notes
         What was found odd in the documents.
     """
 
     kind: str
     files: tuple[tuple[str, int, int], ...]
-    reading: tuple[str, str, tuple[str, ...] | None]
+    reading: tuple[str, tuple[str, ...] | None]
     notes: tuple[Note, ...] = ()
 
     @classmethod
@@ -46,7 +46,7 @@ class Origin:
         for path in files:
             status = Path(path).stat()
             found.append((str(Path(path).absolute()), status.st_size, status.st_mtime_ns))
-        return cls(kind, tuple(found), (reading.encoding, reading.errors, reading.fields), notes)
+        return cls(kind, tuple(found), (reading.encoding, reading.fields), notes)
 
     def same_files(self, other: Origin) -> bool:
         """Return whether path, size and time of all files are equal, and how they are read."""
@@ -57,7 +57,7 @@ class Origin:
         return {
             "kind": self.kind,
             "files": [list(one) for one in self.files],
-            "reading": [*self.reading[:2], None if self.reading[2] is None else [*self.reading[2]]],
+            "reading": [self.reading[0], None if self.reading[1] is None else [*self.reading[1]]],
             "notes": [[one.code, one.text, one.severity, one.count] for one in self.notes],
         }
 
@@ -65,11 +65,11 @@ class Origin:
     def from_json(cls, found: Any) -> Origin | None:
         """Read what `as_json` gives; None if it is anything else."""
         try:
-            encoding, errors, fields = found["reading"]
+            encoding, fields = found["reading"]
             return cls(
                 str(found["kind"]),
                 tuple((str(path), int(size), int(time)) for path, size, time in found["files"]),
-                (str(encoding), str(errors), None if fields is None else tuple(map(str, fields))),
+                (str(encoding), None if fields is None else tuple(map(str, fields))),
                 tuple(Note(*one) for one in found["notes"]),
             )
         except (KeyError, TypeError, ValueError):

@@ -19,7 +19,6 @@ from pydantic import (
     ValidationError,
 )
 
-from heldout.data.io.blocks import ErrorPolicy  # noqa: TC001 - pydantic reads it
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
@@ -152,7 +151,6 @@ class CollectionTable(Table):
     query_field: str = "title"
     split: str | None = None
     encoding: str = "utf-8"
-    errors: ErrorPolicy = "strict"
     name: str | None = None
     intersection: bool = False
 
@@ -174,7 +172,6 @@ class CollectionTable(Table):
         return read_collection(
             self.source,
             encoding=self.encoding,
-            errors=self.errors,
             queries=self.queries,
             qrels=self.qrels,
             fields=self.fields,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.data.io.compression import BOM, open_stream, readable
 from heldout.data.io.decode import UTF16, looks_like_utf16
@@ -21,14 +21,12 @@ __all__ = [
     "BLOCK",
     "Block",
     "Reading",
-    "Replaced",
     "blocks",
+    "encoded",
     "text_lines",
 ]
 
 BLOCK: Final = 8 << 20
-
-ErrorPolicy = Literal["strict", "replace"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +37,14 @@ class Reading:
     ----------
     encoding
         Their encoding, by its name in Python.
-    errors
-        ``strict`` stops at the first byte that is invalid in that encoding, ``replace`` replaces
-        such bytes by � and counts them.
     fields
         The fields of a document to read, in this order; None for the usual ones.
     """
 
     encoding: str = "utf-8"
-    errors: ErrorPolicy = "strict"
     fields: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if self.errors not in {"strict", "replace"}:
-            raise InputError(f"errors={self.errors!r}: expected 'strict' or 'replace'")
         try:
             name = codecs.lookup(self.encoding).name
             newline = "\n".encode(name)
@@ -73,52 +65,24 @@ class Reading:
         """Whether the bytes need no conversion."""
         return self.encoding in {"utf-8", "ascii"}
 
-
-class Replaced:
-    """Counts replaced characters, and remembers the first place."""
-
-    __slots__ = ("count", "first")
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first = ""
-
-    def decode(self, raw: bytes, reading: Reading, where: Callable[[int], str]) -> str:
+    def decode(self, raw: bytes, where: Callable[[int], str]) -> str:
         """Decode bytes; `where` returns the place (``file:line``) of a byte in them."""
         try:
-            return raw.decode(reading.encoding)
+            return raw.decode(self.encoding)
         except UnicodeDecodeError as error:
-            if reading.errors == "strict":
-                raise FormatError(where(error.start), _complaint(error)) from None
-            self._remember(where(error.start))
-        text = raw.decode(reading.encoding, "replace")
-        # A � that was in the file already was not replaced.
-        self.count += text.count("\ufffd")
-        if reading.is_utf8:
-            self.count -= raw.count("\ufffd".encode())
-        return text
+            raise FormatError(where(error.start), _complaint(error)) from None
 
-    def encode(self, text: str, reading: Reading, where: Callable[[], str]) -> bytes:
-        """Encode a text from JSON, which may have half of a surrogate pair."""
-        try:
-            return text.encode()
-        except UnicodeEncodeError as error:
-            if reading.errors == "strict":
-                raise FormatError(
-                    where(),
-                    f"{text[error.start : error.end]!r} is half of a surrogate pair, which is not "
-                    "valid Unicode: correct the file, or replace such characters "
-                    "(errors='replace')",
-                ) from None
-            self._remember(where())
-        halves = sum(0xD800 <= ord(character) < 0xE000 for character in text)
-        self.count += halves
-        return "".join(
-            "\ufffd" if 0xD800 <= ord(character) < 0xE000 else character for character in text
-        ).encode()
 
-    def _remember(self, place: str) -> None:
-        self.first = self.first or place
+def encoded(text: str, where: str) -> bytes:
+    """Encode a text from JSON, which may have half of a surrogate pair."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(
+            where,
+            f"{text[error.start : error.end]!r} is half of a surrogate pair, which is not valid "
+            "Unicode: correct the file",
+        ) from None
 
 
 def _complaint(error: UnicodeDecodeError) -> str:
@@ -128,7 +92,7 @@ def _complaint(error: UnicodeDecodeError) -> str:
     other = "latin-1" if error.encoding == "utf-8" else "utf-8"
     return (
         f"byte 0x{found:02x} is not valid {error.encoding.upper()}: name the encoding of the file "
-        f"(encoding='{other}'), or replace such bytes (errors='replace')"
+        f"(encoding='{other}')"
     )
 
 
@@ -175,7 +139,7 @@ def blocks(path: str, begin: int = 0, line: int = 1, size: int = BLOCK) -> Itera
             yield Block(b"".join(pending), begin, line)
 
 
-def text_lines(path: str, reading: Reading, replaced: Replaced) -> Iterator[tuple[int, str]]:
+def text_lines(path: str, reading: Reading) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line, including its line end."""
     for block in blocks(path):
         lines = block.raw.split(b"\n")
@@ -184,5 +148,5 @@ def text_lines(path: str, reading: Reading, replaced: Replaced) -> Iterator[tupl
             if place == last and not raw:
                 break
             where = f"{path}:{block.line + place}"
-            text = replaced.decode(raw, reading, lambda _, where=where: where)  # type: ignore[misc]
+            text = reading.decode(raw, lambda _, where=where: where)  # type: ignore[misc]
             yield block.line + place, text + ("\n" if place < last else "")

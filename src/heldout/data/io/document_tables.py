@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.io.blocks import Replaced, text_lines
+from heldout.data.io.blocks import text_lines
 from heldout.data.io.compression import sniff
 from heldout.data.io.delimited import delimited_rows, refuse_repeated
 from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
@@ -37,14 +37,14 @@ def separator_of(head: str) -> str | None:
 
 
 def text_rows(
-    path: str, separator: str, reading: Reading, replaced: Replaced, ids: Sequence[str]
+    path: str, separator: str, reading: Reading, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
     """Yield line number and cells by column name of each row of a CSV or TSV file.
 
     Without a header the columns are the id, a title if there are three columns, and the text;
     quotation marks are then ordinary characters (MS MARCO).
     """
-    lines = (line for _, line in text_lines(path, reading, replaced))
+    lines = (line for _, line in text_lines(path, reading))
     first = next(lines, "")
     names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
     has_header = not set(names).isdisjoint(ids)
@@ -74,11 +74,10 @@ class TextTable(RecordDocuments):
         self,
         path: str,
         begin: int,  # noqa: ARG002 - cells may have line ends: read from the beginning
-        replaced: Replaced,
     ) -> Iterator[Record]:
         """Yield the documents of a file."""
         separator = separator_of(sniff(path).decode(errors="replace")) or ","
-        for line, row in text_rows(path, separator, self._reading, replaced, ID_NAMES):
+        for line, row in text_rows(path, separator, self._reading, ID_NAMES):
             one, text = _document(row, self._reading, f"{path}:{line}")
             if "\0" in one:
                 raise FormatError(f"{path}:{line}", "the id has a zero byte: remove it")
@@ -113,7 +112,6 @@ class ParquetDocuments(RecordDocuments):
         self,
         path: str,
         begin: int,
-        replaced: Replaced,  # noqa: ARG002 - Parquet is UTF-8
     ) -> Iterator[Record]:
         """Yield the documents of a file from row `begin`."""
         for number, row in parquet_rows(path, begin):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heldout.data.io.blocks import encoded
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.data.io.survey import Stamps
 from heldout.data.queries import Queries
@@ -14,7 +15,7 @@ from heldout.errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.io.blocks import Reading, Replaced
+    from heldout.data.io.blocks import Reading
 
 __all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
 
@@ -58,13 +59,12 @@ class IrdsDocuments(RecordDocuments):
         self,
         path: str,
         begin: int,  # noqa: ARG002 - single documents come from the store
-        replaced: Replaced,
     ) -> Iterator[Record]:
         """Yield all documents."""
         try:
             for number, doc in enumerate(self._dataset.docs_iter(), 1):
                 where = f"{path}, document {number}"
-                text = replaced.encode(self._text(doc), self._reading, lambda w=where: w)  # type: ignore[misc]
+                text = encoded(self._text(doc), where)
                 yield Record(str(doc.doc_id), text, -1, number)
         except (InputError, GeneratorExit):
             raise

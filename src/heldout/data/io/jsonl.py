@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.documents import TextBatch, stretches
-from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.blocks import blocks, encoded
 from heldout.data.io.decode import json_object
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.data.notes import named_few
@@ -38,36 +38,36 @@ class JsonLines(RecordDocuments):
 
     __slots__ = ()
 
-    def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
+    def records(self, path: str, begin: int) -> Iterator[Record]:
         """Yield the documents of a file from byte `begin`."""
         for offset, line, raw in _lines(path, begin):
-            yield self._record(path, offset, line, raw, replaced)
+            yield self._record(path, offset, line, raw)
 
-    def _record(self, path: str, offset: int, line: int, raw: bytes, replaced: Replaced) -> Record:
+    def _record(self, path: str, offset: int, line: int, raw: bytes) -> Record:
         reading = self._reading
         quick = _plain_document(raw) if reading.is_utf8 and reading.fields is None else None
         if quick is not None:
             return Record(*quick, offset, line)
         where = f"{path}:{line}"
-        found = _decoded(raw, path, line, reading, replaced)
+        found = _decoded(raw, path, line, reading)
         one = json_id(found, ID_NAMES, where)
         text = joined_text(_fields(found, reading.fields, where))
-        return Record(one, replaced.encode(text, reading, lambda: where), offset, line)
+        return Record(one, encoded(text, where), offset, line)
 
-    def _stream(self, size: int, replaced: Replaced) -> Iterator[tuple[TextBatch, Ints]]:
+    def _stream(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
         """Batches, and the offsets of their records in the files.
 
         Large files are read a block at a time; for small ones that would take longer to compile.
         """
         large = sum(Path(path).stat().st_size for path in self._files) >= _LARGE
         if not large or self._reading.encoding != "utf-8" or self._reading.fields is not None:
-            yield from super()._stream(size, replaced)
+            yield from super()._stream(size)
             return
         firsts, count = [], 0
         for path in self._files:
             firsts.append(count)
             for block in blocks(path):
-                batch, starts = self._batch(path, block, count, replaced)
+                batch, starts = self._batch(path, block, count)
                 for begin, end in stretches(batch.offsets, size):
                     base = batch.offsets[begin]
                     text = batch.text[base : batch.offsets[end]]
@@ -77,9 +77,7 @@ class JsonLines(RecordDocuments):
                 count += len(batch)
         self._first = np.array(firsts, np.int64)
 
-    def _batch(
-        self, path: str, block: Block, first: int, replaced: Replaced
-    ) -> tuple[TextBatch, Ints]:
+    def _batch(self, path: str, block: Block, first: int) -> tuple[TextBatch, Ints]:
         """The documents of a block: plain lines at once, all others one by one."""
         from heldout.data.io.json_scan import find_plain  # compiled loops
 
@@ -94,9 +92,7 @@ class JsonLines(RecordDocuments):
             lines = block.line + np.searchsorted(ends, found.starts[rest])
             for place, line in zip(rest.tolist(), lines.tolist(), strict=True):
                 begin, end = int(found.starts[place]), int(found.ends[place])
-                record = self._record(
-                    path, block.offset + begin, line, block.raw[begin:end], replaced
-                )
+                record = self._record(path, block.offset + begin, line, block.raw[begin:end])
                 ids[place], others[place] = record.id, record.text
                 lengths[place] = len(record.text)
             found.fields[rest] = -1
@@ -117,11 +113,11 @@ def _is_utf8(raw: bytes) -> bool:
 
 
 def json_objects(
-    path: str, begin: int, reading: Reading, replaced: Replaced
+    path: str, begin: int, reading: Reading
 ) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Yield offset, line number and content of each line that is not empty."""
     for offset, number, raw in _lines(path, begin):
-        yield offset, number, _decoded(raw, path, number, reading, replaced)
+        yield offset, number, _decoded(raw, path, number, reading)
 
 
 def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:
@@ -154,10 +150,8 @@ def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
         return None
 
 
-def _decoded(
-    raw: bytes, path: str, line: int, reading: Reading, replaced: Replaced
-) -> dict[str, Any]:
-    return json_object(replaced.decode(raw, reading, lambda _: f"{path}:{line}"), path, line)
+def _decoded(raw: bytes, path: str, line: int, reading: Reading) -> dict[str, Any]:
+    return json_object(reading.decode(raw, lambda _: f"{path}:{line}"), path, line)
 
 
 def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:

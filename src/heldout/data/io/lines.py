@@ -13,9 +13,9 @@ import numpy as np
 
 from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, stretches
-from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.blocks import blocks
 from heldout.data.io.compression import is_compressed, readable
-from heldout.data.io.survey import Stamps, Survey, replaced_note
+from heldout.data.io.survey import Stamps, Survey
 from heldout.data.origin import Origin
 from heldout.errors import InputError
 
@@ -53,10 +53,10 @@ class LineDocuments(Documents):
         self._path = path
         self._reading = reading
         self._stamps = Stamps([path])
-        survey, replaced, digest = Survey(), Replaced(), TextDigest()
+        survey, digest = Survey(), TextDigest()
         starts, lengths = [], []
         for block in blocks(path):
-            batch = self._batch(block, survey.count, replaced)
+            batch = self._batch(block, survey.count)
             survey.add(batch)
             digest.add(batch)
             lengths.append(np.diff(batch.offsets))
@@ -65,15 +65,12 @@ class LineDocuments(Documents):
             raise InputError(f"{path} is empty: expected one document per line")
         end = block.offset + len(block.raw) + (not block.raw.endswith(b"\n"))
         # Text that needs no conversion is read directly at the offsets of its lines.
-        direct = reading.is_utf8 and not replaced.count and not is_compressed(path)
+        direct = reading.is_utf8 and not is_compressed(path)
         self._starts: Ints | None = np.concatenate([*starts, [end]]) if direct else None
         self._lengths = np.concatenate(lengths)
         self._digest = digest.hexdigest()
         self.ids = NumberIds(survey.count)
-        self.notes = (
-            *survey.notes(lambda number: f"{path}:{number + 1}", [path]),
-            *replaced_note(replaced, reading.encoding, [path]),
-        )
+        self.notes = tuple(survey.notes(lambda number: f"{path}:{number + 1}", [path]))
 
     def origin(self) -> Origin:
         """Where they were read from."""
@@ -88,7 +85,7 @@ class LineDocuments(Documents):
             return
         first = 0
         for block in blocks(self._path):
-            batch = self._batch(block, first, Replaced())
+            batch = self._batch(block, first)
             for begin, end in stretches(batch.offsets, size):
                 base = batch.offsets[begin]
                 text = batch.text[base : batch.offsets[end]]
@@ -122,11 +119,11 @@ class LineDocuments(Documents):
                 return file.read(int(self._lengths[number])).decode()
         raise InputError(f"{self._path} changed after it was opened: read it again")
 
-    def _batch(self, block: Block, first: int, replaced: Replaced) -> TextBatch:
+    def _batch(self, block: Block, first: int) -> TextBatch:
         """Return the lines of a block without line ends, checked or converted to UTF-8."""
         raw = block.raw
         if not (self._reading.is_utf8 and _is_valid(raw, self._reading.encoding)):
-            raw = self._decoded(block, replaced)
+            raw = self._decoded(block)
         text = np.frombuffer(_without_line_ends(raw), np.uint8)
         ends = np.flatnonzero(np.frombuffer(raw, np.uint8) == _NEWLINE)
         if not raw.endswith(b"\n"):
@@ -142,12 +139,12 @@ class LineDocuments(Documents):
         ids = [str(number) for number in range(first, first + len(ends))]
         return TextBatch(first, ids, text, offsets)
 
-    def _decoded(self, block: Block, replaced: Replaced) -> bytes:
+    def _decoded(self, block: Block) -> bytes:
         """Convert the lines to UTF-8 one by one, so that each keeps its number."""
         lines = []
         for place, line in enumerate(block.raw.split(b"\n")):
             where = f"{self._path}:{block.line + place}"
-            lines.append(replaced.decode(line, self._reading, lambda _, where=where: where))  # type: ignore[misc]
+            lines.append(self._reading.decode(line, lambda _, where=where: where))  # type: ignore[misc]
         return "\n".join(lines).encode()
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.data.io.blocks import Replaced, text_lines
+from heldout.data.io.blocks import text_lines
 from heldout.data.io.compression import sniff
 from heldout.data.io.document_tables import separator_of, text_rows
 from heldout.data.io.jsonl import TEXT_NAMES, json_id, json_objects, json_text
 from heldout.data.io.parquet import parquet_rows
-from heldout.data.io.survey import replaced_note
 from heldout.data.io.topics import QueryRow, is_topics, topics
 from heldout.data.notes import named_few
 from heldout.data.queries import Queries
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from heldout.data.io.blocks import Reading
-    from heldout.notes import Note
 
 __all__ = ["read_queries"]
 
@@ -31,8 +29,8 @@ _OTHERS = {"desc": "description", "narr": "narrative"}
 
 def read_queries(
     path: str, reading: Reading, *, field: str = "title", first_line: int | None = None
-) -> tuple[Queries, list[Note]]:
-    """Read queries, with notes about replaced bytes.
+) -> Queries:
+    """Read queries.
 
     Parameters
     ----------
@@ -45,44 +43,41 @@ def read_queries(
     first_line
         The id of the query in the first line of a file without ids; None if the file must have ids.
     """
-    replaced = Replaced()
-    queries = _assemble(path, _rows(path, reading, replaced, first_line))
+    queries = _assemble(path, _rows(path, reading, first_line))
     try:
-        return queries.by_field(field), replaced_note(replaced, reading.encoding, [path])
+        return queries.by_field(field)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
 
-def _rows(
-    path: str, reading: Reading, replaced: Replaced, first_line: int | None
-) -> Iterator[QueryRow]:
+def _rows(path: str, reading: Reading, first_line: int | None) -> Iterator[QueryRow]:
     start = sniff(path)
     head = start.decode(errors="replace")
     if start.startswith(b"PAR1"):
         return _table_rows(path, parquet_rows(path))
     if head.lstrip().startswith("{"):
-        return _json_rows(path, reading, replaced)
+        return _json_rows(path, reading)
     if is_topics(head):
-        text = "".join(line for _, line in text_lines(path, reading, replaced))
+        text = "".join(line for _, line in text_lines(path, reading))
         return topics(text, path)
     separator = separator_of(head)
     if separator is not None:
-        return _table_rows(path, text_rows(path, separator, reading, replaced, QUERY_IDS))
+        return _table_rows(path, text_rows(path, separator, reading, QUERY_IDS))
     if first_line is None:
         raise InputError(
             f"{path}: the queries have no ids; expected TREC topics, JSON lines with _id and text, "
             "a table with a header, or lines with id, tab and text"
         )
-    return _line_rows(path, reading, replaced, first_line)
+    return _line_rows(path, reading, first_line)
 
 
-def _line_rows(path: str, reading: Reading, replaced: Replaced, first: int) -> Iterator[QueryRow]:
-    for number, line in text_lines(path, reading, replaced):
+def _line_rows(path: str, reading: Reading, first: int) -> Iterator[QueryRow]:
+    for number, line in text_lines(path, reading):
         yield QueryRow(number, str(first + number - 1), {"title": line.rstrip("\r\n")})
 
 
-def _json_rows(path: str, reading: Reading, replaced: Replaced) -> Iterator[QueryRow]:
-    for _, line, found in json_objects(path, 0, reading, replaced):
+def _json_rows(path: str, reading: Reading) -> Iterator[QueryRow]:
+    for _, line, found in json_objects(path, 0, reading):
         where = f"{path}:{line}"
         one = json_id(found, QUERY_IDS, where)
         texts = {

@@ -10,9 +10,8 @@ import numpy as np
 
 from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest
-from heldout.data.io.blocks import Reading, Replaced
 from heldout.data.io.compression import is_compressed
-from heldout.data.io.survey import Stamps, Survey, replaced_note
+from heldout.data.io.survey import Stamps, Survey
 from heldout.data.origin import Origin
 from heldout.errors import FormatError, InputError
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.document_ids import DocumentIds
+    from heldout.data.io.blocks import Reading
     from heldout.data.words import Ints
     from heldout.notes import Note
 
@@ -118,8 +118,8 @@ class RecordDocuments(Documents):
     def _checked(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
         """Yield batches and the offsets of their records; afterwards the notes are known."""
         self._stamps.check()
-        survey, replaced = Survey(), Replaced()
-        for batch, starts in self._stream(size, replaced):
+        survey = Survey()
+        for batch, starts in self._stream(size):
             if "" in batch.ids:
                 place = self.place(survey.count + list(batch.ids).index(""))
                 raise FormatError(place, "the document has an empty id")
@@ -133,10 +133,7 @@ class RecordDocuments(Documents):
                 f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
         if self._notes is None:
-            self._notes = (
-                *survey.notes(self.place, self._stamps.files),
-                *replaced_note(replaced, self._reading.encoding, self._stamps.files),
-            )
+            self._notes = tuple(survey.notes(self.place, self._stamps.files))
 
     def size_hint(self) -> int:
         """Return the number of documents; 0 if the files have not been read yet."""
@@ -152,7 +149,7 @@ class RecordDocuments(Documents):
         return Stamps(self._files)
 
     @abstractmethod
-    def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
+    def records(self, path: str, begin: int) -> Iterator[Record]:
         """Yield the documents of a file from byte `begin`, which is 0 or the offset of a record."""
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
@@ -168,7 +165,7 @@ class RecordDocuments(Documents):
         path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
         if offset == _NEVER or is_compressed(path):
             return self._nth(number)[1].text.decode()
-        return next(self.records(path, offset, Replaced())).text.decode()
+        return next(self.records(path, offset)).text.decode()
 
     def place(self, number: int) -> str:
         """Return ``file:line`` of a document, found by reading the file again; for messages."""
@@ -176,22 +173,20 @@ class RecordDocuments(Documents):
         return f"{path}:{record.line}"
 
     def _nth(self, number: int) -> tuple[str, Record]:
-        everything = (
-            (path, record) for path in self._files for record in self.records(path, 0, Replaced())
-        )
+        everything = ((path, record) for path in self._files for record in self.records(path, 0))
         found = next(islice(everything, number, None), None)
         if found is None:
             raise InputError(f"{self._files[-1]} changed while it was read: read it again")
         return found
 
-    def _stream(self, size: int, replaced: Replaced) -> Iterator[tuple[TextBatch, Ints]]:
+    def _stream(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
         """Yield batches, and the offsets of their records in the files."""
         gathered: list[Record] = []
         held = count = 0
         firsts = []
         for path in self._files:
             firsts.append(count)
-            for record in self.records(path, 0, replaced):
+            for record in self.records(path, 0):
                 if gathered and held + len(record.text) > size:
                     yield _gather(gathered, count - len(gathered))
                     gathered, held = [], 0

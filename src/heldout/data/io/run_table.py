@@ -13,7 +13,7 @@ from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_gr
 from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_bad, refuse_repeated
-from heldout.data.io.run_json import Columns, line_of, parse_lists
+from heldout.data.io.run_json import Columns, parse_lists
 from heldout.data.io.table import read_table
 from heldout.data.io.trec import run_as_qrels
 from heldout.errors import FormatError, InputError
@@ -55,7 +55,7 @@ def read_run_table(
             raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
         lists = parse_lists(source.whole(), source.name)
         if is_grade:
-            _check_json_grades(lists, source)
+            _check_json_grades(lists, source.name)
         return lists
     bad: list[BadRow] = []
     table = read_table(source, _SEPARATORS.get(kind, ""), bad)
@@ -89,16 +89,15 @@ def _refuse_run(values: Floats, name: str) -> None:
         raise run_as_qrels(name)
 
 
-def _check_json_grades(columns: Columns, source: Source) -> None:
+def _check_json_grades(columns: Columns, name: str) -> None:
     queries, docs, grades = columns
     values = np.array(grades, np.float64)
-    _refuse_run(values, source.name)
+    _refuse_run(values, name)
     wrong = np.flatnonzero(wrong_grades(values))
     if len(wrong):
         row = int(wrong[0])
-        line = line_of(source.whole(), queries[row], docs[row])
         raise FormatError(
-            f"{source.name}:{line}",
+            name,
             f"query {queries[row]!r}, document {docs[row]!r}: grade {grades[row]} "
             f"{grade_problem(values[row])}",
         )

@@ -9,15 +9,14 @@ from heldout.data.documents import empty_documents, empty_note
 from heldout.data.io.compression import readable
 from heldout.data.paths import place_among
 from heldout.errors import InputError
-from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.documents import TextBatch
-    from heldout.data.io.blocks import Replaced
+    from heldout.notes import Note
 
-__all__ = ["Stamps", "Survey", "replaced_note"]
+__all__ = ["Stamps", "Survey"]
 
 
 class Survey:
@@ -41,16 +40,6 @@ class Survey:
             return []
         places = [place_among(place(number), files) for number in self._first_empty[:5]]
         return [empty_note(self.empty, places)]
-
-
-def replaced_note(replaced: Replaced, encoding: str, files: Sequence[str]) -> list[Note]:
-    """Return a note about bytes that are invalid in the encoding of the files."""
-    if not replaced.count:
-        return []
-    first = place_among(replaced.first, files)
-    message = f"bytes that are not valid {encoding}, replaced by \ufffd: {replaced.count}"
-    text = f"{message} (first in {first})"
-    return [Note("replaced", text, count=replaced.count)]
 
 
 class Stamps:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tomllib
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from heldout.data.io.compression import BOM
 from heldout.data.io.decode import decode_text
@@ -14,26 +14,8 @@ from heldout.errors import FormatError
 
 __all__ = ["parse_toml", "toml_text"]
 
-# Strings and comments, in which brackets have no meaning, then the brackets.
-_TOKEN: Final = re.compile(
-    r'"""(?:\\.|(?!""").)*(?:""")?'
-    r"|'''(?:(?!''').)*(?:''')?"
-    r'|"(?:\\.|[^"\\\n])*"?'
-    r"|'[^'\n]*'?"
-    r"|#[^\n]*"
-    r"|[][{}]",
-    re.DOTALL,
-)
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-_CLOSING: Final = {"]": "[", "}": "{"}
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-
-
-class _Opened(NamedTuple):
-    """An open bracket."""
-
-    bracket: str
-    line: int
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
@@ -100,30 +82,5 @@ def _complaint(reason: str, text: str, name: str) -> FormatError:
     place = _PLACE.search(reason)
     if place is None:
         return FormatError(name, f"not valid TOML: {reason}")
-    lines = text.split("\n")
-    at_end = place[1] is None
-    line = len(text.rstrip().split("\n")) if at_end else int(place[1])
-    read = lines[:line] if at_end else [*lines[: line - 1], lines[line - 1][: int(place[2]) - 1]]
-    opened = _innermost("\n".join(read))
-    what = reason[: place.start()]
-    if opened is None:
-        return FormatError(f"{name}:{line}", f"not valid TOML: {what}")
-    kind = "list" if opened.bracket == "[" else "table in braces"
-    where = "the end of the file" if at_end else f"line {line}, column {place[2]}"
-    return FormatError(
-        f"{name}:{opened.line}",
-        f"not valid TOML: the {kind} that begins here is not closed or lacks a comma at {where}",
-    )
-
-
-def _innermost(text: str) -> _Opened | None:
-    """Return the last bracket that is not closed; None if all are closed."""
-    stack: list[_Opened] = []
-    line, at = 1, 0
-    for token in _TOKEN.finditer(text):
-        line, at = line + text.count("\n", at, token.start()), token.start()
-        if token[0] in _CLOSING.values():
-            stack.append(_Opened(token[0], line))
-        elif stack and stack[-1].bracket == _CLOSING.get(token[0]):
-            stack.pop()
-    return stack[-1] if stack else None
+    line = len(text.rstrip().split("\n")) if place[1] is None else int(place[1])
+    return FormatError(f"{name}:{line}", f"not valid TOML: {reason[: place.start()]}")

@@ -6,7 +6,7 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from heldout.data.io.blocks import Replaced, blocks
+from heldout.data.io.blocks import blocks
 from heldout.data.io.records import Record, RecordDocuments
 from heldout.errors import FormatError
 
@@ -36,11 +36,11 @@ class TrecDocuments(RecordDocuments):
 
     __slots__ = ()
 
-    def records(self, path: str, begin: int, replaced: Replaced) -> Iterator[Record]:
+    def records(self, path: str, begin: int) -> Iterator[Record]:
         """Yield the documents of a file from byte `begin`."""
         for raw, offset, line in _elements(path, begin):
             where = _Where(path, line, raw)
-            body = replaced.decode(raw, self._reading, where)
+            body = self._reading.decode(raw, where)
             opening = body.index(">") + 1
             one, body = _take_id(body[:opening], body[opening : body.rindex("<")], str(where))
             yield Record(one, markup_text(body, self._reading.fields).encode(), offset, line)
