@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import struct
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from io import BytesIO
@@ -69,7 +68,6 @@ from fuzz_reading import (
     use_predictions,
     use_qrels,
     use_queries,
-    use_results,
     use_run,
     use_scores,
     use_segments,
@@ -266,33 +264,6 @@ def _folder(home: Path) -> dict[str, bytes]:
     return {one.name: one.read_bytes() for one in sorted(home.iterdir()) if one.is_file()}
 
 
-def _ranking_results() -> dict[str, bytes]:
-    from heldout import Collection
-    from heldout.experiment.experiment import Experiment
-
-    texts = {f"d{n}": f"word{n} common text" for n in range(6)}
-    queries = {f"q{n}": f"word{n} common" for n in range(6)}
-    small = Collection(texts, queries, {f"q{n}": {f"d{n}": 1} for n in range(6)})
-    with TemporaryDirectory() as home:
-        Experiment(
-            collection=small, systems=["bm25(k1=0.5:2:2)", "tf-idf"], plan={"folds": 3},
-            measures=["RR", "AP"],
-        ).run(home)  # fmt: skip
-        return _folder(Path(home))
-
-
-def _estimator_results() -> dict[str, bytes]:
-    from heldout.experiment.experiment import Experiment
-
-    with TemporaryDirectory() as home:
-        (Path(home) / "data.csv").write_bytes(DATA)
-        (Path(home) / "experiment.toml").write_bytes(ESTIMATORS)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            Experiment.read(Path(home) / "experiment.toml").run(Path(home) / "results")
-        return _folder(Path(home) / "results")
-
-
 def _single(read: Read, *variants: bytes, **more: Any) -> Reader:
     return Reader({"x": variants[0]}, read, {"x": variants}, **more)
 
@@ -355,10 +326,7 @@ def _indexes(**more: Any) -> Reader:
     return _single(use_index, _made(_index), _made(stemmed), **more)
 
 
-_JSON = ("manifest.json", "summary.json", "timings.json")
-_TABLES = ("values.parquet", "folds.parquet", "surface.parquet", "lists.parquet")
 _PREDICTED = ("unit", "truth", "prediction", "prob_a", "fold", "weight", "score")
-_PLACED = ("system", "repeat", "fold", "other", "run", "unit", "measure", "value", "parameters")
 
 READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
     "runs, TREC": (70, lambda: _single(use_run, RUN)),
@@ -437,12 +405,5 @@ READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
     "journals, checksums mended": (
         80, lambda: _single(use_journal, _made(_journal), mend=_mended_journal)
     ),
-    "results, JSON": (10, lambda: _any_of(_ranking_results(), use_results, wrong=_JSON)),
-    "results, Parquet": (
-        5, lambda: _any_of(
-            _ranking_results(), use_results, wrong=_TABLES, make=partial(_random_frame, _PLACED)
-        ),
-    ),
-    "results of estimators": (5, lambda: _any_of(_estimator_results(), use_results)),
 }  # fmt: skip
 """By what is read: parts of all cases, and what makes the reader (some need an experiment)."""

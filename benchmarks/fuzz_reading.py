@@ -176,14 +176,6 @@ def use_journal(folder: Path) -> object:
         return journal.records
 
 
-def use_results(folder: Path) -> object:
-    from heldout.experiment.results import Results
-    from heldout.report.experiment import results_text
-
-    results = Results.read(folder, verify=False)  # checksums would refuse all that was changed
-    return repr(results), results.scores(), results_text(results)
-
-
 def use_wordnet(folder: Path) -> object:
     from heldout.measure.text.wordnet import WordNetFiles
 

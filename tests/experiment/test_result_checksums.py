@@ -64,16 +64,7 @@ def test_timings_may_differ(place):
     assert Results.read(place).timings == {}
 
 
-def test_results_of_before_there_were_checksums_are_read(place):
-    manifest = json.loads((place / "manifest.json").read_text())
-    del manifest["files"]
-    (place / "manifest.json").write_text(json.dumps(manifest))
-    assert Results.read(place).systems
-    (place / "splits.parquet").unlink()
-    assert Results.read(place).splits.is_empty()
-
-
-@pytest.mark.parametrize("files", [5, [], {}, {"summary.json": "x"}])
+@pytest.mark.parametrize("files", [None, 5, [], {}, {"summary.json": "x"}])
 def test_checksums_that_are_none(place, files):
     manifest = json.loads((place / "manifest.json").read_text())
     (place / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
