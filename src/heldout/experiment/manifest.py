@@ -1,6 +1,6 @@
 """The manifest: everything that results depend on, so that equal results can be recognised.
 
-`Manifest` and the types in it describe ``manifest.json``, which is written and read here.
+`Manifest` and the types in it describe ``manifest.json``, which is written here.
 """
 
 from __future__ import annotations
@@ -12,32 +12,20 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import (
     TYPE_CHECKING,
-    Annotated,
     Final,
     Literal,
     NotRequired,
     TypeAlias,
+    TypedDict,
 )
-
-from pydantic import Field, with_config
-from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout import __version__
 from heldout.as_json import plain
-from heldout.errors import InputError
-from heldout.experiment.own_measures import OwnMeasure  # noqa: TC001 - pydantic needs it
-from heldout.experiment.typed_json import (
-    WRITTEN,
-    Count,
-    FiniteNumber,
-    Share,
-    read_into,
-    refuse_edited,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from heldout.experiment.own_measures import OwnMeasure
     from heldout.experiment.settings import Settings
     from heldout.notes import Note
     from heldout.retrieve.index import Index
@@ -58,7 +46,6 @@ __all__ = [
     "experiment_key",
     "make_manifest",
     "note_records",
-    "read_manifest",
     "versions_of",
 ]
 
@@ -70,7 +57,6 @@ Description: TypeAlias = object
 """Nested plain values (texts, numbers, lists, dictionaries) that are only compared and shown."""
 
 
-@with_config(WRITTEN)
 class NoteRecord(TypedDict):
     """A note."""
 
@@ -79,7 +65,6 @@ class NoteRecord(TypedDict):
     severity: Literal["warning", "info"]
 
 
-@with_config(WRITTEN)
 class AxisRecord(TypedDict):
     """One parameter of the space of a search."""
 
@@ -87,7 +72,6 @@ class AxisRecord(TypedDict):
     scale: NotRequired[str]
 
 
-@with_config(WRITTEN)
 class SystemRecord(TypedDict):
     """A system: the parameter settings of a grid or the space of a search, and what it runs.
 
@@ -122,73 +106,68 @@ class SystemRecord(TypedDict):
     references: NotRequired[list[str]]
     # A search by Optuna.
     search: NotRequired[str]
-    trials: NotRequired[Count]
+    trials: NotRequired[int]
     space: NotRequired[dict[str, AxisRecord]]
 
 
-@with_config(WRITTEN)
 class CollectionSizes(TypedDict):
     """The collection of an experiment."""
 
     name: str
-    documents: Count
-    queries: Count
-    judgements: Count
+    documents: int
+    queries: int
+    judgements: int
 
 
-@with_config(WRITTEN)
 class DataSizes(TypedDict):
     """The rows of an experiment with estimators."""
 
     name: str
-    rows: Count
-    groups: Count | None
+    rows: int
+    groups: int | None
     classes: list[str]
 
 
-@with_config(WRITTEN)
 class MachineSettings(TypedDict):
     """Judgements of a machine beside the human ones, and which of them parameters were tuned on."""
 
     name: str
-    queries: Count
-    judgements: Count
-    human_queries: Count
+    queries: int
+    judgements: int
+    human_queries: int
     tune_on: Literal["human", "machine"]
     assume_random: bool
 
 
-@with_config(WRITTEN)
 class SettingsRecord(TypedDict):
-    """The settings of an experiment; those of one task only are not required (see `_OF_TASK`)."""
+    """The settings of an experiment; those of one task only are not required."""
 
     task: str
     systems: list[SystemRecord]
     by: Literal["query", "document", "both", "instance"]
     plan: str
-    plan_seed: Count | None
-    splits: Count
-    measures: Annotated[list[str], Field(min_length=1)]
+    plan_seed: int | None
+    splits: int
+    measures: list[str]
     tune_for: str
-    seed: Count
+    seed: int
     rule: str
-    inner: Count | None
-    level: Share
+    inner: int | None
+    level: float
     baseline: str | None
     collection: NotRequired[CollectionSizes]
-    depth: NotRequired[Count]
-    keep_depth: NotRequired[Count]
+    depth: NotRequired[int]
+    keep_depth: NotRequired[int]
     estimator: NotRequired[str]
-    target_size: NotRequired[Count | None]
-    replicates: NotRequired[Count]
+    target_size: NotRequired[int | None]
+    replicates: NotRequired[int]
     analyzer: NotRequired[str | None]
     machine: NotRequired[MachineSettings]
     data: NotRequired[DataSizes]
-    test_share: NotRequired[FiniteNumber]
+    test_share: NotRequired[float]
     own_measures: NotRequired[list[OwnMeasure]]
 
 
-@with_config(WRITTEN)
 class Fingerprints(TypedDict):
     """Fingerprints of the data, the splits and the index."""
 
@@ -199,14 +178,6 @@ class Fingerprints(TypedDict):
     index: NotRequired[str | None]
 
 
-_OF_TASK: Final = {
-    "ranking": ("collection", "depth", "estimator", "target_size", "replicates", "analyzer"),
-    "classification": ("data", "test_share"),
-    "regression": ("data", "test_share"),
-}
-
-
-@with_config(WRITTEN)
 class Manifest(TypedDict):
     """``manifest.json`` without its format and checksums."""
 
@@ -240,32 +211,6 @@ def make_manifest(settings: Settings, index: Index | None) -> Manifest:
 def note_records(notes: Iterable[Note]) -> list[NoteRecord]:
     """Return notes as plain values."""
     return [{"code": note.code, "text": note.text, "severity": note.severity} for note in notes]
-
-
-def read_manifest(content: object, place: str) -> Manifest:
-    """Read a manifest.
-
-    Parameters
-    ----------
-    content
-        The content of the file.
-    place
-        The folder, for messages.
-    """
-    settings = content.get("settings") if isinstance(content, dict) else None
-    task = settings.get("task") if isinstance(settings, dict) else None
-    if task not in TASKS:
-        named = "no task" if task is None else f"unknown task {task!r}"
-        raise InputError(f"{place}/{MANIFEST}: {named}; was it edited?")
-    found = read_into(Manifest, content, place, MANIFEST)
-    ranking = task == "ranking"
-    data = "collection" if ranking else "data"
-    wrong = [] if data in found["fingerprints"] else [f"fingerprints.{data}"]
-    wrong += [f"settings.{name}" for name in _OF_TASK[task] if name not in found["settings"]]
-    wrong += ["settings.by"] if ranking == (found["settings"]["by"] == "instance") else []
-    if wrong:
-        refuse_edited(place, MANIFEST, wrong)
-    return found
 
 
 def versions_of(settings: Settings) -> dict[str, str]:

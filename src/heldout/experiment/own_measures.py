@@ -5,13 +5,9 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from typing import TYPE_CHECKING, Any
-
-from pydantic import with_config
-from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from heldout.errors import MeasureError
-from heldout.experiment.typed_json import WRITTEN, FiniteNumber
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,15 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["OwnMeasure", "describe_own", "is_stored", "know_own"]
 
 
-@with_config(WRITTEN)
 class OwnMeasure(TypedDict):
     """A measure of the user's own without its function; an end of the range is null if open."""
 
     name: str
     higher_is_better: bool
-    low: FiniteNumber | None
-    high: FiniteNumber | None
-    parameters: dict[str, str | bool | int | FiniteNumber | None]
+    low: float | None
+    high: float | None
+    parameters: dict[str, str | float | None]
 
 
 def describe_own(measures: Iterable[Measure]) -> list[OwnMeasure]:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict
 from heldout.data.atomic import write_atomically
 from heldout.data.io.parquet import read_parquet
 from heldout.errors import InputError
-from heldout.experiment.manifest import MANIFEST, TASKS, read_manifest
-from heldout.experiment.split_table import no_splits
-from heldout.experiment.summary import SUMMARY, read_summary
-from heldout.experiment.table_columns import check_tables, no_values
+from heldout.experiment.manifest import MANIFEST, TASKS
+from heldout.experiment.summary import SUMMARY
+from heldout.experiment.table_columns import no_values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,21 +132,20 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
     if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
         raise InputError(f"{place / MANIFEST}: written by another version of heldout")
     checksums = content.pop(_CHECKSUMS, None)
-    manifest = read_manifest(content, str(place))
-    settings = manifest["settings"]
-    files = files_of(manifest)
+    manifest: Any = content
+    try:
+        files = files_of(manifest)
+    except (KeyError, TypeError):
+        raise InputError(f"{place / MANIFEST}: no settings; was it edited?") from None
     for name in (*files.values(), SUMMARY):
         if (place / name).exists() and not (place / name).is_file():  # a pipe would be waited for
             raise InputError(f"{place / name}: not a regular file: run the experiment again")
     if verify:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
     tables = {
-        "splits": no_splits(),
         "machine": no_values(),
         **{name: _table(place / one) for name, one in files.items()},
     }
-    summary = read_summary(_json(place / SUMMARY), settings, str(place))
-    check_tables(str(place), tables, [entry["name"] for entry in summary], settings)
     return {
         "values": tables["values"],
         "folds": tables["folds"],
@@ -155,7 +153,7 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
         "held_out": tables["held_out"],
         "splits": tables["splits"],
         "machine": tables["machine"],
-        "summary": summary,
+        "summary": _json(place / SUMMARY),
         "manifest": manifest,
         "timings": _json(place / TIMINGS) if (place / TIMINGS).is_file() else {},
     }

@@ -1,6 +1,6 @@
 """``summary.json``: for each system its estimates, its choices, and the parameters to use.
 
-The types describe the file, which is also read here. The estimates come from `ranking_results.py`
+The types describe the file. The estimates come from `ranking_results.py`
 and `prediction_results.py`.
 """
 
@@ -11,24 +11,12 @@ from typing import (
     Any,
     Final,
     NotRequired,
+    TypedDict,
 )
 
 import numpy as np
-from pydantic import with_config
-from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from heldout.as_json import plain
-from heldout.errors import InputError
-from heldout.experiment.manifest import MANIFEST, NoteRecord
-from heldout.experiment.typed_json import (
-    WRITTEN,
-    Count,
-    FiniteNumber,
-    Share,
-    Variance,
-    read_into,
-    refuse_edited,
-)
 from heldout.tune.choice import TIE
 
 if TYPE_CHECKING:
@@ -36,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.manifest import SettingsRecord
+    from heldout.experiment.manifest import NoteRecord
     from heldout.experiment.systems import System
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.notes import Note
@@ -51,153 +39,102 @@ __all__ = [
     "SharedChoices",
     "SystemDifference",
     "SystemSummary",
-    "read_summary",
     "summarise_choices",
 ]
 
 SUMMARY: Final = "summary.json"
 
 
-@with_config(WRITTEN)
 class Bounds(TypedDict):
     """An estimate with its interval."""
 
-    value: FiniteNumber
-    low: FiniteNumber
-    high: FiniteNumber
+    value: float
+    low: float
+    high: float
 
 
-@with_config(WRITTEN)
 class MachineRecord(TypedDict):
     """What a combined estimate is made of; `machine` alone is biased."""
 
     human: Bounds
     machine: Bounds
-    weight: Share
-    machine_queries: Count
-    effective_queries: FiniteNumber
+    weight: float
+    machine_queries: int
+    effective_queries: float
 
 
-@with_config(WRITTEN)
 class EstimateRecord(TypedDict):
-    """The estimate of one measure; fields of one task only are not required (see `_OF_TASK`)."""
+    """The estimate of one measure; fields of one task only are not required."""
 
     measure: str
-    value: FiniteNumber | None
-    low: FiniteNumber | None
-    high: FiniteNumber | None
-    level: Share
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
     interval: str
-    n_queries: NotRequired[Count]
-    left_out: NotRequired[Count]
+    n_queries: NotRequired[int]
+    left_out: NotRequired[int]
     estimator: NotRequired[str]
     estimand: NotRequired[str]
-    train: NotRequired[FiniteNumber | None]
-    optimism: NotRequired[FiniteNumber | None]
-    target_size: NotRequired[Count | None]
+    train: NotRequired[float | None]
+    optimism: NotRequired[float | None]
+    target_size: NotRequired[int | None]
     reason: NotRequired[str]
-    spread: NotRequired[FiniteNumber | None]
-    n_splits: NotRequired[Count]
+    spread: NotRequired[float | None]
+    n_splits: NotRequired[int]
     machine: NotRequired[MachineRecord]
 
 
-@with_config(WRITTEN)
 class Choice(TypedDict):
     """Parameters, and how often they were chosen."""
 
     parameters: dict[str, object]
-    times: Count
+    times: int
 
 
-@with_config(WRITTEN)
 class Edge(TypedDict):
     """A value at the edge of its grid, and how often it was chosen."""
 
     name: str
-    value: FiniteNumber
-    folds: Count
+    value: float
+    folds: int
     shipped: bool
 
 
-@with_config(WRITTEN)
 class SystemDifference(TypedDict):
     """The difference to another system on new documents."""
 
     system: str
     measure: str
-    difference: FiniteNumber
-    low: FiniteNumber
-    high: FiniteNumber
+    difference: float
+    low: float
+    high: float
 
 
-@with_config(WRITTEN)
 class SharedChoices(TypedDict):
     """The variance that tuning in query folds adds to a difference."""
 
     system: str
     measure: str
-    units: Variance
-    choices: Variance
+    units: float
+    choices: float
 
 
-@with_config(WRITTEN)
 class SystemSummary(TypedDict):
     """One system."""
 
     name: str
-    points: Count
+    points: int
     tuned: bool
     estimates: list[EstimateRecord]
     chosen: list[Choice]
     ship: dict[str, object]
-    ship_number: Count
+    ship_number: int
     edges: list[Edge]
     differences: NotRequired[list[SystemDifference]]
     choices: NotRequired[list[SharedChoices] | None]
     baseline: NotRequired[bool]
     notes: NotRequired[list[NoteRecord]]
-
-
-_OF_TASK: Final = {
-    True: ("n_queries", "left_out", "estimator", "estimand", "train", "optimism", "target_size"),
-    False: ("reason", "spread"),
-}
-"""Required fields of estimates, by whether they are of rankings."""
-
-
-def read_summary(content: object, settings: SettingsRecord, place: str) -> list[SystemSummary]:
-    """Read the summary of results.
-
-    Parameters
-    ----------
-    content
-        The content of the file.
-    settings
-        The settings in the manifest.
-    place
-        The folder, for messages.
-    """
-    if not isinstance(content, list) or not content:
-        raise InputError(f"{place}: {SUMMARY} has no systems: was it edited? Run it again")
-    ranking = settings["task"] == "ranking"
-    tried = {
-        system["name"] for system in settings["systems"] if system["points"] or system.get("space")
-    }
-    found = [read_into(SystemSummary, one, place, SUMMARY) for one in content]
-    for one in found:
-        estimates = one["estimates"]
-        if [each["measure"] for each in estimates] != settings["measures"]:
-            refuse_edited(place, SUMMARY, ["estimates"])
-        wrong = [name for each in estimates for name in _OF_TASK[ranking] if name not in each]
-        wrong += [name for name in ("notes", "baseline") if not ranking and name not in one]
-        if wrong:
-            refuse_edited(place, SUMMARY, wrong)
-        if one["tuned"] and one["name"] not in tried:  # the settings do not have its points
-            refuse_edited(place, MANIFEST, ["systems"])
-    names = [one["name"] for one in found]
-    if len(set(names)) < len(names) or settings["baseline"] not in (None, *names):
-        refuse_edited(place, SUMMARY, ["name"])
-    return found
 
 
 def summarise_choices(

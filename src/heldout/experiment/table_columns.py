@@ -1,24 +1,18 @@
-"""The columns of the tables of results: names and types, for writing and for reading."""
+"""The columns of the tables of results: names and types."""
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, TypeAlias
 
-from heldout.experiment.typed_json import refuse_edited
-
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import polars as pl
     from polars._typing import PolarsDataType
 
-    from heldout.experiment.manifest import SettingsRecord
-
     Columns: TypeAlias = dict[str, PolarsDataType]
 
 __all__ = [
-    "check_tables",
     "fold_columns",
     "list_columns",
     "no_values",
@@ -121,66 +115,3 @@ def split_columns() -> Columns:
         "side": pl.String,
         "count": pl.Int32,
     }
-
-
-def check_tables(
-    place: str,
-    tables: Mapping[str, pl.DataFrame],
-    systems: Sequence[str],
-    settings: SettingsRecord,
-) -> None:
-    """Refuse tables that were not written by an experiment.
-
-    Parameters
-    ----------
-    place
-        The folder, for messages.
-    tables
-        By name.
-    systems
-        The names of the systems.
-    """
-    import polars as pl
-
-    ranking = settings["task"] == "ranking"
-    whole: Columns = {"system": pl.String, **place_columns()}
-    if not ranking:
-        whole.pop("other")
-    held_out = list_columns() if ranking else prediction_columns(settings["data"]["classes"])
-    wanted = {
-        "splits": split_columns(),
-        "values": whole | value_columns(),
-        "machine": whole | value_columns() if ranking else {},
-        "folds": whole | fold_columns(),
-        "surface": whole | surface_columns(),
-        "held_out": whole | held_out,
-    }
-    for name, columns in wanted.items():
-        table = tables[name]
-        wrong = [one for one, kind in columns.items() if table.schema.get(one) != kind]
-        if not wrong and "system" in columns:
-            wrong = [] if _only(table["system"], systems) else ["system"]
-            if name in ("folds", "values", "machine") and not _readable(table["parameters"]):
-                wrong.append("parameters")
-        if wrong:
-            refuse_edited(place, f"the table {name}", wrong)
-    filled = ("unit", "measure", "value") if ranking else ("measure",)
-    for name in ("values", "machine") if ranking else ("values",):
-        values = tables[name]
-        missing = [column for column in filled if values[column].has_nulls()]
-        if ranking and not values["value"].is_finite().all():
-            missing.append("value")
-        if missing:
-            refuse_edited(place, f"the table {name}", missing)
-
-
-def _only(names: pl.Series, known: Sequence[str]) -> bool:
-    return bool(names.is_in(list(known)).fill_null(value=False).all())
-
-
-def _readable(parameters: pl.Series) -> bool:
-    """Return whether parameters are JSON objects, or missing."""
-    try:
-        return all(isinstance(json.loads(one), dict) for one in parameters.drop_nulls().unique())
-    except (ValueError, RecursionError):
-        return False

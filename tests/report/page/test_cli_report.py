@@ -137,8 +137,7 @@ def test_a_file_instead_of_a_folder(tmp_path, capsys):
         ("lists.parquet", None, "lists.parquet: cannot be read"),
         ("manifest.json", b"{", "cannot be read"),
         ("manifest.json", b'{"format": 99}', "another version"),
-        ("manifest.json", b'{"format": 1}', "manifest.json: no task; was it edited"),
-        ("summary.json", b'[{"name": "bm25"}]', "summary.json is not as an experiment writes it"),
+        ("manifest.json", b'{"format": 1}', "manifest.json: no settings; was it edited"),
         ("summary.json", b"[", "cannot be read"),
     ],
 )
