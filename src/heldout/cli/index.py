@@ -267,9 +267,3 @@ def _print(index: AnyIndex, path: str | os.PathLike[str], options: argparse.Name
         emit(index_json(index, size), None)
     else:
         show(index_text(index, size))
-
-
-def _plain(text: str) -> str:
-    from heldout.report.tables import plain_text
-
-    return plain_text(text)

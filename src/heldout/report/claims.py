@@ -7,7 +7,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.as_json import json_text, plain
+from heldout.as_json import plain
 from heldout.infer.compare import note_measures
 from heldout.infer.comparison import claim_rows
 from heldout.notes import note_texts
@@ -49,7 +49,6 @@ __all__ = [
     "claims_texts",
     "comparison_dict",
     "interval_heading",
-    "json_claims",
     "p_heading",
     "readable",
     "sentences",
@@ -335,9 +334,3 @@ def claim_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
     for record, agreement in zip(records[1:], agreement_records(comparisons), strict=True):
         record["agreement"] = agreement
     return [plain(record) for record in records]
-
-
-def json_claims(comparisons: Sequence[Comparison]) -> str:
-    """All comparisons as JSON."""
-    content = claim_records(comparisons)
-    return json_text(content)
