@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from heldout import InputError, Scores, compare, read_scores
+from heldout.as_json import json_text
 from heldout.report.claims import claim_records, claims_text, comparison_dict, sentences
 
 # The ten folds of the worked example (means .41 and .48).
@@ -180,7 +181,7 @@ def test_the_seed_decides_and_threads_do_not(monkeypatch):
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        results.append(json.dumps(claim_records([compare(scores, baseline="A", seed=7)])))
+        results.append(claim_records([compare(scores, baseline="A", seed=7)]))
     assert results[0] == results[1]
 
 
@@ -201,7 +202,7 @@ def test_sentences_say_what_an_expert_would(two):
 
 
 def test_json_holds_everything_at_full_precision(three):
-    (content,) = claim_records([compare(three, correction="tukey")])
+    (content,) = json.loads(json_text(claim_records([compare(three, correction="tukey")])))
     assert content["anova"]["systems"]["f"] == pytest.approx(2.475, abs=5e-4)
     assert len(content["claims"]) == 3
     assert content["claims"][0]["p_adjusted"] == pytest.approx(0.2566977464, abs=1e-9)
@@ -285,7 +286,7 @@ def test_one_tail_over_all_pairs_is_refused(three):
 
 def test_a_constant_difference_is_told_without_nan():
     scores = scores_of({"A": A, "B": [value + 0.5 for value in A]})
-    (content,) = claim_records([compare(scores)])
+    (content,) = json.loads(json_text(claim_records([compare(scores)])))
     assert content["claims"][0]["p_adjusted"] == pytest.approx(2 / 2**10)
     assert sentences(compare(scores))[0].startswith("B is significantly better than A")
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Scores, compare
+from heldout.as_json import json_text
 from heldout.infer.compare import note_measures
 from heldout.report.claim_words import analysis_lines
 from heldout.report.claims import claim_records, claims_text, sentences
@@ -56,7 +57,7 @@ def test_two_tails_say_two_tailed_and_give_both_bounds(three):
 def test_json_reports_the_tail_that_was_asked_for(higher, tail):
     scores = scores_of({"A": A, "B": B}, higher_is_better=higher)
     result = compare(scores, alternative=tail, tests=["t", "sign", "wilcoxon"])
-    (content,) = claim_records([result])
+    (content,) = json.loads(json_text(claim_records([result])))
     assert content["alternative"] == tail
     assert {test["alternative"] for test in content["claims"][0]["tests"]} == {tail}
 
@@ -106,7 +107,7 @@ def test_several_measures_each_at_alpha_are_pointed_out(two):
     assert all(any("the first, AP," in one.text for one in result.warnings) for result in noted)
     assert note_measures(noted)[0].warnings == noted[0].warnings
     assert note_measures([compare(two)])[0].warnings == compare(two).warnings
-    first, _ = claim_records([compare(two), compare(other)])
+    first, _ = json.loads(json_text(claim_records([compare(two), compare(other)])))
     assert any(one.startswith(said) for one in first["warnings"])
 
 

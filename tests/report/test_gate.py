@@ -9,6 +9,7 @@ import pytest
 
 import heldout
 from heldout import InputError, Scores, compare
+from heldout.as_json import json_text
 from heldout.data.scores import ChoiceSpread, MachineScores
 from heldout.infer.gates import gate_results
 from heldout.report.claim_words import verdict
@@ -253,7 +254,7 @@ def test_a_constant_difference_is_no_more_than_its_signs(units, alternative, p):
 def test_json_has_the_gate_at_full_precision():
     comparisons = [comparison(0.0, level=0.9), comparison(-0.04, level=0.9)]
     gates = [gate_results(one, "non-inferior", 0.05) for one in comparisons]
-    plain = claim_records(comparisons)
+    plain = json.loads(json_text(claim_records(comparisons)))
     content = json.loads(json.dumps(with_gates(claim_records(comparisons), gates)))
     assert [one.pop("gate")[0]["passed"] for one in content] == [True, gates[1][0].passed]
     assert content == plain

@@ -241,9 +241,3 @@ def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespa
         emit(index_json(index, size), None)
     else:
         show(index_text(index, size))
-
-
-def _plain(text: str) -> str:
-    from heldout.report.tables import plain_text
-
-    return plain_text(text)
