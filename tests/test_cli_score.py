@@ -93,7 +93,7 @@ def test_formats(lecture, capsys, form):
     shown = run(capsys, "classification", lecture, "--format", form, "--confusion").out
     assert "0.9167" in shown
     assert "195" in shown
-    assert {"table": "│", "md": "| --- |", "latex": r"\toprule"}[form] in shown
+    assert {"table": "accuracy  ", "md": "| --- |", "latex": r"\toprule"}[form] in shown
 
 
 def test_scores_agree_with_scikit_learn(spam, capsys):

@@ -14,8 +14,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.collection import Collection
-    from heldout.data.run import Qrels, Run
     from heldout.experiment.results import Results
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
@@ -25,22 +23,17 @@ if TYPE_CHECKING:
     from heldout.report.charts.named import Drawing, NamedChart
     from heldout.report.page.parts import PageTable
     from heldout.report.tables import Table
-    from heldout.resample.split import Splits
 
 __all__ = [
     "chart",
     "charts",
-    "collection_html",
     "comparison_html",
     "comparison_text",
     "curve_html",
     "evaluation_html",
     "evaluation_text",
-    "qrels_html",
     "results_html",
     "results_text",
-    "run_html",
-    "splits_html",
     "study_html",
 ]
 
@@ -236,38 +229,6 @@ def _results_charts(results: Results, comparison: Comparison | None) -> list[Nam
             return list(document_charts(board))
         return [pairs_of_comparison(comparison)]
     return [forest_chart(results, comparison=comparison)]
-
-
-def run_html(run: Run) -> str:
-    """Return the first rows of a run."""
-    from heldout.report.previews import run_preview
-    from heldout.report.tables import tables_text
-
-    return _styled(tables_text([run_preview(run)], "html"))
-
-
-def qrels_html(qrels: Qrels) -> str:
-    """Return the first judgements."""
-    from heldout.report.previews import qrels_preview
-    from heldout.report.tables import tables_text
-
-    return _styled(tables_text([qrels_preview(qrels)], "html"))
-
-
-def collection_html(collection: Collection) -> str:
-    """Return the sizes of a collection, and its first queries."""
-    from heldout.report.previews import collection_preview
-    from heldout.report.tables import tables_text
-
-    return _styled(tables_text([collection_preview(collection)], "html"))
-
-
-def splits_html(splits: Splits) -> str:
-    """Return the sizes of the first splits."""
-    from heldout.report.previews import splits_preview
-    from heldout.report.tables import tables_text
-
-    return _styled(tables_text([splits_preview(splits)], "html"))
 
 
 def _values_table(evaluation: Evaluation) -> Table:

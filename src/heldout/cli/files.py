@@ -91,8 +91,7 @@ def folded(text: str, width: int) -> str:
     lines: list[str] = []
     for line in text.split("\n"):
         words = line.strip()
-        columns = "  " in words or "│" in words or "━" in words
-        if len(line) <= width or columns or "\x1b" in line:
+        if len(line) <= width or "  " in words:
             lines.append(line)
             continue
         start = line[: len(line) - len(line.lstrip())]

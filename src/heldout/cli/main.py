@@ -38,8 +38,8 @@ _TAGLINE = "Is system B really better than system A on data it has never seen?"
 
 _EPILOG = """\
 Results go to standard output, notes to standard error. --quiet prints the result only, --json is
-for programs. Exit code: 0; 1 if a gate fails; 2 for wrong input. Colours are used on terminals
-only; NO_COLOR turns them off. heldout COMMAND --help explains a command.
+for programs. Exit code: 0; 1 if a gate fails; 2 for wrong input. heldout
+COMMAND --help explains a command.
 
 examples:
   heldout demo                                      tune and compare two rankers

@@ -101,12 +101,6 @@ class Collection:
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {collection_sizes(self)})"
 
-    def _repr_html_(self) -> str:
-        """Show the sizes and the first queries in a notebook."""
-        from heldout.notebook import collection_html  # only in notebooks
-
-        return collection_html(self)
-
     def view(self) -> View:
         """Return the whole collection as a `View`."""
         from heldout.data.view import View  # circular import

@@ -241,12 +241,6 @@ class Run:
         queries = count_of(len(self.queries), "query", "queries")
         return f"Run({self.name!r}, {queries}, {count_of(len(self), 'row')})"
 
-    def _repr_html_(self) -> str:
-        """Show the first rows in a notebook."""
-        from heldout.notebook import run_html  # only in notebooks
-
-        return run_html(self)
-
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return ``{query: {document: score}}``, documents in ranked order."""
         docs, scores = self.docs.tolist(), self.scores.tolist()
@@ -459,12 +453,6 @@ class Qrels:
     def __repr__(self) -> str:
         queries = count_of(len(self.queries), "query", "queries")
         return f"Qrels({queries}, {count_of(len(self), 'judgement')})"
-
-    def _repr_html_(self) -> str:
-        """Show the first judgements in a notebook."""
-        from heldout.notebook import qrels_html  # only in notebooks
-
-        return qrels_html(self)
 
     def select(self, queries: Iterable[str]) -> Qrels:
         """Return the judgements of some queries only."""

@@ -89,13 +89,12 @@ def evaluation_table(
     best = _best(evaluation) if summary and len(names) > 1 else set()
     texts = 2 if per_query else 1
     rows: list[list[str]] = []
-    bold, sections = set(), set()
+    bold = set()
     for number, query, values in _cells(
         evaluation, per_query=per_query, summary=summary, ordered=ordered
     ):
         if query is None:
             bold |= {(len(rows), texts + at) for run, at in best if run == number}
-            sections |= {len(rows)} if per_query else set()
         shown = [
             _format(value, digits, undefined, integral=whole)
             for value, whole in zip(values, integral, strict=True)
@@ -103,7 +102,7 @@ def evaluation_table(
         rows.append([names[number], *([query or ALL] if per_query else []), *shown])
     head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
     notes = ["; ".join(policy_lines(evaluation))]
-    return Table(head, rows, texts=texts, notes=notes, bold=bold, sections=sections)
+    return Table(head, rows, texts=texts, notes=notes, bold=bold)
 
 
 def evaluation_text(

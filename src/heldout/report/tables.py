@@ -49,8 +49,6 @@ class Table:
         Sentences below the table, where the format has a place for them.
     bold
         Cells that stand out, as row and column.
-    sections
-        Rows below which a terminal draws a line.
     starred
         The column in which a star at the end is a mark of significance, and not part of a name.
     """
@@ -61,7 +59,6 @@ class Table:
     texts: int = 1
     notes: Sequence[str] = ()
     bold: Collection[tuple[int, int]] = frozenset()
-    sections: Collection[int] = frozenset()
     starred: int | None = None
 
     @property
@@ -78,14 +75,14 @@ def tables_text(tables: Sequence[Table], kind: str, *, terminal: bool = False) -
     tables
         What is shown.
     kind
-        ``table`` (drawn with lines), ``tsv``, ``csv``, ``md``, ``latex`` or ``html``.
+        ``table`` (plain columns), ``tsv``, ``csv``, ``md``, ``latex`` or ``html``.
     terminal
         Whether a terminal shows it: columns that do not fit its width go into further tables.
     """
     if kind == "table":
-        from heldout.report.terminal import ruled  # Rich is slow to import
+        from heldout.report.terminal import stacked  # imports this module
 
-        return ruled(tables, terminal=terminal)
+        return stacked(tables, terminal=terminal)
     return "\n".join(_WRITERS[kind](table) for table in tables)
 
 

@@ -259,12 +259,6 @@ class Splits(Sequence[Split]):
     def __repr__(self) -> str:
         return f"<{len(self)} splits of {len(self.units)} {self.units.plural} by {self.plan}>"
 
-    def _repr_html_(self) -> str:
-        """Show the sizes of the first splits in a notebook."""
-        from heldout.notebook import splits_html  # only in notebooks
-
-        return splits_html(self)
-
     def key(self, number: int) -> SplitKey:
         """Return the name of a split."""
         repeat, fold = self.source.place(number)
