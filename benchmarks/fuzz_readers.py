@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import struct
 import warnings
 from dataclasses import dataclass
 from functools import partial
@@ -157,19 +156,6 @@ def _random_frame(names: tuple[str, ...], random: Random) -> bytes:
 def _json_lines(random: Random) -> bytes:
     rows = (random_json(random, FIELDS) for _ in range(random.randrange(1, 4)))
     return "\n".join(json.dumps(row) for row in rows).encode()
-
-
-def _mended_index(content: bytes) -> bytes:
-    """The header's checksum and length as they should be; the place of the header is kept."""
-    if len(content) < 64:
-        return content
-    head = struct.Struct("<8sIIQQ32s")
-    magic, version, zero, begin, _, _ = head.unpack(content[:64])
-    if not 64 <= begin < len(content):
-        return content
-    text = content[begin:]
-    sha = hashlib.sha256(text).digest()
-    return head.pack(magic, version, zero, begin, len(text), sha) + content[64:]
 
 
 def _mended_journal(content: bytes) -> bytes:
@@ -340,9 +326,9 @@ def _experiments() -> Reader:
     return Reader(files, use_experiment, {"experiment.toml": variants}, make=make)
 
 
-def _indexes(**more: Any) -> Reader:
+def _indexes() -> Reader:
     stemmed = partial(_index, stemmer="english", stop=("a",))
-    return _single(use_index, _made(_index), _made(stemmed), **more)
+    return _single(use_index, _made(_index), _made(stemmed))
 
 
 _JSON = ("manifest.json", "summary.json", "timings.json")
@@ -417,7 +403,6 @@ READERS: dict[str, tuple[int, Callable[[], Reader]]] = {
         10, lambda: _single(use_ledger, _made(_ledger), make=_random_ledger)
     ),
     "index files": (20, _indexes),
-    "index files, header mended": (20, lambda: _indexes(mend=_mended_index)),
     "journals": (50, lambda: _single(use_journal, _made(_journal))),
     "journals, checksums mended": (
         80, lambda: _single(use_journal, _made(_journal), mend=_mended_journal)
