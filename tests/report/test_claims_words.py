@@ -1,5 +1,7 @@
 """What is said about a comparison: sentences, warnings, marks, escapes."""
 
+import json
+
 import numpy as np
 import pytest
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -188,14 +187,3 @@ def test_bounds_are_the_largest_counts_and_the_smallest_lengths():
                 assert own.counts[row, window] == counts[there].max()
                 assert own.lengths[row, window] == index.lengths[documents[there]].min()
     assert len(own.terms) > 3  # some are frequent
-
-
-def test_bounds_of_an_old_index_are_computed():
-    index = Index.build(corpus(11, 400, 20, 20))
-    texts = queries(11, 10, 20)
-    old = replace(index, bounds=None)
-    for k in (2, 50):
-        found = search_numbers(old, texts, Model.make("bm25"), k)
-        wanted = search_numbers(index, texts, Model.make("bm25"), k)
-        assert same(found[0], wanted[0])
-        assert same(found[1], wanted[1])

@@ -16,8 +16,6 @@ from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing import file as index_file
 from heldout.retrieve.indexing import settings
-from heldout.retrieve.models import Model
-from heldout.retrieve.search import search_numbers
 from heldout.retrieve.statistics import Vocabulary
 
 ARRAYS = ("offsets", "documents", "counts", "lengths", "distinct", "id_order")
@@ -98,10 +96,8 @@ def test_verify_finds_a_changed_byte_in_every_section(path):
         ("documents", 0, 2),  # there are documents 0 and 1
         ("documents", 0, -1),
         ("documents", 0, 2**31 - 1),
-        ("documents", 1, 0),  # twice the same
         ("offsets", 1, 99),
         ("offsets", 1, -4),
-        ("counts", 0, 0),
     ],
 )
 def test_damaged_postings_are_refused_before_a_loop_writes_where_they_say(
@@ -110,7 +106,7 @@ def test_damaged_postings_are_refused_before_a_loop_writes_where_they_say(
     """Refused by the check itself: the loops that would follow are compiled, and do not look."""
     content = bytearray(path.read_bytes())
     found = next(one for one in header_of(content)["sections"] if one["name"] == section)
-    kind = np.dtype({"documents": "<i4", "offsets": "<i8", "counts": "<u2"}[section])
+    kind = np.dtype({"documents": "<i4", "offsets": "<i8"}[section])
     begin = found["offset"] + posting * kind.itemsize
     content[begin : begin + kind.itemsize] = np.array(number, kind).tobytes()
     path.write_bytes(content)
@@ -159,39 +155,8 @@ def test_a_foreign_file_is_refused(path, content):
 
 def test_another_version_is_refused_with_what_to_do(path):
     rewrite(path, lambda _: None, version=3)
-    with pytest.raises(InputError, match=r"has format 3, .* up to 2: build the index again"):
+    with pytest.raises(InputError, match=r"has format 3, .* reads format 2: build the index again"):
         Index.open(path)
-
-
-def without_additions(header):
-    """Make a header of what files of heldout 0.1 had."""
-    added = index_file._ADDED
-    header["sections"] = [one for one in header["sections"] if one["name"] not in added]
-
-
-def test_a_file_of_the_first_format_is_read_saved_and_searched_alike(path, tmp_path):
-    new = Index.open(path)
-    rewrite(path, without_additions, version=1)
-    old = Index.open(path)
-    assert (old.bounds, old.text_hashes) == (None, None)
-    old.save(tmp_path / "again.index")
-    for index in (old, Index.open(tmp_path / "again.index")):
-        for name in ("bm25", "bm25-plus"):
-            found = search_numbers(index, ["green apples", "red"], Model.make(name), 2)
-            wanted = search_numbers(new, ["green apples", "red"], Model.make(name), 2)
-            assert all(np.array_equal(one, other) for one, other in zip(found, wanted, strict=True))
-
-
-def test_damaged_bounds_are_refused_before_a_loop_relies_on_them(tmp_path):
-    path = tmp_path / "frequent.index"
-    Index.build(["the word"] * 20, path=path)
-    content = bytearray(path.read_bytes())
-    found = next(one for one in header_of(content)["sections"] if one["name"] == "bound_starts")
-    content[found["offset"] + 4 : found["offset"] + 8] = np.array(99, "<i4").tobytes()
-    path.write_bytes(content)
-    index = Index.open(path)
-    with pytest.raises(InputError, match="damaged in its bounds: build the index again"):
-        Vocabulary.of(index.encode(["the word"])).postings(index)
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path):
@@ -200,28 +165,6 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path):
             Index.open(path)
     with pytest.raises(InputError, match="is a directory"):
         Index.build(["a"], path=tmp_path)
-
-
-@pytest.mark.parametrize("key", ["count", "offset", "dtype", "name"])
-def test_a_header_that_speaks_of_what_is_not_there_is_refused(path, key):
-    values = {"count": 10**9, "offset": 1 << 40, "dtype": "|O", "name": "other"}
-
-    def change(header):
-        header["sections"][0][key] = values[key]
-
-    rewrite(path, change)
-    with pytest.raises(InputError, match="damaged"):
-        Index.open(path)
-
-
-def test_parts_that_do_not_fit_together_are_refused(path):
-    def shorten(header):
-        (section,) = (one for one in header["sections"] if one["name"] == "documents")
-        section["count"] -= 1
-
-    rewrite(path, shorten)
-    with pytest.raises(InputError, match="do not fit together"):
-        Index.open(path)
 
 
 def test_a_stop_list_of_a_header_is_never_a_path(path, tmp_path):
@@ -233,15 +176,6 @@ def test_a_stop_list_of_a_header_is_never_a_path(path, tmp_path):
 
     rewrite(path, change)
     with pytest.raises(InputError, match="stop list"):
-        Index.open(path)
-
-
-def test_an_analyzer_that_is_not_what_it_says_is_refused(path):
-    def change(header):
-        header["analyzer"]["lower"] = False
-
-    rewrite(path, change)
-    with pytest.raises(InputError, match="lower=no"):
         Index.open(path)
 
 

@@ -19,7 +19,6 @@ from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.indexing.bounds import Bounds
 from heldout.retrieve.indexing.file import (
     IndexWriter,
-    check_shapes,
     digest,
     fingerprint_of,
     open_sections,
@@ -80,10 +79,9 @@ class Index:
         `Documents.digest` of the indexed documents, to check that an index and a collection belong
         together.
     bounds
-        The largest counts and smallest lengths of the terms, by windows of documents; None in a
-        file of heldout 0.1.
+        The largest counts and smallest lengths of the terms, by windows of documents.
     text_hashes
-        `Documents.text_hashes` of the indexed documents; None in a file of heldout 0.1.
+        `Documents.text_hashes` of the indexed documents.
     origin
         The files that the documents were read from, as they were then; None: unknown.
     path
@@ -113,10 +111,10 @@ class Index:
     fingerprint: str
     documents_digest: str
     _term_words: NDArray[np.uint64]
+    bounds: Bounds
+    text_hashes: NDArray[np.uint64]
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
-    bounds: Bounds | None = None
-    text_hashes: NDArray[np.uint64] | None = None
     origin: Origin | None = None
     path: str = ""
     _cache: dict[str, Any] = field(default_factory=dict)
@@ -265,21 +263,14 @@ class Index:
             inspected, but queries cannot be analysed.
         """
         opened = open_sections(path)
-        try:
-            analyzer = restored_analyzer(os.fspath(path), opened.header, function)
-        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-            raise InputError(
-                f"{os.fspath(path)}: the index does not say how it was built ({error}): build it "
-                "again"
-            ) from None
-        check_shapes(os.fspath(path), opened.arrays)
         header = opened.header
+        analyzer = restored_analyzer(os.fspath(path), header, function)
         return cls._assemble(
             opened.arrays,
             analyzer,
-            str(header.get("documents", "")),
+            header["documents"],
             opened.digests,
-            str(header["fingerprint"]),
+            header["fingerprint"],
             origin=Origin.from_json(header.get("origin")),
             path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
         )
@@ -305,26 +296,18 @@ class Index:
                 raise InputError(f"the index is damaged in its {name}: build the index again")
 
     def check_postings(self, terms: NDArray[np.integer]) -> None:
-        """Raise an error if postings of these terms are damaged; each term is checked once.
+        """Raise an error if postings of these terms are out of range; each term is checked once.
 
         Compiled loops write where a posting points to. Checking the whole file when it is opened
         would take too long, so the postings of a term are checked when it is first used.
         """
         for term in terms[~self._sound[terms]].tolist():
             begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
-            if not 0 <= begin <= end <= self.n_postings or not self._rising(begin, end):
+            own = self.documents[max(begin, 0) : end]
+            within = 0 <= begin < end <= self.n_postings and own.min() >= 0
+            if not within or own.max() >= self.n_documents:
                 raise InputError("the index is damaged in its postings: build the index again")
-            if self.bounds is not None and not self.bounds.fits(term, self.documents[begin:end]):
-                raise InputError("the index is damaged in its bounds: build the index again")
             self._sound[term] = True
-
-    def _rising(self, begin: int, end: int) -> bool:
-        """Return whether postings name existing documents, in order, each with a positive count."""
-        own = self.documents[begin:end]
-        if not len(own):
-            return True
-        within = own[0] >= 0 and own[-1] < self.n_documents and bool((own[1:] > own[:-1]).all())
-        return bool(within and (self.counts[begin:end] > 0).all())
 
     @classmethod
     def _assemble(
@@ -357,8 +340,8 @@ class Index:
             fingerprint=fingerprint,
             documents_digest=documents_digest,
             _term_words=arrays["term_words"],
-            bounds=_bounds_of(arrays),
-            text_hashes=_hashes_of(arrays),
+            bounds=Bounds.of_arrays(arrays, len(arrays["lengths"])),
+            text_hashes=arrays["text_hashes"].reshape(-1, 2),
             origin=origin,
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
@@ -377,8 +360,8 @@ class Index:
             "term_words": self._term_words,
             "id_bytes": self.document_ids.data,
             "id_offsets": self.document_ids.offsets,
-            **({} if self.text_hashes is None else {"text_hashes": self.text_hashes.reshape(-1)}),
-            **({} if self.bounds is None else self.bounds.arrays()),
+            "text_hashes": self.text_hashes.reshape(-1),
+            **self.bounds.arrays(),
             "documents": self.documents,
             "counts": self.counts,
         }
@@ -395,14 +378,6 @@ def _length_codes(
     code_of = np.zeros(len(there), np.uint16)
     code_of[known] = np.arange(len(known), dtype=np.uint16)
     return code_of[lengths], known
-
-
-def _bounds_of(arrays: Mapping[str, NDArray[Any]]) -> Bounds | None:
-    return Bounds.of_arrays(arrays, len(arrays["lengths"])) if "bound_terms" in arrays else None
-
-
-def _hashes_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint64] | None:
-    return arrays["text_hashes"].reshape(-1, 2) if "text_hashes" in arrays else None
 
 
 def source_documents(source: Any) -> Documents:

@@ -111,8 +111,7 @@ class IndexedDocuments(Documents):
         self._read = read
         self._opened: Documents | None = None
         self._digest = index.documents_digest
-        if index.text_hashes is not None:
-            self._hashes = index.text_hashes
+        self._hashes = index.text_hashes
         self.ids = IndexIds(index)
         self.notes = () if index.origin is None else index.origin.notes
 

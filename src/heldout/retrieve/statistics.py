@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.parallel import run_stretches
-from heldout.retrieve.indexing.bounds import Bounds, read_only
+from heldout.retrieve.indexing.bounds import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,12 +81,6 @@ class Vocabulary:
         from heldout.retrieve.kernels.windows import Windows
 
         bounds, numbers = index.bounds, self.numbers
-        if bounds is None:  # a file of heldout 0.1
-            own = self.postings(index)
-            bounds = Bounds.compute(
-                own.begin, own.end, own.documents, own.counts, np.asarray(index.lengths)
-            )
-            numbers = np.arange(len(numbers))
         return Windows(
             bounds.bits,
             bounds.rows(numbers),

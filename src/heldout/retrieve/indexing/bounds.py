@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Bounds", "bound_sizes", "read_only", "sizes_of_rows", "window_bits"]
+__all__ = ["Bounds", "bound_sizes", "read_only", "window_bits"]
 
 _LEAST_BITS: Final = 11
 _MOST_BITS: Final = 13
@@ -51,12 +51,7 @@ def _frequent_terms(frequencies: NDArray[np.integer], n_documents: int) -> NDArr
 
 def bound_sizes(frequencies: NDArray[np.integer], n_documents: int) -> dict[str, tuple[str, int]]:
     """Return type and size of the sections of an index file."""
-    rows = len(_frequent_terms(frequencies, n_documents))
-    return sizes_of_rows(rows, len(frequencies), n_documents)
-
-
-def sizes_of_rows(rows: int, n_terms: int, n_documents: int) -> dict[str, tuple[str, int]]:
-    """Return the same, given the number of terms that have bounds for each window."""
+    rows, n_terms = len(_frequent_terms(frequencies, n_documents)), len(frequencies)
     windows = _count_windows(n_documents)
     return {
         "bound_terms": ("<i4", rows),
@@ -146,14 +141,6 @@ class Bounds:
             return np.full(len(terms), -1, np.int64)
         places = np.minimum(np.searchsorted(self.terms, terms), len(self.terms) - 1)
         return np.where(self.terms[places] == terms, places, -1).astype(np.int64)
-
-    def fits(self, term: int, documents: NDArray[np.int32]) -> bool:
-        """Return whether the windows of a term are where its postings (ascending) say."""
-        row = int(self.rows(np.array([term]))[0])
-        if row < 0:
-            return True
-        edges = np.arange(self.starts.shape[1]) << self.bits
-        return bool(np.array_equal(self.starts[row], np.searchsorted(documents, edges)))
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_documents: int) -> Bounds:

@@ -21,7 +21,7 @@ from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -29,7 +29,6 @@ __all__ = [
     "FORMAT",
     "IndexWriter",
     "Opened",
-    "check_shapes",
     "digest",
     "fingerprint_of",
     "is_index",
@@ -37,35 +36,11 @@ __all__ = [
 ]
 
 FORMAT: Final = 2
-"""Increased whenever an older file would be misread or its terms would differ."""
+"""Increased whenever another file would be misread or its terms would differ."""
 
 _MAGIC: Final = b"heldoutX"
 _HEAD: Final = struct.Struct("<8sIIQQ32s")
 _ALIGN: Final = 64
-_TYPES: Final = {
-    "offsets": ("<i8",),
-    "documents": ("<i4",),
-    "counts": ("<u2", "<i4"),
-    "lengths": ("<i4",),
-    "distinct": ("<i4",),
-    "id_order": ("<i4",),
-    "term_bytes": ("|u1",),
-    "term_offsets": ("<i8",),
-    "term_words": ("<u8",),
-    "id_bytes": ("|u1",),
-    "id_offsets": ("<i8",),
-}
-_ADDED: Final = {
-    "text_hashes": ("<u8",),
-    "bound_terms": ("<i4",),
-    "bound_starts": ("<i4",),
-    "bound_counts": ("<u2",),
-    "bound_lengths": ("<u2",),
-    "most_counts": ("<u2",),
-    "least_lengths": ("<u2",),
-}
-"""Sections that files of format 1 do not have: they are searched without them, more slowly."""
-_READABLE: Final = {1: _TYPES, FORMAT: _TYPES | _ADDED}
 _AGAIN: Final = "build the index again"
 
 
@@ -78,10 +53,6 @@ class Section:
     count: int
     offset: int
     sha256: str
-
-    def nbytes(self) -> int:
-        """Return the size in bytes."""
-        return self.count * np.dtype(self.dtype).itemsize
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,11 +128,8 @@ class IndexWriter:
         self._file.seek(self._end)
         self._file.write(text)
         self._file.seek(0)
-        version = next(
-            one for one, types in _READABLE.items() if self._sizes.keys() == types.keys()
-        )
         self._file.write(
-            _HEAD.pack(_MAGIC, version, 0, self._end, len(text), hashlib.sha256(text).digest())
+            _HEAD.pack(_MAGIC, FORMAT, 0, self._end, len(text), hashlib.sha256(text).digest())
         )
 
 
@@ -178,7 +146,7 @@ def fingerprint_of(signature: str, digests: Mapping[str, str]) -> str:
 
 
 def is_index(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file begins like an index of any version, damaged or not."""
+    """Return whether a file begins like an index, damaged or not."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - a path of any kind
             return file.read(len(_MAGIC)) == _MAGIC
@@ -194,7 +162,7 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
             head = file.read(_HEAD.size)
             _check_head(name, head)
             size = file.seek(0, os.SEEK_END)
-            _, version, _, begin, length, checksum = _HEAD.unpack(head)
+            *_, begin, length, checksum = _HEAD.unpack(head)
             if begin + length != size:
                 raise InputError(
                     f"{name}: the index has {size:,} bytes, expected {begin + length:,}; "
@@ -206,25 +174,10 @@ def open_sections(path: str | os.PathLike[str]) -> Opened:
     text = content[begin : begin + length]
     if hashlib.sha256(text).digest() != checksum:
         raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
-    header, sections = _header(name, text)
-    _check_sections(name, version, sections, begin)
+    header = json.loads(text)
+    sections = [Section(**one) for one in header["sections"]]
     arrays = {one.name: _mapped(content, one) for one in sections}
     return Opened(arrays, {one.name: one.sha256 for one in sections}, header)
-
-
-def _header(name: str, text: bytes) -> tuple[dict[str, Any], list[Section]]:
-    """Return the header after checking the types of its entries."""
-    try:
-        header = json.loads(text)
-        sections = [Section(**one) for one in header["sections"]]
-        texts = [header["fingerprint"], header["signature"]]
-        texts += [text for one in sections for text in (one.name, one.dtype, one.sha256)]
-        numbers = [number for one in sections for number in (one.count, one.offset)]
-    except (ValueError, TypeError, KeyError, RecursionError):
-        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}") from None
-    if {type(one) for one in texts} != {str} or {type(one) for one in numbers} != {int}:
-        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
-    return header, sections
 
 
 def _check_head(name: str, head: bytes) -> None:
@@ -233,51 +186,14 @@ def _check_head(name: str, head: bytes) -> None:
     if len(head) < _HEAD.size:
         raise InputError(f"{name}: the index is truncated in its first bytes: {_AGAIN}")
     version = _HEAD.unpack(head)[1]
-    if version not in _READABLE:
+    if version != FORMAT:
         raise InputError(
-            f"{name}: the index has format {version}, but this version of heldout reads formats "
-            f"up to {FORMAT}: {_AGAIN}"
+            f"{name}: the index has format {version}, but this version of heldout reads format "
+            f"{FORMAT}: {_AGAIN}"
         )
-
-
-def _check_sections(name: str, version: int, sections: Sequence[Section], end: int) -> None:
-    """Raise an error if the header describes data outside the file: loops must not overrun."""
-    names, types = [one.name for one in sections], _READABLE[version]
-    inside = all(
-        one.dtype in types.get(one.name, ())
-        and one.count >= 0
-        and one.offset % _ALIGN == 0
-        and _HEAD.size <= one.offset <= one.offset + one.nbytes() <= end
-        for one in sections
-    )
-    if sorted(names) != sorted(types) or not inside:
-        raise InputError(f"{name}: the header of the index is damaged: {_AGAIN}")
 
 
 def _mapped(content: mmap.mmap, section: Section) -> NDArray[Any]:
     if not section.count:
         return np.empty(0, section.dtype)
     return np.frombuffer(content, section.dtype, section.count, section.offset)
-
-
-def check_shapes(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Raise an error if the arrays do not fit together; `Index.check_postings` checks contents."""
-    n_documents = len(arrays["lengths"])
-    n_terms = len(arrays["term_words"])
-    n_postings = len(arrays["documents"])
-    fits = (
-        len(arrays["distinct"]) == len(arrays["id_order"]) == n_documents
-        and len(arrays["id_offsets"]) == n_documents + 1
-        and len(arrays["offsets"]) == len(arrays["term_offsets"]) == n_terms + 1
-        and len(arrays["counts"]) == n_postings == int(arrays["offsets"][-1])
-        and len(arrays["term_bytes"]) == int(arrays["term_offsets"][-1])
-        and len(arrays["id_bytes"]) == int(arrays["id_offsets"][-1])
-    )
-    if "bound_terms" in arrays:
-        from heldout.retrieve.indexing.bounds import sizes_of_rows  # compiled loops
-
-        sizes = sizes_of_rows(len(arrays["bound_terms"]), n_terms, n_documents)
-        fits &= all(len(arrays[section]) == count for section, (_, count) in sizes.items())
-        fits &= len(arrays["text_hashes"]) == 2 * n_documents
-    if not fits:
-        raise InputError(f"{name}: the parts of the index do not fit together: build it again")
