@@ -138,11 +138,10 @@ def test_view_weighs_documents_and_queries():
     drawn = View(whole, [0, 1, 2])
     assert (drawn.n_documents, drawn.document_numbers().tolist()) == (3, [1, 2])
     assert drawn.qrels.to_dict() == {"q1": {"d3": 0}, "q2": {"d3": 1}}
-    both = drawn.with_queries(np.array([False, True]))
+    both = View(whole, [0, 1, 2], np.array([False, True]))
     assert both.query_ids() == ["q2"]
     assert both.qrels.to_dict() == {"q2": {"d3": 1}}
-    assert both.with_documents([1, 0, 0]).qrels.to_dict() == {}
-    assert both.with_documents(None).n_documents == 3
+    assert View(whole, [1, 0, 0], [False, True]).qrels.to_dict() == {}
 
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64, np.bool_])
@@ -208,7 +207,7 @@ def test_the_documents_and_queries_of_a_view():
     whole = Collection(
         {"a": "first", "b": "second", "c": "third"}, {"q": "one", "r": "two"}, {"q": {"a": 1}}
     )
-    part = whole.view().with_documents([0, 2, 1]).with_queries([False, True])
+    part = View(whole, [0, 2, 1], [False, True])
     assert part.documents.ids[:] == ["b", "c"]
     assert list(part.documents.pairs()) == [("b", "second"), ("c", "third")]
     assert list(part.queries.pairs()) == [("r", "two")]

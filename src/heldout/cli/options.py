@@ -107,7 +107,7 @@ def add_machine(parser: argparse.ArgumentParser) -> Any:
         "--machine",
         metavar="FILE",
         help="judgements of a machine for these and further queries, to make the human ones count "
-        "for more (qrels, or a table with columns prob_0, prob_1, …)",
+        "for more",
     )
     add(
         "--assume-random",

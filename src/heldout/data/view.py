@@ -129,14 +129,6 @@ class View:
             self._qrels.append(qrels_rows(self.collection.qrels, keep))
         return self._qrels[0]
 
-    def with_documents(self, weights: ArrayLike | None) -> View:
-        """Return a view of other documents and the same queries."""
-        return View(self.collection, weights, self.query_weights)
-
-    def with_queries(self, weights: ArrayLike | None) -> View:
-        """Return a view of other queries and the same documents."""
-        return View(self.collection, self.document_weights, weights)
-
 
 def _weights(given: ArrayLike | None, size: int, what: str) -> Weights | None:
     if given is None:

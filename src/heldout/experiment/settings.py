@@ -300,7 +300,7 @@ class RankingSettings(Settings):
             "index": None if index is None else index.fingerprint,
         }
         if judges is not None:
-            found["machine"] = judges.judged.machine.fingerprint()
+            found["machine"] = judges.judged.machine.qrels.fingerprint()
         return found
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:

@@ -109,7 +109,7 @@ def two_judges(
         queries = count_of(missing, "query", "queries")
         text = f"{queries} of the machine left out: the collection does not have them"
         notes.append(Note("machine-incomplete", text))
-        machine = machine.select(there)
+        machine = machine._replace(qrels=machine.qrels.select(there))
     judged = JudgedTwice(collection.qrels, machine, assume_random=assume_random)
     if tune_on == "machine":
         text = (

@@ -75,10 +75,10 @@ def agree(
         Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame, or the path
         of a file. Negative grades mean "not judged".
     machines
-        The same of one machine, or of several in a list or as ``{name: judgements}``; of a file
-        with the probability of each grade, the most probable grades are used. Of several machines,
-        two more judges are made: the ``majority`` (ties go to the lower grade) and the ``mean``
-        (rounded, halves to the even grade) of the machines, on the pairs that all of them judged.
+        The same of one machine, or of several in a list or as ``{name: judgements}``. Of several
+        machines, two more judges are made: the ``majority`` (ties go to the lower grade) and the
+        ``mean`` (rounded, halves to the even grade) of the machines, on the pairs that all of them
+        judged.
     runs
         Systems to rank under both judgements, as `heldout.evaluate` takes them: their scores, the
         agreement of their order, and the pairs whose verdict differs.

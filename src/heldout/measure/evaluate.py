@@ -75,9 +75,9 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
     machine
         For rankings: judgements of a machine (a language model), which are many and may be wrong,
-        in any form of `truth` or as a file with the probability of each grade. `truth` then holds
-        human judgements of a random sample of the queries. The values of the evaluation are those
-        under human judgements; ``estimates(system, measure)`` combines both.
+        in any form of `truth`, which then holds human judgements of a random sample of the
+        queries. The values of the evaluation are those under human judgements;
+        ``estimates(system, measure)`` combines both.
     assume_random
         Confirm that the queries with human judgements are a random sample of all.
     positive, undefined, threshold

@@ -28,7 +28,6 @@ __all__ = [
     "cell_types",
     "code_labels",
     "label_cell",
-    "number_cell",
     "number_problem",
     "read_labels",
     "read_numbers",
@@ -86,14 +85,6 @@ def _label_problem(cell: Any, what: str) -> str:
     if isinstance(cell, float):
         return f"the {what} is {cell}, expected a name"
     return f"the {what} is missing"
-
-
-def number_cell(cell: Any, place: str, what: str) -> float:
-    """Return a cell as a finite number; raise an error if it is not one."""
-    number = _number(cell)
-    if math.isnan(number):
-        raise FormatError(place, f"{what}: {number_problem(cell)}")
-    return number
 
 
 def number_problem(cell: Any) -> str:

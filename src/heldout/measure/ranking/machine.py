@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from heldout.data.machine_judgements import MachineJudgements
     from heldout.data.run import Qrels, Run
     from heldout.data.scores import MachineScores
-    from heldout.data.words import Floats
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.names import RankingMeasure
 
@@ -170,11 +169,9 @@ class JudgedTwice:
         self.assume_random = assume_random
 
     def score(self, score: Score, run: Run, measures: Sequence[RankingMeasure]) -> RunScores:
-        """Return the values of a run under the machine's judgements; draws are averaged."""
+        """Return the values of a run under the machine's judgements."""
         wanted = [*measures, parse_measure("Judged@10", "ranking")]
-        several = [score(qrels, run, wanted) for qrels in self.machine.graded]
-        columns = zip(*(one.columns for one in several), strict=True)
-        return replace(several[0], columns=tuple(map(_mean, columns)))
+        return score(self.machine.qrels, run, wanted)
 
     def evaluation(self, runs: Sequence[RunScores]) -> MachineEvaluation:
         """Return the values of all runs, with warnings."""
@@ -233,11 +230,3 @@ def _same_model(system: str, judge: str) -> bool:
     names = [re.sub(r"[^a-z0-9]+", " ", name.lower()).strip() for name in (system, judge)]
     short, long = sorted(names, key=len)
     return len(short) >= NAMED and f" {short} " in f" {long} "
-
-
-def _mean(columns: tuple[Any, ...]) -> Any:
-    """Return the mean over draws; texts, such as RelString, have none."""
-    if len(columns) == 1 or columns[0].dtype.kind not in "iufb":
-        return columns[0]
-    mean: Floats = np.mean(columns, axis=0)
-    return mean
