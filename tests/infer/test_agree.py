@@ -111,17 +111,6 @@ def test_every_query_twice_narrows_the_interval_but_not_the_estimate(judged):
     assert twice.high - twice.low < once.high - once.low
 
 
-def test_votes_of_the_machines(grades, full):
-    human, machines = grades
-    counts = np.stack([(machines == grade).sum(axis=0) for grade in range(4)])
-    majority = counts.argmax(axis=0)  # the lowest of the most frequent grades
-    mean = np.rint(machines.mean(axis=0))
-    for name, votes in (("majority", majority), ("mean", mean)):
-        found = full.judge(name).statistics.kappa.estimate
-        assert found == pytest.approx(cohen_kappa_score(human.ravel(), votes.ravel().astype(int)))
-    assert [one.name for one in full.judges] == ["fair", "kind", "strict", "majority", "mean"]
-
-
 def test_systems_under_both_judgements(judged, runs, full):
     human, machines = judged
     for judge in full.judges[:3]:
@@ -165,7 +154,6 @@ def test_only_shared_pairs_count_and_the_others_are_named(judged):
     assert "Not used: 240 pairs judged by human only, 2 by machine only." in str(found)
     several = agree(human, {"part": part, "whole": machines["fair"]})
     assert len(several.notes) == 2
-    assert several.judge("majority").pairs == 160
 
 
 def test_inputs_in_any_form(judged, tmp_path):
@@ -211,8 +199,6 @@ def test_wrong_settings_are_refused(judged, runs):
         agree(human, machines, {"A": runs["A"]})
     with pytest.raises(MeasureError, match="GMAP"):
         agree(human, machines, runs, "GMAP")
-    with pytest.raises(InputError, match="'mean', the name of a vote"):
-        agree(human, {"mean": machines["fair"], "b": machines["kind"]})
     with pytest.raises(KeyError, match="no judge 'x'"):
         agree(human, machines).judge("x")
 
@@ -235,7 +221,7 @@ def test_all_formats(full):
     assert agreement_text(full, "csv").splitlines()[0] == (
         "judge,statistic,estimate,low,high,level,method"
     )
-    assert len(full.to_frame()) == 5 * 9
+    assert len(full.to_frame()) == 3 * 9
     hostile = agree(
         {f"q{n}": {"a": n % 2, "b": 1} for n in range(9)},
         {"<b>": {f"q{n}": {"a": 1, "b": 1} for n in range(9)}},

@@ -1,4 +1,4 @@
-"""Plans for units, proportions, documents and folds: against formulas, enumeration, simulation."""
+"""Plans for units, documents and folds: against formulas and simulation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,11 @@ from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.power import power, queries_needed
 from heldout.infer.power_designs import (
     Goal,
-    ProportionDesign,
     ScaledDesign,
     UnitDesign,
     fold_design,
-    mcnemar_power,
 )
 from heldout.infer.power_pilot import REPLICATES, scored_power
-from heldout.infer.tests.paired import mcnemar_test
 
 SETTINGS = CompareSettings(replicates=REPLICATES)
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -86,39 +83,6 @@ def test_an_interval_that_is_as_narrow_as_asked(design):
 
 def test_units_are_planned_for_as_before():
     assert UnitDesign(0.15).needed(0.02, Goal()) == queries_needed(0.15, 0.02)
-
-
-@pytest.mark.parametrize("alternative", ALTERNATIVES)
-@pytest.mark.parametrize(("n", "discordant", "delta"), [(9, 0.7, 0.5), (12, 0.9, -0.6), (8, 1, 0)])
-def test_power_of_mcnemar_by_enumeration(alternative, n, discordant, delta):
-    """All numbers of wins and losses, with the test itself."""
-    win, loss = (discordant + delta) / 2, (discordant - delta) / 2
-    expected = 0.0
-    for wins in range(n + 1):
-        for losses in range(n + 1 - wins):
-            first = np.r_[np.ones(wins), np.zeros(n - wins)]
-            second = np.r_[np.zeros(wins), np.ones(losses), np.zeros(n - wins - losses)]
-            chance = stats.multinomial.pmf(
-                [wins, losses, n - wins - losses], n, [win, loss, 1 - win - loss]
-            )
-            expected += chance * (mcnemar_test(first, second, alternative=alternative).p <= 0.05)
-    found = mcnemar_power(discordant, n, delta, alternative=alternative)
-    assert found == pytest.approx(expected, abs=1e-12)
-
-
-def test_proportions_need_the_units_from_which_on_the_power_is_kept():
-    design, goal = ProportionDesign(0.2), Goal()
-    n = design.needed(0.1, goal)
-    assert all(mcnemar_power(0.2, m, 0.1) >= 0.8 for m in range(n, n + 20))
-    assert any(mcnemar_power(0.2, m, 0.1) < 0.8 for m in range(n - 20, n))
-    # Close to what the t test of the differences needs, and more: the exact test is conservative.
-    assert 0 < n - queries_needed(math.sqrt(0.2 - 0.1**2), 0.1) < 25
-    assert design.needed(0.05, goal) > n > design.needed(0.15, goal)
-    assert design.detectable(n, goal) <= 0.1
-    assert math.isnan(design.detectable(4, goal))
-    assert design.needed(0.5, goal) < 30  # more than the share: as many must be discordant
-    with pytest.raises(InputError, match="at most 1 for proportions"):
-        design.needed(1.5, goal)
 
 
 def test_a_slower_rate_needs_more():

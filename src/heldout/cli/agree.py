@@ -31,8 +31,8 @@ _EXAMPLES: Final = """\
 _NOTES: Final = """\
 Judgements are TREC qrels, or CSV, TSV, JSON and Parquet with query, document and grade, also
 compressed. Agreement is computed on the pairs of query and document that both judged; a negative
-grade means not judged. Of several machines, the majority vote and the rounded mean are two more
-judges. With --runs, systems are compared under both judgements, as heldout compare does.
+grade means not judged. With --runs, systems are compared under both judgements, as heldout compare
+does.
 """
 
 

@@ -52,9 +52,9 @@ _EXAMPLES = """\
 """
 
 _NOTES = """\
-The numbers are for the paired t test; those of the randomization test are close. Successes and
-failures are planned for by McNemar's exact test, folds by the corrected resampled t test, whose
-standard error falls with the root of the number of rows; with documents it falls far more slowly.
+The numbers are for the paired t test; those of the randomization test are close, McNemar's exact
+test needs about 5 % more. Folds are planned for by the corrected resampled t test, whose standard
+error falls with the root of the number of rows; with documents it falls far more slowly.
 --simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
 difference.
 """

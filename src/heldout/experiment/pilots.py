@@ -101,7 +101,7 @@ class Spread(NamedTuple):
 def pilot_spreads(scores: Scores, unit: str = "queries") -> list[Spread]:
     """The spread of each pair of systems; refused when there is nothing to plan from.
 
-    Successes and failures are planned for as proportions, by McNemar's test.
+    Successes and failures are planned for by the share of units on which the systems differ.
     """
     _check_pilot(scores)
     found = [_spread(scores, *pair, unit) for pair in combinations(range(len(scores.systems)), 2)]
@@ -164,13 +164,16 @@ def _machine_spread(
 
 def proportion_spread(discordant: float, pilot: Spread | None = None) -> Spread:
     """The plan for successes and failures, given the share of units on which systems differ."""
-    from heldout.infer.power_designs import ProportionDesign
+    from heldout.infer.power_designs import UnitDesign
 
-    known = pilot or Spread("", math.sqrt(discordant) if discordant > 0 else 0.0)
+    if not 0 < discordant <= 1:
+        raise InputError(f"discordant={discordant}: expected a fraction, such as 0.2")
+    sd = math.sqrt(discordant)  # of differences of 1, 0 and -1, if the systems are equally good
+    known = pilot or Spread("", sd)
     of_pilot = f" (pilot of {known.units:,} {known.unit})" if known.units else ""
     subject = f"{known.what}: one system" if known.what else "One system"
     about = f"{subject} succeeds where the other fails on {discordant:.1%} of the units{of_pilot}."
-    return known._replace(design=ProportionDesign(discordant), about=about)
+    return known._replace(design=UnitDesign(sd), about=about)
 
 
 def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> list[Spread]:

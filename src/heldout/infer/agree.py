@@ -75,10 +75,7 @@ def agree(
         Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame, or the path
         of a file. Negative grades mean "not judged".
     machines
-        The same of one machine, or of several in a list or as ``{name: judgements}``. Of several
-        machines, two more judges are made: the ``majority`` (ties go to the lower grade) and the
-        ``mean`` (rounded, halves to the even grade) of the machines, on the pairs that all of them
-        judged.
+        The same of one machine, or of several in a list or as ``{name: judgements}``.
     runs
         Systems to rank under both judgements, as `heldout.evaluate` takes them: their scores, the
         agreement of their order, and the pairs whose verdict differs.
@@ -111,10 +108,9 @@ def agree(
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
         raise InputError(f"rel={rel}: expected a positive integer")
     truth = _grades(as_qrels(human))
-    named = {name: _grades(as_machine(one).qrels) for name, one in _named(machines).items()}
-    for name, judged in named.items():
+    judges = {name: _grades(as_machine(one).qrels) for name, one in _named(machines).items()}
+    for name, judged in judges.items():
         _check_common(truth, name, judged)
-    judges = {**named, **_votes(named)}
     grades = tuple(sorted({*truth.values(), *(g for one in judges.values() for g in one.values())}))
     found = []
     for number, (name, judged) in enumerate(judges.items(), 1):
@@ -129,7 +125,7 @@ def agree(
             truth, judges, runs, measures, rel=rel, level=level, seed=seed, progress=progress
         )
         found = [replace(one, orders=orders[one.name]) for one in found]
-    return Agreement(tuple(found), grades, rel, level, _among(named), tuple(_notes(found, named)))
+    return Agreement(tuple(found), grades, rel, level, _among(judges), tuple(_notes(found)))
 
 
 def _named(machines: Any) -> dict[str, Any]:
@@ -195,25 +191,6 @@ def _some(judged: Judged) -> str:
     return ", ".join(f"{query} {doc}" for query, doc in list(judged)[:2]) or "no judgements"
 
 
-def _votes(named: Mapping[str, Judged]) -> dict[str, Judged]:
-    """Return the majority and the mean of several machines, as judges."""
-    if len(named) < 2:
-        return {}
-    for name in ("majority", "mean"):
-        if name in named:
-            raise InputError(f"a machine is called {name!r}, the name of a vote of all: rename it")
-    machines = list(named.values())
-    common = [pair for pair in machines[0] if all(pair in one for one in machines[1:])]
-    if len(common) < LEAST_PAIRS:
-        return {}
-    votes: dict[str, Judged] = {"majority": {}, "mean": {}}
-    for pair in common:
-        given = sorted(one[pair] for one in machines)
-        votes["majority"][pair] = max(given, key=given.count)  # the first, so the lowest, of ties
-        votes["mean"][pair] = round(sum(given) / len(given))  # halves to the even grade
-    return votes
-
-
 def _judge(
     truth: Judged, name: str, judged: Judged, grades: tuple[int, ...], rel: int, level: float
 ) -> JudgeAgreement:
@@ -260,9 +237,9 @@ def _among(named: Mapping[str, Judged]) -> float | None:
     return krippendorff_alpha(ratings)
 
 
-def _notes(judges: Sequence[JudgeAgreement], named: Mapping[str, Judged]) -> Iterator[Note]:
+def _notes(judges: Sequence[JudgeAgreement]) -> Iterator[Note]:
     for one in judges:
-        if one.name in named and one.only_human > one.pairs:
+        if one.only_human > one.pairs:
             missing = count_of(one.only_human, "human pair")
             yield Note(
                 "pairs-not-shared",

@@ -127,7 +127,7 @@ class JudgeAgreement:
     Parameters
     ----------
     name
-        The machine, or ``majority`` or ``mean`` of all machines.
+        The machine.
     pairs, queries
         Numbers of pairs of query and document that both judged, and of their queries.
     only_human, only_machine
@@ -164,7 +164,7 @@ class Agreement:
     Parameters
     ----------
     judges
-        The machines; of several also their ``majority`` and ``mean``.
+        The machines.
     grades
         The grades of rows and columns of the confusion matrices.
     rel

@@ -1,11 +1,9 @@
-"""Power of the designs that experiments have: units, proportions, documents and folds.
+"""Power of the designs that experiments have: units, documents and folds.
 
 Each design answers three questions: how much data is needed to detect a difference, which
 difference an amount of data detects, and how much data an interval of a given width needs.
 
 - `UnitDesign`: differences per query, instance or segment with a standard deviation; paired t test.
-- `ProportionDesign`: successes and failures; exact McNemar test, given the share of units on which
-  the systems differ.
 - `ScaledDesign`: a difference whose standard error decreases with a power of the amount of data (by
   default the square root) at constant degrees of freedom: documents with a fixed set of queries,
   and rows with a fixed number of folds (corrected resampled t test).
@@ -16,8 +14,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
-
-import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.levels import alpha_of, check_level
@@ -40,11 +36,9 @@ __all__ = [
     "DOCUMENT_RATE",
     "Goal",
     "PowerDesign",
-    "ProportionDesign",
     "ScaledDesign",
     "UnitDesign",
     "fold_design",
-    "mcnemar_power",
 ]
 
 DOCUMENT_RATE: Final = 0.25
@@ -56,12 +50,6 @@ square root because a measure depends on the few documents at the top of a list.
 
 FAR_BEYOND: Final = 100.0
 """Logarithms of ratios above this are treated as infinite."""
-
-STEADY: Final = 20
-"""The power of an exact test is not monotone in n: this many further n must reach it, too."""
-
-WINDOW: Final = 12.0
-"""Standard deviations around the mean within which numbers of discordant units are summed."""
 
 
 class Goal(NamedTuple):
@@ -157,116 +145,6 @@ class UnitDesign:
         check_level(level)
         units = smallest_n(lambda n: -_t(level, n - 1) * self.sd / math.sqrt(n), -half)
         return _reachable(units, f"an interval of ± {half:g}")
-
-
-@dataclass(frozen=True, slots=True)
-class ProportionDesign:
-    """Successes and failures of paired units, compared by McNemar's exact test.
-
-    Parameters
-    ----------
-    discordant
-        The share of units on which one system succeeds and the other fails. For planned
-        differences above this share, the difference is used instead.
-    """
-
-    discordant: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.discordant <= 1:
-            raise InputError(f"discordant={self.discordant}: expected a fraction, such as 0.2")
-
-    def needed(self, delta: float, goal: Goal) -> int:
-        """Return the smallest number of units at and above which the power is reached."""
-        goal.check()
-        size = goal.check_difference(delta)
-        if size > 1:
-            raise InputError(f"delta={delta}: expected at most 1 for proportions")
-
-        def reached(n: int) -> float:
-            return self._power(n, size, goal)
-
-        units = _reachable(smallest_n(reached, goal.power), f"a difference of {delta:g}")
-        while late := [k for k in range(1, STEADY) if reached(units + k) < goal.power]:
-            units += late[-1] + 1
-        return units
-
-    def detectable(self, n: int, goal: Goal) -> float:
-        """Return the smallest difference that n units detect; NaN if there is none."""
-        goal.check()
-        if self._power(n, 1.0, goal) < goal.power:
-            return math.nan
-        smallest = smallest_value(lambda size: self._power(n, min(size, 1.0), goal), goal.power)
-        return goal.signed(smallest)
-
-    def _power(self, n: int, size: float, goal: Goal) -> float:
-        return mcnemar_power(
-            max(self.discordant, size), n, size, level=goal.level, alternative=goal.side
-        )
-
-    def for_width(self, half: float, level: float) -> int:
-        """Return the units whose t interval is narrow enough if the systems are equally good."""
-        return UnitDesign(math.sqrt(self.discordant)).for_width(half, level)
-
-
-def mcnemar_power(
-    discordant: float,
-    n: int,
-    delta: float,
-    *,
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> float:
-    """Return the power of McNemar's exact test, exactly.
-
-    Parameters
-    ----------
-    discordant
-        The probability that exactly one of the two systems succeeds on a unit.
-    n
-        Units.
-    delta
-        The true difference of the two proportions, no larger than `discordant`.
-    level, alternative
-        Of the test.
-
-    References
-    ----------
-    Duffy (1984). Asymptotic and exact power for the McNemar test and its analogue with R controls
-    per case. Biometrics 40.
-
-    Examples
-    --------
-    >>> round(mcnemar_power(0.2, 200, 0.1), 4)
-    0.8753
-    """
-    from scipy.stats import binom  # slow to import
-
-    check_alternative(alternative)
-    alpha = alpha_of(check_level(level))
-    if n < 1:
-        raise InputError(f"n={n}: expected a positive integer")
-    if not (0 < discordant <= 1 and abs(delta) <= discordant):
-        raise InputError(
-            f"discordant={discordant}, delta={delta}: expected fractions, the difference no larger "
-            "than the share of discordant units"
-        )
-    mean, spread = n * discordant, math.sqrt(n * discordant * (1 - discordant))
-    first, last = math.floor(mean - WINDOW * spread - 2), math.ceil(mean + WINDOW * spread + 2)
-    counts = np.arange(max(first, 0), min(last, n) + 1)
-    tail = alpha / 2 if alternative == "two-sided" else alpha
-    most = binom.ppf(tail, counts, 0.5)
-    most -= binom.cdf(most, counts, 0.5) > tail * (
-        1 + 1e-12
-    )  # largest significant number of losses
-    win = (1 + delta / discordant) / 2
-    rejected = np.zeros(len(counts))
-    if alternative != "less":
-        rejected += binom.sf(counts - most - 1, counts, win)
-    if alternative != "greater":
-        rejected += binom.cdf(most, counts, win)
-    rejected = np.where(most >= 0, np.minimum(rejected, 1.0), 0.0)
-    return float((binom.pmf(counts, n, discordant) * rejected).sum())
 
 
 @dataclass(frozen=True, slots=True)

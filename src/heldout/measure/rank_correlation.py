@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -33,9 +33,6 @@ __all__ = [
 
 PERSISTENCE: Final = 0.9
 """The usual p of rank-biased overlap: ranks 1 to 10 have 86 % of the weight."""
-
-TauTies = Literal["a", "b"]
-RboTies = Literal["a", "b", "w"]
 
 _BLOCK: Final = 2**22
 """Numbers in memory at a time."""
@@ -70,25 +67,21 @@ def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:
     return float(_kendall(x[None], y[None])[0])
 
 
-def tau_ap(truth: Sequence[float], estimate: Sequence[float], *, ties: TauTies = "a") -> float:
+def tau_ap(truth: Sequence[float], estimate: Sequence[float]) -> float:
     """Return the AP correlation, which weighs disagreement near the top most (Yilmaz et al. 2008).
 
     It walks down the estimated order: at each item it takes the share of the items above that
-    belong above it in the true order.
+    belong above it in the true order. Of tied items it is the mean over all orders.
 
     Parameters
     ----------
     truth, estimate
         The scores of the same items in the true and in the estimated order.
-    ties
-        ``a``: the mean over all orders of tied items; one order is the truth. ``b``: corrected for
-        ties, and the mean of both directions, so that neither order is the truth (Urbano & Marrero
-        2017).
 
     Returns
     -------
     float
-        From -1 to 1; NaN if ``b`` is asked for and a list has only ties.
+        From -1 to 1.
 
     Examples
     --------
@@ -96,10 +89,7 @@ def tau_ap(truth: Sequence[float], estimate: Sequence[float], *, ties: TauTies =
     (0.7778, 0.3333)
     """
     x, y = _two_lists(truth, estimate)
-    _check_choice(ties, get_args(TauTies))
-    if ties == "a":
-        return float(_tau_ap(x[None], y[None])[0])
-    return (_tau_ap_b(x, y) + _tau_ap_b(y, x)) / 2
+    return float(_tau_ap(x[None], y[None])[0])
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float:
@@ -136,12 +126,13 @@ def pearson(first: Sequence[float], second: Sequence[float]) -> float:
     return float(_pearson(x[None], y[None])[0])
 
 
-def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE, *, ties: RboTies = "a") -> float:
+def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE) -> float:
     """Return the extrapolated rank-biased overlap of two rankings (Webber et al. 2010).
 
     It is the overlap that a reader expects who continues to the next rank with probability `p`. The
     rankings may have different lengths and different items; the agreement at their ends is
-    continued beyond them.
+    continued beyond them. Of items with equal scores it is the mean over all orders (Corsi & Urbano
+    2024).
 
     Parameters
     ----------
@@ -149,10 +140,6 @@ def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE, *, ties: RboTie
         ``{item: score}``, or a list of items, the best first.
     p
         The probability to continue. A small one weighs the first ranks most.
-    ties
-        Of items with equal scores (Corsi & Urbano 2024). ``a``: the mean over all orders of tied
-        items. ``b``: corrected for the information that ties lose, so that a ranking agrees with
-        itself by 1. ``w``: tied items share their rank, as in sports.
 
     Returns
     -------
@@ -168,7 +155,6 @@ def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE, *, ties: RboTie
     """
     if isinstance(p, bool) or not isinstance(p, int | float) or not 0 < p < 1:
         raise InputError(f"p={p}: expected a number between 0 and 1, such as {PERSISTENCE}")
-    _check_choice(ties, get_args(RboTies))
     short, long = sorted((_scored(first), _scored(second)), key=len)
     items = {item: number for number, item in enumerate({**long, **short})}
     places = [np.array([items[item] for item in one], np.int64) for one in (short, long)]
@@ -180,9 +166,10 @@ def rbo(first: Ranking, second: Ranking, p: float = PERSISTENCE, *, ties: RboTie
         return _rbo_untied(ranks[0], ranks[1], len(short), len(long), p)
     depths = np.arange(1, len(long) + 1)
     shares = [np.zeros((len(items), len(long))) for _ in spans]
-    for share, place, span in zip(shares, places, spans, strict=True):
-        share[place] = _contributions(span, depths, ties)
-    return _rbo_tied(shares[0], shares[1], len(short), p, ties)
+    for share, place, (top, bottom) in zip(shares, places, spans, strict=True):
+        within = (depths - top[:, None] + 1) / (bottom - top + 1)[:, None]
+        share[place] = np.clip(within, 0.0, 1.0)
+    return _rbo_tied(shares[0], shares[1], len(short), p)
 
 
 def batch_correlations(first: Floats, second: Floats, p: float = PERSISTENCE) -> dict[str, Floats]:
@@ -231,11 +218,6 @@ def _two_lists(first: Sequence[float], second: Sequence[float]) -> tuple[Floats,
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise InputError("a score is not a finite number")
     return x, y
-
-
-def _check_choice(ties: str, known: tuple[str, ...]) -> None:
-    if ties not in known:
-        raise InputError(f"ties={ties!r}: expected one of {', '.join(known)}")
 
 
 def _scored(ranking: Ranking) -> dict[Any, float]:
@@ -296,16 +278,6 @@ def _tau_ap(truth: Floats, estimate: Floats) -> Floats:
     return found
 
 
-def _tau_ap_b(truth: Floats, estimate: Floats) -> float:
-    is_above = estimate[None, :] > estimate[:, None]
-    above = is_above.sum(axis=1)
-    right = (is_above & (truth[None, :] > truth[:, None])).sum(axis=1)
-    below_top = above > 0
-    if not below_top.any():
-        return math.nan
-    return float(2 * (right[below_top] / above[below_top]).mean() - 1)
-
-
 def _ratio(part: Floats, whole: Floats) -> Floats:
     """Return part / whole; NaN where there is nothing to divide by."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -324,14 +296,6 @@ def _spans(scores: Floats) -> tuple[Ints, Ints]:
     return starts[group] + 1, ends[group]
 
 
-def _contributions(span: tuple[Ints, Ints], depths: Ints, ties: str) -> Floats:
-    """Return how far each item is among the first d, for each depth d."""
-    top, bottom = span[0][:, None], span[1][:, None]
-    if ties == "w":
-        return (depths >= top).astype(np.float64)
-    return np.clip((depths - top + 1) / (bottom - top + 1), 0.0, 1.0)
-
-
 def _rbo_untied(short_ranks: Ints, long_ranks: Ints, s: int, length: int, p: float) -> float:
     """Return the overlap of rankings without ties: common items are counted, depth by depth."""
     deepest = np.maximum(short_ranks, long_ranks)
@@ -343,35 +307,20 @@ def _rbo_untied(short_ranks: Ints, long_ranks: Ints, s: int, length: int, p: flo
     return _extrapolated(agreement, agreement[-1], p)
 
 
-def _rbo_tied(short: Floats, long: Floats, s: int, p: float, ties: str) -> float:
+def _rbo_tied(short: Floats, long: Floats, s: int, p: float) -> float:
     """Return the overlap of rankings with ties, from the contributions of items by depth."""
     length = short.shape[1]
     depths = np.arange(1, length + 1)
     overlap = (short * long).sum(axis=0)
-    sizes = _sizes(short, ties)
-    sizes[s:] = depths[s:]  # the short ranking has no ties where it is unknown
-    end = overlap[s - 1] / _joint(sizes, _sizes(long, ties), ties)[s - 1]
+    end = overlap[s - 1] / s
     # Unknown items of the short ranking agree as those before did, as far as the long one has them.
     unseen = long * (short[:, -1:] == 0)
     shown = (unseen > 0).sum(axis=0)
     mean = np.divide(unseen.sum(axis=0), shown, out=np.ones(length), where=shown > 0)
     overlap += np.where(depths > s, (depths - s) * end * mean, 0.0)
-    agreement = overlap / _joint(sizes, _sizes(long, ties), ties)
+    agreement = overlap / depths
     beyond = ((short[:, -1] * long[:, -1]).sum() + (length - s) * end) / length
     return _extrapolated(agreement, beyond, p)
-
-
-def _sizes(shares: Floats, ties: str) -> Floats:
-    """Return the size of each prefix, as the variant counts it."""
-    if ties == "a":
-        return np.arange(1.0, shares.shape[1] + 1)
-    found: Floats = ((shares**2).sum(axis=0)) if ties == "b" else shares.sum(axis=0)
-    return found
-
-
-def _joint(one: Floats, other: Floats, ties: str) -> Floats:
-    """Return the mean size of two prefixes: geometric for ``b``, else arithmetic."""
-    return np.sqrt(one * other) if ties == "b" else (one + other) / 2
 
 
 def _extrapolated(agreement: Floats, beyond: float, p: float) -> float:
@@ -381,7 +330,7 @@ def _extrapolated(agreement: Floats, beyond: float, p: float) -> float:
 
 
 def _rbo_same_items(x: Floats, y: Floats, p: float) -> Floats:
-    """Return the overlap of complete orders of the same items; ties as ``a``."""
+    """Return the overlap of complete orders of the same items."""
     count = x.shape[1]
     depths = np.arange(1, count + 1)
     overlap = np.zeros((len(x), count))
