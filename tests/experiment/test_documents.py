@@ -67,13 +67,12 @@ def test_values_are_chosen_on_train_sides_as_by_new_indexes(collection, index, f
     assert choices.final == int(np.argmax(means))
 
 
-@pytest.mark.parametrize("inner", [None, 3])
-def test_what_is_held_out_has_no_say_in_the_choice(collection, index, folds, inner):
+def test_what_is_held_out_has_no_say_in_the_choice(collection, index, folds):
     """Priors, judgements and texts of the held-out documents are replaced by tempting ones."""
     random = np.random.default_rng(1)
     models, priors = [MODELS[1]] * 12, random.normal(0, 2, (len(folds), 12))
     clean = choose_values(
-        Candidates.make(index, collection, models, priors=priors), folds, FOLDS, NDCG, inner=inner
+        Candidates.make(index, collection, models, priors=priors), folds, FOLDS, NDCG
     )
     assert len(set(clean.chosen)) > 1
     moved = 0
@@ -93,7 +92,7 @@ def test_what_is_held_out_has_no_say_in_the_choice(collection, index, folds, inn
         }
         poisoned = heldout.Collection(texts, collection.queries, qrels)
         candidates = Candidates.make(indexed(poisoned), poisoned, models, priors=tempting)
-        again = choose_values(candidates, folds, FOLDS, NDCG, inner=inner)
+        again = choose_values(candidates, folds, FOLDS, NDCG)
         assert again.chosen[fold] == clean.chosen[fold]
         assert np.array_equal(again.surface[fold], clean.surface[fold])
         moved += sum(a != b for a, b in zip(again.chosen, clean.chosen, strict=True))
@@ -105,27 +104,10 @@ def test_documents_outside_the_sample_have_no_say_either(collection, index, fold
     models, priors = [MODELS[1]] * 12, random.normal(0, 2, (len(folds), 12))
     tempting = np.where((folds < 0)[:, None], 1e6 * np.arange(12), priors)
     one, other = (
-        choose_values(
-            Candidates.make(index, collection, models, priors=own), folds, FOLDS, NDCG, inner=2
-        )
+        choose_values(Candidates.make(index, collection, models, priors=own), folds, FOLDS, NDCG)
         for own in (priors, tempting)
     )
     assert (one.chosen, one.final) == (other.chosen, other.final)
-
-
-def test_an_inner_division_holds_every_train_document_out_once(collection, index, folds):
-    """With as many inner folds as documents nothing is left to chance: leave-one-out."""
-    candidates = Candidates.make(index, collection, MODELS)
-    train = np.flatnonzero((folds >= 0) & (folds != 0))
-    choices = choose_values(candidates, folds, FOLDS, NDCG, inner=len(folds))
-    alone = np.full(len(folds), -1, np.int32)
-    alone[train] = np.arange(len(train))
-    for number in range(len(MODELS)):
-        found = pool(candidates, alone, [number] * len(train), number, 10)
-        values = candidates.table.evaluate(
-            found.ranks[:, None], alone[candidates.table.documents] >= 0, found.retrieved, [NDCG]
-        )
-        assert choices.surface[0, number] == pytest.approx(np.nanmean(values))
 
 
 def test_the_estimate_is_the_pooled_ranking_of_the_chosen_values(collection, index, folds):

@@ -8,7 +8,6 @@ from experiment_data import small_collection, table_bytes
 from heldout import Collection, Experiment, HoldOut, KFold, RepeatedRuns, System, TestSet, TwoWay
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_document_folds import _inner_side
 from heldout.experiment.documents.uncertainty import _leaders, _lots
 from heldout.experiment.studies.bias import StudySettings, _division, bias_study
 from heldout.experiment.studies.curve import learning_curve
@@ -159,17 +158,6 @@ def test_doubled_documents_have_the_interval_of_the_single_ones():
         ).run().interval("bm25")  # fmt: skip
         widths[groups] = found.high - found.low
     assert widths["duplicates"] > 1.15 * widths["none"]
-
-
-def test_inner_folds_do_not_cut_groups():
-    collection = doubled(topical_collection(60))
-    groups = KFold(2, groups="duplicates").splits(collection, "document").groups
-    own = Candidates.make(indexed(collection), collection, grid("bm25", k1=[1.0], b=[0.5]))
-    seen = np.arange(120) % 60 < 40
-    side = _inner_side(own, seen, 4, 0, groups)
-    assert (side.statistics[:60] == side.statistics[60:]).all()
-    assert (side.statistics[~seen] == -1).all()
-    assert set(side.statistics[seen].tolist()) == {0, 1, 2, 3}
 
 
 def test_studies_draw_whole_groups():

@@ -160,11 +160,10 @@ def test_what_over_fits_on_purpose_shows_in_the_training_score_alone(index, coll
     assert leaking["training"].bias == pytest.approx(nested["training"].bias)
 
 
-@pytest.mark.parametrize("inner", [None, 2])
 @pytest.mark.parametrize("tuning", ["nested", "pre-split"])
-def test_tuned_studies(index, collection, inner, tuning):
+def test_tuned_studies(index, collection, tuning):
     candidates = Candidates.make(index, collection, GRID)
-    found = study(candidates, tuning=tuning, inner=inner, draws=2, sets=2, replicates=0)
+    found = study(candidates, tuning=tuning, draws=2, sets=2, replicates=0)
     assert found.sample_size == 60
     assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in found.rows)
     assert ("leaks" in study_text(found, "bm25")) == (tuning == "pre-split")
@@ -263,7 +262,6 @@ def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
         ({"sets": 0}, "at least 1 set"),
         ({"folds": 100}, "too few for 100 folds"),
         ({"sets": 100}, "too few for 5 folds"),
-        ({"inner": 1}, "1 inner fold: at least 2"),
         ({"tuning": "magic"}, "expected one of fixed, nested, pre-split"),
         ({"seed": -1}, "seed=-1"),
         ({"measure": parse_measure("AP_IA")}, "whole ranked lists"),

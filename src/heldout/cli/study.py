@@ -129,7 +129,6 @@ def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         help="disjoint samples of that size per repetition (default: 1)",
     )
     add("--folds", type=positive, default=5, metavar="K", help="document folds (default: 5)")
-    add("--inner", type=positive, metavar="K", help="tune by K inner folds of the training data")
     add("--pre-split", action="store_true", help="with --tune: tune once before splitting (leaks)")
     add(
         "--replicates",
@@ -244,7 +243,6 @@ def _bias(options: argparse.Namespace) -> int:
         options.sets,
         options.folds,
         tuning,
-        options.inner,
         max(options.replicates, 0),
         seed=options.seed,
     )

@@ -137,13 +137,15 @@ def _notes(
     judges: TwoJudges | None,
 ) -> tuple[Note, ...]:
     found = [*collection.notes, *splits.notes] if judges is None else [*judges.notes, *splits.notes]
-    fixed: list[str] = []
-    if inner is not None and by == "query":
-        fixed = [system.name for system in systems if system.tuned and not system.learns]
-    if fixed:
+    fixed = [
+        system.name
+        for system in systems
+        if system.tuned and not system.learns and (by == "query" or system.needs_index)
+    ]
+    if inner is not None and fixed:
         text = (
-            f"inner folds are for systems that learn from training queries: {', '.join(fixed)} was "
-            "tuned on all of them, which gives the same choice"
+            f"inner folds are for systems that learn: {', '.join(fixed)} was tuned on the whole "
+            "training side"
         )
         found.append(Note("inner-folds", text, "info"))
     learning = [system.name for system in systems if system.learns]
@@ -437,7 +439,7 @@ def check_splits(
     problems: Problems,
 ) -> None:
     """Add what the systems cannot do with these splits, each once."""
-    found = [one for system in systems for one in system.plan_problems(splits, by, given)]
+    found = [one for system in systems for one in system.plan_problems(splits, by)]
     for name, message in dict.fromkeys(found):
         problems.add(name, message)
     methods = any(one.has_document_methods for one in systems)

@@ -93,7 +93,6 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     *,
     tune_for: RankingMeasure,
     measures: Sequence[RankingMeasure],
-    inner: int | None = None,
     rule: Rule = "best",
     method: str = "pooled",
     estimand: Estimand = "documents",
@@ -113,7 +112,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         The model at each setting, the simplest first.
     folds
         The fold of each document, from 0; −1: not in the sample.
-    tune_for, inner, rule
+    tune_for, rule
         How parameters are chosen; see `choose_values`.
     measures
         The measures to compute.
@@ -131,7 +130,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         Number of jackknife replicates for the interval.
     groups
         The group of each document (`Splits.groups`): documents of a group are left out
-        together, and are in one inner fold. None: no groups.
+        together. None: no groups.
     """
     check_method(method)
     check_measures([tune_for, *measures])
@@ -151,9 +150,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         check_extrapolation(measures)
     candidates = Candidates.make(index, collection, models, depth=depth)
     depth = candidates.depth
-    choices = choose_values(
-        candidates, folds, number, tune_for, inner=inner, rule=rule, seed=seed, groups=groups
-    )
+    choices = choose_values(candidates, folds, number, tune_for, rule=rule)
     pooled = pool(candidates, folds, choices.chosen, choices.final, max(k, depth))
     counted = (folds >= 0)[candidates.table.documents]
     table = candidates.table

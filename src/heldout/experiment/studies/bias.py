@@ -79,8 +79,8 @@ class StudySettings:
         Number of disjoint samples that the documents of a draw are cut into.
     folds
         Number of folds of each sample.
-    tuning, inner
-        How parameters are chosen; see `Tuning` and `choose_values`.
+    tuning
+        How parameters are chosen.
     replicates
         Replicates for the interval of the default method; 0: no interval.
     """
@@ -91,7 +91,6 @@ class StudySettings:
     sets: int = 1
     folds: int = 5
     tuning: Tuning = "nested"
-    inner: int | None = None
     replicates: int = 200
     level: float = 0.95
     seed: int = 0
@@ -105,8 +104,6 @@ class StudySettings:
             )
         if self.sets < 1 or self.folds < 2:
             raise InputError("expected at least 1 set and 2 folds")
-        if self.inner is not None and self.inner < 2:
-            raise InputError(f"{count_of(self.inner, 'inner fold')}: at least 2 are needed")
         if self.tuning not in get_args(Tuning):
             raise InputError(
                 f"tuning={self.tuning!r}: expected one of {', '.join(get_args(Tuning))}"
@@ -290,15 +287,7 @@ def _draw(
     n, measure = candidates.index.n_documents, settings.measure
     folds, unseen = _division(n, settings, size, draw, one, groups)
     sample, target = folds >= 0, n - int(n * settings.fraction)
-    choices = choose_values(
-        candidates,
-        folds,
-        settings.folds,
-        measure,
-        inner=settings.inner,
-        seed=settings.seed + draw,
-        groups=groups,
-    )
+    choices = choose_values(candidates, folds, settings.folds, measure)
     chosen = choices.chosen
     if settings.tuning == "pre-split":
         chosen = (choices.final,) * settings.folds

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.point_folds import FoldedRuns
@@ -300,17 +299,9 @@ class System(ABC, Generic[S]):
     def misfits(self, by: str) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated on such splits."""
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
-        """Yield the fields that do not work with these splits, each with the reason.
-
-        Parameters
-        ----------
-        given
-            The fields of the experiment.
-        """
-        del splits, by, given
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
+        """Yield the fields that do not work with these splits, each with the reason."""
+        del splits, by
         return iter(())
 
     # As a part of another system.

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.calls import CallSide
@@ -101,11 +100,9 @@ class FoldRunSystem(System["RankingSettings"]):
         if by != "query" and self.comparable is None:
             yield comparable_misfit(self.pattern)
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
         """Yield files that are missing, and files that are named twice."""
-        del by, given
+        del by
         paths = [self.path(splits.key(at)) for at in range(len(splits))]
         twice = len(set(paths)) < len(paths)
         if twice:

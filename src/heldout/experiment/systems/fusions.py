@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import Chosen
@@ -176,11 +175,8 @@ class FusionSystem(System["RankingSettings"]):
         """Yield the reasons why it cannot be evaluated on such splits."""
         yield from part_misfits(self.linked_parts(), by, "fused")
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
         """Yield that documents must be divided into folds, if they are not."""
-        del given
         return folds_needed(self.name, splits, by)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.documents.choose_in_document_folds import train_side
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.make_estimates import document_estimates
 from heldout.experiment.documents.pooling import pool
@@ -40,8 +39,8 @@ class TwoWayFolds(Scheme):
     """One task per repeat.
 
     For each fold of the queries, parameters are chosen for each fold of the documents, on the
-    queries and documents that neither fold contains (by `inner` folds of these documents, if
-    given). The documents are then merged into one ranking.
+    queries and documents that neither fold contains. The documents are then merged into one
+    ranking.
     """
 
     def tasks(self) -> Iterator[Task]:
@@ -60,13 +59,7 @@ class TwoWayFolds(Scheme):
         table, measures = candidates.table, [*settings.measures, settings.tune_for]
         tuning = [
             candidates.evaluate(
-                train_side(
-                    candidates,
-                    (documents >= 0) & (documents != fold),
-                    settings.inner,
-                    settings.seed + fold,
-                    settings.document_groups,
-                ),
+                seen_side(index, vocabulary, (documents >= 0) & (documents != fold)),
                 [settings.tune_for],
             )[0]
             for fold in (*range(counts[1]), counts[1])  # the last one: no document is held out

@@ -47,7 +47,6 @@ class DocumentFolds(Scheme):
             settings.splits.folds(task.split),
             tune_for=settings.tune_for,
             measures=settings.measures,
-            inner=settings.inner,
             rule=settings.rule,
             method=settings.method,
             target_size=settings.target_size,

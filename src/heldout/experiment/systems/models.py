@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.model_schemes import Scheme
@@ -87,9 +86,7 @@ class ModelSystem(System["RankingSettings"]):
         del by
         return iter(())
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
         """Yield what does not work when documents are held out."""
         if by == "query":
             return
@@ -97,8 +94,6 @@ class ModelSystem(System["RankingSettings"]):
         queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
         if by == "both" and not (documents.partitions and queries.partitions):
             yield "plan", "when queries and documents are held out, both need folds (kfold, given)"
-        if given.inner is not None and not documents.partitions:
-            yield "inner", "under this plan built-in models choose on the whole training side"
 
     def not_a_part(self) -> str | None:
         """Return None: the rankings of a model can be fused."""

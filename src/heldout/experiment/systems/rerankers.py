@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.data.view import View
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.calls import CallSide
@@ -116,11 +115,8 @@ class RerankSystem(CallSystem):
                 "compared, with comparable=true; otherwise hold out queries"
             )
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
         """Yield that documents must be divided into folds, if they are not."""
-        del given
         return folds_needed(self.name, splits, by)
 
     def tasks(self, settings: RankingSettings) -> Iterator[Task]:

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.manifest import SystemRecord
-    from heldout.experiment.schema import RankingFields
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -98,11 +97,8 @@ class RunSystem(System["RankingSettings"]):
                 "function that searches one side"
             )
 
-    def plan_problems(
-        self, splits: Splits, by: str, given: RankingFields
-    ) -> Iterator[tuple[str, str]]:
+    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
         """Yield that documents must be divided into folds, if they are not."""
-        del given
         return folds_needed(self.name, splits, by)
 
     @property
