@@ -56,7 +56,7 @@ def test_show_as_json(capsys):
     main(["collection", "show", *OPTIONS, "--json"])
     found = json.loads(capsys.readouterr().out)
     assert (found["documents"], found["queries"], found["grades"]) == (3, 2, {"0": 1, "2": 1})
-    assert [note["kind"] for note in found["notes"]] == [
+    assert [note["code"] for note in found["notes"]] == [
         "empty-documents",
         "absent-documents",
         "unjudged-queries",

@@ -1,13 +1,12 @@
 """Notes are data: the code comes from the object, and the text can be reworded freely."""
 
-import json
 import pickle
 from dataclasses import replace
 
 import pytest
 
 from heldout import KFold, Scores, compare
-from heldout.notes import CODES, Note, as_note, distinct, note_texts
+from heldout.notes import CODES, Note, distinct, note_texts
 from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
@@ -57,16 +56,8 @@ def test_warnings_and_infos_are_printed_with_their_code():
     assert note_lines([Note("", "a\x1b[2Jb")]) == ["Warning: a\ufffd[2Jb."]
 
 
-def test_what_was_kept_becomes_a_note_again():
-    assert as_note(json.loads(json.dumps(FEW.to_dict()))) == FEW
-    assert as_note(SPLIT) is SPLIT
-    assert as_note("as heldout 0.1 wrote it") == Note("", "as heldout 0.1 wrote it")
-    later = {"code": "of-another-version", "text": "x", "severity": "info"}
-    assert as_note(later) == Note("", "x", "info")
-
-
 def test_a_note_of_the_users_own_is_shown_without_a_code():
-    found = comparison(notes=["the moon is full"])
+    found = comparison(notes=[Note("", "the moon is full")])
     assert found.warnings[0] == Note("", "the moon is full")
     assert "Warning: the moon is full.\n" in claims_text(found, "table")
 

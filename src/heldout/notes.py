@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODES", "Code", "Note", "Severity", "as_note", "distinct", "note_texts"]
+__all__ = ["CODES", "Code", "Note", "Severity", "distinct", "note_texts"]
 
 Severity = Literal["warning", "info"]
 """A warning is about numbers that may mislead; an info needs no action."""
@@ -122,8 +122,7 @@ class Note:
     Parameters
     ----------
     code
-        Its stable code, for programs and to look it up; empty for a note written by a user, and for
-        notes in results of heldout 0.1.
+        Its stable code, for programs and to look it up; empty for a note written by a user.
     text
         A sentence without a full stop.
     severity
@@ -172,31 +171,14 @@ class Note:
         """Return the same note, prefixed by the name of its subject."""
         return replace(self, text=f"{name}: {self.text}")
 
-    def to_dict(self) -> dict[str, str]:
-        """Return code, text and severity, as stored in results."""
-        return {"code": self.code, "text": self.text, "severity": self.severity}
-
-    def counted(self) -> dict[str, Any]:
-        """Return kind, count and message, for the JSON of collections and splits."""
-        return {"kind": self.code, "count": self.count, "message": self.text}
-
-
-def as_note(given: Note | str | dict[str, Any]) -> Note:
-    """Return a note from a note, a string, or a dictionary stored in results.
-
-    A string has no code, nor has a stored note whose code is unknown (from another version).
-
-    Examples
-    --------
-    >>> as_note("the second half was judged later")
-    Note(code='', text='the second half was judged later', severity='warning', count=None)
-    """
-    if isinstance(given, Note):
-        return given
-    if isinstance(given, dict):
-        code: Any = given["code"] if given["code"] in CODES else ""
-        return Note(code, given["text"], given["severity"])
-    return Note("", str(given))
+    def to_dict(self) -> dict[str, Any]:
+        """Return all fields, as in JSON and in stored results."""
+        return {
+            "code": self.code,
+            "text": self.text,
+            "severity": self.severity,
+            "count": self.count,
+        }
 
 
 def note_texts(notes: Iterable[Note]) -> dict[str, list[str]]:

@@ -395,7 +395,7 @@ def test_what_is_warned_of_is_said_with_the_results():
     assert "hardly converged" in json_results(results)
     (note,) = (note for note in results.notes if note.code == "fit-warning")
     assert results.summary[0]["notes"] == [
-        {"code": "fit-warning", "text": note.text.removeprefix("f: "), "severity": "warning"}
+        replace(note, text=note.text.removeprefix("f: ")).to_dict()
     ]
 
 

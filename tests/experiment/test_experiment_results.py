@@ -153,11 +153,11 @@ def test_notes_are_kept_with_their_codes(tmp_path):
     unjudged = heldout.Collection(collection.documents, more, collection.qrels)
     found = Experiment(collection=unjudged, systems="bm25", plan=KFold(3)).run(tmp_path / "out")
     text = "queries without a judgement: 1 (q99)"
-    kept = [{"code": "unjudged-queries", "text": text, "severity": "info"}]
+    kept = [{"code": "unjudged-queries", "text": text, "severity": "info", "count": 1}]
     place = tmp_path / "out" / "manifest.json"
     manifest = json.loads(place.read_text())
     assert manifest["notes"] == kept
-    assert Note("unjudged-queries", text, "info") in found.notes
+    assert Note("unjudged-queries", text, "info", 1) in found.notes
     assert f"Note: {text}. [unjudged-queries]" in results_text(Results.read(tmp_path / "out"))
 
 

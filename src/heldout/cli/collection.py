@@ -144,6 +144,6 @@ def _written(collection: Collection, options: argparse.Namespace) -> str:
         "queries": len(collection.queries),
         "judgements": len(collection.qrels),
         "fingerprint": collection.fingerprint(),
-        "notes": [note.counted() for note in collection.notes],
+        "notes": [note.to_dict() for note in collection.notes],
     }
     return json_text(found)

@@ -15,7 +15,7 @@ from heldout.data.io.score_table import read_score_table
 from heldout.data.notes import count_of, named_few
 from heldout.data.score_inputs import score_pairs
 from heldout.errors import InputError
-from heldout.notes import Note, as_note
+from heldout.notes import Note
 
 if TYPE_CHECKING:
     import os
@@ -88,7 +88,7 @@ class Scores:
     data
         A fingerprint or a name of the held-out data, used to count evaluations on them.
     notes
-        Warnings and remarks about the scores; a string becomes a note without a code.
+        Warnings and remarks about the scores (`Note`).
     choices
         For systems tuned in folds: what the choice of parameters adds to the variance of the
         difference, by pair of names (in one order). Comparisons of these pairs include it.
@@ -127,7 +127,9 @@ class Scores:
         _set(self, "systems", tuple(map(str, _several(self.systems, "systems"))))
         for name in ("units", "dropped"):
             _set(self, name, tuple(map(as_id, _several(getattr(self, name), name))))
-        _set(self, "notes", tuple(map(as_note, _several(self.notes, "notes"))))
+        _set(self, "notes", tuple(_several(self.notes, "notes")))
+        if not all(isinstance(note, Note) for note in self.notes):
+            raise InputError('notes: expected notes, such as heldout.Note("", "a remark")')
         _set(self, "judged", tuple(map(float, _several(self.judged, "judged"))))
         _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))
         _refuse_twice(self.systems, "systems", "name")

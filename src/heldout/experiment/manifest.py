@@ -17,6 +17,7 @@ from typing import (
     NotRequired,
     TypeAlias,
     TypedDict,
+    cast,
 )
 
 from heldout import __version__
@@ -63,6 +64,7 @@ class NoteRecord(TypedDict):
     code: str
     text: str
     severity: Literal["warning", "info"]
+    count: int | None
 
 
 class AxisRecord(TypedDict):
@@ -203,14 +205,14 @@ def make_manifest(settings: Settings, index: Index | None) -> Manifest:
         "fingerprints": settings.fingerprints(index),
         "policies": dict(settings.policies),
         "settings": settings.describe(index),
-        "notes": list(note_records(settings.notes)),
+        "notes": note_records(settings.notes),
     }
     return plain(described)  # type: ignore[no-any-return]
 
 
 def note_records(notes: Iterable[Note]) -> list[NoteRecord]:
     """Return notes as plain values."""
-    return [{"code": note.code, "text": note.text, "severity": note.severity} for note in notes]
+    return [cast("NoteRecord", note.to_dict()) for note in notes]
 
 
 def versions_of(settings: Settings) -> dict[str, str]:

@@ -386,7 +386,7 @@ def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[
 
 def _read(kept: NoteRecord) -> Note:
     code: Any = kept["code"] if kept["code"] in CODES else ""
-    return Note(code, kept["text"], kept["severity"])
+    return Note(code, kept["text"], kept["severity"], kept["count"])
 
 
 def _of_system(one: SystemSummary, splits: int) -> Iterator[Note]:

@@ -59,5 +59,5 @@ def collection_json(description: Description) -> str:
     """The same as JSON, for programs."""
     found = asdict(description)
     found["grades"] = {str(grade): count for grade, count in description.grades}
-    found["notes"] = [note.counted() for note in description.notes]
+    found["notes"] = [note.to_dict() for note in description.notes]
     return json_text(found)

@@ -114,7 +114,7 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dictionary, for JSON."""
-        return asdict(self) | {"notes": [note.counted() for note in self.notes]}
+        return asdict(self) | {"notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
         from heldout.report.splits import splits_text  # the report reads splits
