@@ -48,7 +48,6 @@ SYSTEMS = (
     "rank=wsum(bm25, lsa, norm=rank, w=0:1:11)",
     "rrf=rrf(bm25, lsa, k=1,10,60)",
     "bordafuse=bordafuse(bm25, lsa)",
-    "condorcet=condorcet(bm25, lsa)",
 )
 
 

@@ -143,7 +143,7 @@ def check_folds(index: Index, texts: list[str], found: Lists, sample: int) -> st
 
 def check_bootstrap(index: Index, texts: list[str], found: Lists, sample: int) -> str:
     """Some replicates of some queries, from the formula."""
-    from heldout.retrieve.bootstrap import draw_documents
+    from retrieval_contestants import draw_documents
 
     wrong = checked = 0
     for replicate in np.linspace(0, found[0].shape[1] - 1, 6).astype(int).tolist():

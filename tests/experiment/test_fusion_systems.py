@@ -58,7 +58,6 @@ def test_each_point_is_the_evaluation_of_the_fused_run(collection, runs):
         ("rrf", None, {"k": 5}),
         ("rbc", None, {"phi": 0.7}),
         ("combmnz", "sum", {}),
-        ("condorcet", None, {}),
     ):
         weights = [point[name] for name in point if name.startswith("w")] or None
         options = {name: one for name, one in point.items() if not name.startswith("w")}

@@ -7,14 +7,10 @@ ranx is an optional peer (``pip install '.[bench]'``). Where the two differ:
 * Queries: ranx refuses runs with different queries; heldout takes all of them.
 * Lists whose scores are all equal: min-max and sum are 0 everywhere in ranx, which is what it gives
   to documents that are missing; in heldout they are 1 and 1/n. Left out here.
-* Condorcet: ranx counts equal votes for whichever document comes first in a Python set, so that its
-  order changes from process to process; heldout decides them by document id. Compared where every
-  pair of documents has a majority and there is no cycle.
 """
 
 from __future__ import annotations
 
-import itertools
 import sys
 import warnings
 from pathlib import Path
@@ -24,7 +20,7 @@ import pytest
 import heldout
 
 sys.path.append(str(Path(__file__).parents[1] / "retrieve"))
-from fusion_reference import random_runs, votes
+from fusion_reference import random_runs
 
 ranx = pytest.importorskip("ranx")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -91,16 +87,3 @@ def test_methods_of_ranks(runs, how):
     options = OPTIONS.get(how, {})
     found = heldout.fuse(ours, how, **options).to_dict()
     assert_equal(found, fused_by_ranx(theirs, OF_RANKS[how], None, options))
-
-
-def test_condorcet_where_majorities_are_clear():
-    alphabet = [f"doc-{n}" for n in range(5)]
-    plain = []
-    for seed, order in enumerate(([0, 1, 2, 3, 4], [1, 0, 2, 4, 3], [0, 2, 1, 3, 4])):
-        scores = {alphabet[doc]: float(5 - place) for place, doc in enumerate(order)}
-        plain.append({"q": scores})
-        assert seed < 3
-    lists = [run["q"] for run in plain]
-    assert all(votes(lists, *pair) for pair in itertools.combinations(alphabet, 2))
-    theirs = fused_by_ranx([ranx.Run(run) for run in plain], "condorcet", None, {})
-    assert heldout.fuse(plain, "condorcet").to_dict() == theirs

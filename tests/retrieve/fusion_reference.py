@@ -102,13 +102,3 @@ def fused_query(how, lists, norm=None, weights=None, k=60, phi=None):
 def _empty(norm, candidates):
     rest = Fraction(1, 2) + Fraction(1, 2 * len(candidates)) if norm == "borda" else None
     return dict.fromkeys(candidates, rest)
-
-
-def votes(lists, first, second):
-    """How many more lists rank `first` above `second` than the opposite."""
-    total = 0
-    for one in lists:
-        order = in_order(one)
-        places = [order.index(doc) if doc in one else math.inf for doc in (first, second)]
-        total += (places[0] < places[1]) - (places[0] > places[1])
-    return total

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from heldout.retrieve.kernels import search as kernel
 from heldout.retrieve.models import FRACTION, LIKELIHOOD, MODELS, Model, grid
 from heldout.retrieve.rank import JudgedDocuments, rank
 from heldout.retrieve.search import search_numbers
-from heldout.retrieve.sides import Side, held_out_side, seen_side, unseen_side, whole_side
+from heldout.retrieve.sides import Side, held_out_side, seen_side, whole_side
 from heldout.retrieve.statistics import Vocabulary
 
 BOUNDED = [name for name, form in MODELS.items() if form.kind != LIKELIHOOD]
@@ -111,10 +112,12 @@ def test_lengths_that_need_more_than_16_bits():
 
 
 def sides(index: Index, vocabulary: Vocabulary, folds: Any) -> list[Side]:
+    seen = seen_side(index, vocabulary, folds != 1)
+    unseen = np.where(folds == 1, 0, -1).astype(np.int32)
     return [
         whole_side(index, vocabulary),
-        seen_side(index, vocabulary, folds != 1),
-        unseen_side(index, vocabulary, folds != 1),
+        seen,
+        replace(seen, statistics=unseen, lists=np.zeros_like(folds), added=True),
         held_out_side(index, vocabulary, folds, 3),
         held_out_side(index, vocabulary, folds, 3, pooled=True),
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from reference_scores import Side, score
@@ -10,12 +12,12 @@ from heldout.data.collection import Collection
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.bootstrap import draw_documents, rank_bootstrap, rank_weighted
+from heldout.retrieve.bootstrap import rank_times
 from heldout.retrieve.index import Index
-from heldout.retrieve.models import MODELS, Model, grid, parse_model
+from heldout.retrieve.models import LIKELIHOOD, MODELS, Model, grid, parse_model
 from heldout.retrieve.rank import JudgedDocuments, rank
 from heldout.retrieve.search import search, search_numbers
-from heldout.retrieve.sides import held_out_side, seen_side, unseen_side, whole_side
+from heldout.retrieve.sides import held_out_side, seen_side, whole_side
 from heldout.retrieve.statistics import Vocabulary, cell_statistics, weighted_statistics
 
 SETTINGS = [
@@ -128,7 +130,9 @@ class TestAgainstFormulas:
         seen = np.arange(60) % 3 > 0
         model = Model.make(name, **parameters)
         found = rank(index, vocabulary, [[model]], seen_side(index, vocabulary, seen), k=60)
-        unseen = rank(index, vocabulary, [[model]], unseen_side(index, vocabulary, seen), k=60)
+        known, zero = seen_side(index, vocabulary, seen), np.zeros(60, np.int32)
+        others = replace(known, statistics=np.where(seen, -1, zero), lists=zero, added=True)
+        unseen = rank(index, vocabulary, [[model]], others, k=60)
         side = Side(texts, seen.astype(int).tolist())
         for q, query in enumerate(QUERIES):
             numbers = np.flatnonzero(seen).tolist()
@@ -148,9 +152,14 @@ class TestAgainstFormulas:
     @pytest.mark.parametrize("which", ["seen", "unseen"])
     def test_bootstrap(self, index, vocabulary, texts, name, parameters, which):
         model = Model.make(name, **parameters)
-        weights = draw_documents(60, 3, seed=3)
-        found = rank_weighted(index, vocabulary, model, weights, k=70, side=which)
-        short = rank_weighted(index, vocabulary, model, weights, k=4, side=which)
+        if model.form.kind == LIKELIHOOD:
+            return  # ranked split by split
+        weights = np.random.default_rng(3).multinomial(60, [1 / 60] * 60, 3).T.astype(np.uint8)
+        known = weighted_statistics(index, vocabulary, weights, occurrences=False)
+        added = which == "unseen"
+        times = (weights == 0).astype(np.uint8) if added else weights
+        found = rank_times(index, vocabulary, model, known, times, added=added, k=70)
+        short = rank_times(index, vocabulary, model, known, times, added=added, k=4)
         for r in range(3):
             times = weights[:, r].astype(int)
             drawn = Side(texts, times.tolist())
@@ -234,11 +243,15 @@ class TestLanes:
 
     def test_threads_change_nothing(self, index, vocabulary, monkeypatch):
         side = whole_side(index, vocabulary)
+        weights = np.random.default_rng(1).multinomial(60, [1 / 60] * 60, 40).T.astype(np.uint8)
+        known = weighted_statistics(index, vocabulary, weights, occurrences=False)
         results = []
         for number in ("1", "2", "5"):
             monkeypatch.setenv("HELDOUT_THREADS", number)
             found = rank(index, vocabulary, [grid("ql-jm", lam=[0.2, 0.9])], side, k=20)
-            boot = rank_bootstrap(index, vocabulary, Model.make("bm25"), replicates=40, seed=1)
+            boot = rank_times(
+                index, vocabulary, Model.make("bm25"), known, weights, added=False, k=10
+            )
             results.append((found.scores.tobytes(), boot.documents.tobytes()))
         assert len(set(results)) == 1
 
@@ -279,16 +292,6 @@ class TestStatistics:
         train, weighted = parts.complement(), weighted_statistics(index, vocabulary, weights)
         for name in ("documents", "length", "df", "cf"):
             assert np.array_equal(getattr(train, name), getattr(weighted, name))
-
-    def test_every_replicate_draws_as_many_documents_as_there_are(self):
-        weights = draw_documents(1000, 50, seed=8)
-        assert (weights.sum(axis=0) == 1000).all()
-        left_out = (weights == 0).mean()
-        # (1 − 1/n)^n = .3677 is expected; the standard error over 50 replicates is below .002.
-        assert abs(left_out - (1 - 1 / 1000) ** 1000) < 0.006
-        assert abs(weights.var() - (1 - 1 / 1000)) < 0.03
-        assert not np.array_equal(weights, draw_documents(1000, 50, seed=9))
-        assert np.array_equal(weights[:, 20:30], draw_documents(1000, 10, seed=8, first=20))
 
 
 class TestModels:

@@ -52,7 +52,7 @@ def fuse(
         Two or more runs: `Run` objects, ``{query: {document: score}}``, frames or paths.
     how
         The method. Of ranks: ``rrf`` (reciprocal rank fusion), ``isr``, ``logisr``, ``bordafuse``,
-        ``condorcet``, ``rbc``. Of normalised scores: ``wsum``, ``combsum``, ``combmnz``,
+        ``rbc``. Of normalised scores: ``wsum``, ``combsum``, ``combmnz``,
         ``combmax``, ``combmin``, ``combanz``, ``combmed``.
     norm
         How scores are normalised per query: ``minmax`` (the default), ``max``, ``sum``, ``zscore``,
@@ -80,7 +80,7 @@ def fuse(
     -----
     Documents that a run lacks get 0 from it in ``rrf``, ``wsum``, ``combsum`` and ``rbc``; the
     other ``comb`` methods and ``isr`` count only the runs that have the document; Borda shares the
-    remaining points of a run among them; Condorcet ranks them below all that the run has.
+    remaining points of a run among them.
 
     References
     ----------
@@ -89,8 +89,7 @@ def fuse(
       rank learning methods.
     * Mourão, Martins & Magalhães (2015), Multimodal medical information retrieval with unsupervised
       rank fusion (ISR, log-ISR).
-    * Aslam & Montague (2001), Models for metasearch (Borda); Montague & Aslam (2002), Condorcet
-      fusion for improved retrieval.
+    * Aslam & Montague (2001), Models for metasearch (Borda).
     * Bailey, Moffat, Scholer & Thomas (2017), Retrieval consistency in the presence of query
       variations (RBC).
 
@@ -154,7 +153,7 @@ def _fuse_block(
     """Fuse some queries: how many documents each has, the documents, their scores."""
     joined = aligned.join(*block)
     docs, offsets = joined.entry_docs(), joined.entry_offsets
-    scores = fusion.scores(joined, fusion.table(joined), ties)
+    scores = fusion.scores(joined, fusion.table(joined))
     put_in_order(scores, offsets, docs, ties)
     counts = np.diff(offsets)
     if depth is not None and (counts > depth).any():

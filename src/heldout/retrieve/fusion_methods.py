@@ -21,7 +21,6 @@ from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ, SUM
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from heldout.data.run import TiePolicy
     from heldout.data.words import Floats
     from heldout.retrieve.contributions import Contributions
     from heldout.retrieve.joined import Joined
@@ -40,7 +39,6 @@ How = Literal[
     "isr",
     "logisr",
     "bordafuse",
-    "condorcet",
     "rbc",
 ]
 Norm = Literal["minmax", "max", "sum", "zscore", "rank", "borda", "none"]
@@ -88,7 +86,7 @@ def _rank_biased(ranks: Floats, fusion: Fusion) -> Floats:
 
 
 def _unused(ranks: Floats, fusion: Fusion) -> Floats:
-    """For methods that count points or votes: they need more than the rank."""
+    """For a method that counts points: it needs more than the rank."""
     del fusion
     return ranks
 
@@ -96,7 +94,6 @@ def _unused(ranks: Floats, fusion: Fusion) -> Floats:
 _ZERO: Final = "get 0 from the run"
 _HAVING: Final = "only runs that have them count"
 _SHARED: Final = "share the remaining points of the run"
-_BELOW: Final = "are ranked below all that the run has"
 
 METHODS: Final[dict[str, Method]] = {
     "rrf": Method(SUM, _reciprocal, ("k",), "Σ 1 / (k + rank)", _ZERO),
@@ -110,7 +107,6 @@ METHODS: Final[dict[str, Method]] = {
     "isr": Method(MNZ, _inverse_square, (), "n · Σ 1 / rank², n: runs that have it", _HAVING),
     "logisr": Method(LOGMNZ, _inverse_square, (), "log(n) · Σ 1 / rank²", _HAVING),
     "bordafuse": Method(SUM, _unused, (), "Borda count", _SHARED),
-    "condorcet": Method(SUM, _unused, (), "sorted by majority of the runs", _BELOW),
     "rbc": Method(SUM, _rank_biased, ("phi",), "Σ (1 − phi) · phi^(rank − 1)", _ZERO),
 }
 """Fusion methods by name."""
@@ -203,23 +199,17 @@ class Fusion:
             return normalise(str(self.norm), joined)
         return worth(joined.ranks().astype(np.float64), self), no_absent(joined)
 
-    def scores(self, joined: Joined, table: Floats, ties: TiePolicy = "docid-desc") -> Floats:
+    def scores(self, joined: Joined, table: Floats) -> Floats:
         """The fused score of each entry.
 
         Parameters
         ----------
         table
             What `table` has made of the same.
-        ties
-            Which of two documents with equal votes comes first, for Condorcet.
         """
-        from heldout.retrieve.kernels.fusion import add, combine, majority
+        from heldout.retrieve.kernels.fusion import add, combine
 
         scores = np.empty(len(joined))
-        if self.how == "condorcet":
-            order = joined.in_id_order(ties)
-            majority(joined.row_of, joined.entry_offsets, order, scores)
-            return scores
         runs = table.shape[1]
         weights = np.ones(runs) if self.weights is None else np.array(self.weights)
         if self.method.combination == SUM:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels, Run, TiePolicy
+    from heldout.data.run import Qrels, Run
     from heldout.data.words import Floats, Ints
 
     Numbers = NDArray[np.int32]
@@ -163,15 +163,6 @@ class Joined:
         counts = self.counts.ravel()
         starts = np.cumsum(counts) - counts
         return np.arange(1, len(self.scores) + 1) - np.repeat(starts, counts)
-
-    def in_id_order(self, ties: TiePolicy) -> Numbers:
-        """The entries of each query in the order of their ids, or as they are for ``input``."""
-        entries = np.arange(len(self))
-        if ties != "input":
-            counts = np.diff(self.entry_offsets)
-            query = np.repeat(np.arange(len(counts)), counts)
-            entries = self.entry_docs().order(entries, query, descending=ties == "docid-desc")
-        return entries.astype(np.int32)
 
     def split_last(self) -> tuple[Joined, Looked]:
         """Take the last list out: what it alone has is no entry, the rest is looked up."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int32]
 
-__all__ = ["Side", "held_out_side", "seen_side", "unseen_side", "whole_side"]
+__all__ = ["Side", "held_out_side", "seen_side", "whole_side"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +81,3 @@ def held_out_side(
     known = cell_statistics(index, vocabulary, folds, number).complement()
     lists = np.zeros_like(folds) if pooled else np.maximum(folds, 0)
     return Side(folds, lists, 1 if pooled else number, known, added=True, relative=pooled)
-
-
-def unseen_side(index: Index, vocabulary: Vocabulary, seen: NDArray[np.bool_]) -> Side:
-    """Return the side of the held-out documents, each scored as if added to the training data."""
-    cells = np.where(seen, 0, -1).astype(np.int32)
-    known = cell_statistics(index, vocabulary, cells, 1)
-    ranked = np.where(seen, -1, 0).astype(np.int32)
-    return Side(ranked, np.zeros_like(cells), 1, known, added=True)

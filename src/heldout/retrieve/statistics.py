@@ -187,7 +187,6 @@ def weighted_statistics(
     weights: NDArray[np.uint8],
     *,
     occurrences: bool = True,
-    documents: bool = True,
 ) -> TermStatistics:
     """Compute the statistics of documents with multiplicities.
 
@@ -195,12 +194,11 @@ def weighted_statistics(
     ----------
     weights
         Documents × replicates: how often each training set contains each document.
-    occurrences, documents
-        Whether cf and df are needed; the other stays 0.
+    occurrences
+        Whether cf is needed; else it stays 0.
     """
     from heldout.retrieve.kernels.counting import count_weighted, sum_weights
 
-    kinds = [kind for kind, wanted in ((True, occurrences), (False, documents)) if wanted]
     replicates = weights.shape[1]
     postings = vocabulary.postings(index)
     df, cf = np.zeros((2, len(vocabulary), replicates), np.int32)
@@ -208,7 +206,7 @@ def weighted_statistics(
     def count(kind: bool, some: tuple[int, int]) -> None:
         count_weighted(*some, postings, weights, df, cf, kind)
 
-    for kind in kinds:
+    for kind in (True, False) if occurrences else (False,):
         run_stretches(partial(count, kind), len(vocabulary))
     number, length = np.zeros((2, replicates))
     sum_weights(weights, np.asarray(index.lengths), number, length)

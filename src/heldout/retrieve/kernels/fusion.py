@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.compiled import kernel, part
+from heldout.compiled import kernel
 from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Numbers = NDArray[np.int32]
     Words = NDArray[np.uint64]
 
-__all__ = ["add", "best", "combine", "join", "majority", "ranks", "spread"]
+__all__ = ["add", "best", "combine", "join", "ranks", "spread"]
 
 _EMPTY: Final = -1
 
@@ -165,60 +165,6 @@ def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
         elif how == MED:
             total = middle
         scores[entry] = total
-
-
-@part
-def _preferred(row_of: Numbers, one: int, other: int) -> bool:
-    """Return whether more runs rank `other` above `one` than the opposite.
-
-    Rows of a run are in the order of rank; a run that lacks both has no vote.
-    """
-    votes = 0
-    for r in range(row_of.shape[1]):
-        mine, its = row_of[one, r], row_of[other, r]
-        if its >= 0 and (mine < 0 or its < mine):
-            votes += 1
-        elif mine >= 0 and (its < 0 or mine < its):
-            votes -= 1
-    return votes > 0
-
-
-@kernel
-def majority(row_of: Numbers, entry_offsets: Ints, order: Numbers, scores: Floats) -> None:
-    """Sort the entries of each query by majority vote.
-
-    Merge sort: of two neighbours in the result, no majority prefers the second, even where the
-    majorities form a cycle.
-
-    Parameters
-    ----------
-    row_of, entry_offsets
-        As from `join`.
-    order
-        The entries of each query, in the order that decides where votes are equal.
-    scores
-        Receives a score for each entry: 1 for the last of a query, 2 for the one before it, …
-    """
-    other = np.empty_like(order)
-    for q in range(len(entry_offsets) - 1):
-        begin, end = entry_offsets[q], entry_offsets[q + 1]
-        width = 1
-        while width < end - begin:
-            for low in range(begin, end, 2 * width):
-                middle, high = min(low + width, end), min(low + 2 * width, end)
-                i, j = low, middle
-                for at in range(low, high):
-                    right = j < high and (i >= middle or _preferred(row_of, order[i], order[j]))
-                    if right:
-                        other[at] = order[j]
-                        j += 1
-                    else:
-                        other[at] = order[i]
-                        i += 1
-            order[begin:end] = other[begin:end]
-            width *= 2
-        for at in range(begin, end):
-            scores[order[at]] = end - at
 
 
 @kernel

@@ -10,7 +10,6 @@ list can change any more; the result is the same as that of scoring all of them.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,9 +20,9 @@ from heldout.retrieve.kernels.lists import better, sort_ranked
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Ints, Postings, Queries
+    from heldout.retrieve.kernels.scoring import Floats, Postings, Queries
 
-__all__ = ["Replicates", "draw", "rank_replicates"]
+__all__ = ["Replicates", "rank_replicates"]
 
 _SLACK = 1e-9
 """Slack: bounds are summed in another order than scores, and must not be too small by rounding."""
@@ -33,8 +32,8 @@ class Replicates(NamedTuple):
     """Replicates of the documents, and a model with one parameter setting.
 
     `times` (documents × replicates) is how often a document is listed, `terms` (terms × replicates)
-    the idf of a sum or the counts of a likelihood, `documents` and `totals` the number and total
-    length of the training documents.
+    the weights of the terms, `documents` and `totals` the number and total length of the training
+    documents.
     """
 
     kind: int
@@ -46,52 +45,7 @@ class Replicates(NamedTuple):
     values: Floats
     table: Floats
     lengths: NDArray[np.int32]
-    distinct: NDArray[np.int32]
     order: NDArray[np.int32]
-
-
-_TOGETHER = 16
-"""Replicates drawn before they are written, so that each cache line is touched once."""
-
-
-@kernel
-def draw(first: int, last: int, seed: int, offset: int, weights: NDArray[np.uint8]) -> None:
-    """Draw as many documents as there are, with replacement, for columns `first` to `last`.
-
-    Column 0 is replicate number `offset`. Each replicate has its own random stream (splitmix64, two
-    draws per number), so that the order of work does not matter.
-    """
-    n = len(weights)
-    size = np.uint64(n)
-    half = np.uint64(32)
-    mask = np.uint64(0xFFFFFFFF)
-    unfair = (np.uint64(1 << 32) - size) % size  # Lemire: smaller draws are rejected
-    times = np.empty((_TOGETHER, n), np.uint8)
-    for low in range(first, last, _TOGETHER):
-        high = min(low + _TOGETHER, last)
-        for r in range(low, high):
-            j = r - low
-            for d in range(n):
-                times[j, d] = 0
-            state = np.uint64(seed) + np.uint64(r + offset) * np.uint64(0xD1342543DE82EF95)
-            left = n
-            while left > 0:
-                state += np.uint64(0x9E3779B97F4A7C15)
-                x = state
-                x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-                x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-                x ^= x >> np.uint64(31)
-                wide = (x >> half) * size
-                if (wide & mask) >= unfair:
-                    times[j, wide >> half] += np.uint8(1)
-                    left -= 1
-                wide = (x & mask) * size
-                if left > 0 and (wide & mask) >= unfair:
-                    times[j, wide >> half] += np.uint8(1)
-                    left -= 1
-        for d in range(n):
-            for j in range(high - low):
-                weights[d, low + j] = times[j, d]
 
 
 @part
@@ -127,32 +81,22 @@ def _gather(
 @part
 def _bound(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
-    most: Floats, shortest: float, longest: float, fewest: float, data: Replicates,
+    most: Floats, longest: float, fewest: float, data: Replicates,
 ) -> float:  # fmt: skip
     """Return an upper bound of the score of a document in any replicate.
 
-    `most` is the largest weight (or count) of each term, `shortest` and `longest` the lengths of
-    the training documents, `fewest` their smallest number.
+    `most` is the largest weight of each term, `longest` the largest total length of the training
+    documents, `fewest` their smallest number.
     """
     values, added = data.values, data.added
     length = float(data.lengths[d])
     ratio = length * (fewest + added) / max(longest + added * length, 1.0)
-    size = length + values[2]
-    share = 0.0
-    if data.kind == 2:
-        share = values[1] + (values[2] + values[3] * float(data.distinct[d])) / size
     bound = 0.0
     for row in range(begin, end):
         j = row - begin
         x = float(counts[y, j])
         count = queries.weights[row]
-        if data.kind == 2:
-            known = most[j] + added * x
-            if known > 0:
-                seen = values[0] * max(x - values[3], 0.0) / size
-                chance = min(known / (shortest + added * length), 1.0)
-                bound += count * math.log(seen + share * chance)
-        elif x > 0:
+        if x > 0:
             if data.kind == 0:
                 part = values[0] * x / (x + (values[1] + values[2] * ratio))
             else:
@@ -164,11 +108,11 @@ def _bound(
 
 
 @part
-def _score_sum(
+def _score(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
     data: Replicates, norms: Floats, scores: Floats,
 ) -> None:  # fmt: skip
-    """Score one document in all replicates by a sum over terms."""
+    """Score one document in all replicates."""
     values = data.values
     length = float(data.lengths[d])
     replicates = len(scores)
@@ -194,29 +138,6 @@ def _score_sum(
                 above = values[0] * x + values[3] + values[4] * norms[r]
                 below = values[5] * x + values[1] + values[2] * norms[r]
                 scores[r] += count * data.terms[term, r] * (above / below + values[6])
-
-
-@part
-def _score_likelihood(
-    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
-    data: Replicates, scores: Floats,
-) -> None:  # fmt: skip
-    """Score one document in all replicates by the log-likelihood of the query."""
-    values = data.values
-    length, distinct = float(data.lengths[d]), float(data.distinct[d])
-    size = length + values[2]
-    share = values[1] + (values[2] + values[3] * distinct) / size
-    for r in range(len(scores)):
-        scores[r] = 0.0
-    for row in range(begin, end):
-        term, count = queries.terms[row], queries.weights[row]
-        x = float(counts[y, row - begin])
-        seen = values[0] * max(x - values[3], 0.0) / size
-        for r in range(len(scores)):
-            known = data.terms[term, r]
-            if known + data.added * x > 0:
-                background = (known + data.added * x) / (data.totals[r] + data.added * length)
-                scores[r] += count * math.log(seen + share * background)
 
 
 @part
@@ -261,12 +182,10 @@ def rank_replicates(
     data: Replicates,
     top_docs: NDArray[np.int32],
     top_scores: Floats,
-    scored: Ints,
 ) -> None:
     """Find the best documents of each replicate for the queries `first` to `last`.
 
-    A document drawn twice appears twice in the list. `scored` counts the documents that had to be
-    scored.
+    A document drawn twice appears twice in the list.
     """
     n, replicates = data.times.shape
     longest, widest = 0, 0
@@ -287,10 +206,9 @@ def rank_replicates(
     scores = np.empty(replicates)
     norms = np.empty(replicates)
     least = np.empty(replicates)
-    long, short, fewest = 0.0, np.inf, np.inf
+    long, fewest = 0.0, np.inf
     for r in range(replicates):
         long = max(long, data.totals[r])
-        short = min(short, data.totals[r])
         fewest = min(fewest, data.documents[r])
     for q in range(first, last):
         begin, end = queries.offsets[q], queries.offsets[q + 1]
@@ -300,9 +218,7 @@ def rank_replicates(
             for r in range(replicates):
                 most[row - begin] = max(most[row - begin], data.terms[queries.terms[row], r])
         for y in range(found):
-            bounds[y] = _bound(
-                y, numbers[y], begin, end, counts, queries, most, short, long, fewest, data
-            )
+            bounds[y] = _bound(y, numbers[y], begin, end, counts, queries, most, long, fewest, data)
             turn[y] = y
         sort_ranked(
             turn, bounds, numbers, found, found
@@ -318,9 +234,5 @@ def rank_replicates(
                     break
             y = turn[step]
             d = numbers[y]
-            scored[q] += 1
-            if data.kind == 2:
-                _score_likelihood(y, d, begin, end, counts, queries, data, scores)
-            else:
-                _score_sum(y, d, begin, end, counts, queries, data, norms, scores)
+            _score(y, d, begin, end, counts, queries, data, norms, scores)
             _insert(q, d, scores, data, least, top_docs, top_scores)
