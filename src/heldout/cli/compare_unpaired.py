@@ -20,7 +20,6 @@ _NOT_HERE: Final = {
     "test_share": "--test-share",
     "tuned": "--tuned",
     "ledger": "--ledger",
-    "html": "--html",
     "output": "-o",
 }
 

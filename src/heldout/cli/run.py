@@ -252,7 +252,6 @@ def _run(options: argparse.Namespace) -> int:
             results,
             terminal=sys.stdout.isatty(),
             full=options.full,
-            explain=options.explain,
             quiet=options.quiet,
         )
     if options.scores is not None:
