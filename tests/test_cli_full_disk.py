@@ -67,7 +67,7 @@ WRITES = {
     "eval -o": ["eval", *RUNS, "-o"],
     "eval parquet": ["eval", *RUNS, "--format", "parquet", "-o"],
     "compare -o": ["compare", *RUNS, "-o"],
-    "compare --html": ["compare", *RUNS, "--quiet", "--html"],
+    "compare html": ["compare", *RUNS, "--quiet", "--format", "html", "-o"],
     "compare --ledger": ["compare", *RUNS, "--ledger"],
     "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
     "collection show -o": ["collection", "show", "data", "-o"],

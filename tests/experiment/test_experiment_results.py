@@ -141,9 +141,9 @@ def test_the_question_about_other_queries_is_answered_on_request_alone():
     results = Experiment(by="document", **settings).run()
     assert "on new documents" in results_text(results)
     assert "for new queries on these documents" not in results_text(results)
-    assert "for new queries on these documents" in results_text(results, explain=True)
+    assert "for new queries on these documents" in results_text(results, full=True)
     by_query = Experiment(**settings).run()
-    assert "for new queries on these documents" not in results_text(by_query, explain=True)
+    assert "for new queries on these documents" not in results_text(by_query, full=True)
     assert "tun" not in results_text(by_query)  # nothing was tuned
 
 

@@ -270,7 +270,8 @@ def test_the_command_prints_what_python_finds(judged, runs, capsys):
 def test_files_and_a_page(files, capsys):
     judgements = ["agree", "human.qrels", "kind.qrels"]
     main([*judgements, "-o", "out.tex"])
-    main([*judgements, "--runs", *RUNS, "-o", "a.json", "--html", "page.html"])
+    for name in ("a.json", "page.html"):
+        main([*judgements, "--runs", *RUNS, "-o", name])
     assert capsys.readouterr().out == ""
     assert "\\toprule" in (files / "out.tex").read_text()
     page = (files / "page.html").read_text()

@@ -76,10 +76,9 @@ def test_differences_to_the_best_are_negative_whatever_the_order_of_a_pair():
     assert all(row[5].startswith("-") for row in rows)
 
 
-def test_pairs_and_sentences_come_on_request():
-    found = compare(systems(4), correction="holm")
-    assert len(lines(found, pairs=True)) == len(lines(found)) + 8
-    assert "after holm" in claims_text(found, "table", full=False, explain=True)
+def test_sentences_and_the_analysis_of_variance_are_in_the_full_text():
+    assert "after holm" in claims_text(compare(systems(4), correction="holm"), "table")
+    assert "sum of squares" in claims_text(compare(systems(4), correction="tukey"), "table")
 
 
 def test_long_names_lose_their_middle():
@@ -93,12 +92,12 @@ def test_long_names_lose_their_middle():
 @pytest.mark.parametrize("baseline", [None, "system-number-0"])
 def test_a_paper_table_marks_what_is_better(baseline):
     found = compare(systems(4, gap=0.2), correction="holm", baseline=baseline)
-    text = paper_table([found, found], "md")
+    text = paper_table([found, found])
     last = next(line for line in text.splitlines() if "system-number-3" in line)
-    best = f"**{found.systems[3].mean.estimate:.4f}**"
-    mark = "abc" if baseline is None else "†"
-    assert last.count(f"{best}<sup>{mark}</sup>") == 2
-    assert "Holm's method, two-sided, p < 0.05, 30 queries" in text
+    best = rf"\textbf{{{found.systems[3].mean.estimate:.4f}}}"
+    mark = "abc" if baseline is None else r"\dagger"
+    assert last.count(f"{best}$^{{{mark}}}$") == 2
+    assert "Holm's method, two-sided, p " in text
     assert paper_table([found]).count(r"\\") == 5
 
 

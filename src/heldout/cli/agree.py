@@ -68,11 +68,9 @@ def add_agree(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add_level(parser)
     add_seed(parser)
     add_output(parser, TABLE_FORMATS, auto="table")
-    output = group(parser, "output")
-    output.add_argument(
+    group(parser, "output").add_argument(
         "--full", action="store_true", help="print all intervals and confusion matrices"
     )
-    output.add_argument("--html", metavar="FILE", help="also write an HTML report")
     add_quiet(parser)
     parser.set_defaults(run=_agree)
 
@@ -84,27 +82,19 @@ def _agree(options: argparse.Namespace) -> int:
     if options.measure and not options.ranked:
         raise InputError("-m goes with --runs: agreement of judgements needs no measure")
     options.format = output_format(options.format, options.output, TABLE_FORMATS, "table")
-    pages = _pages(options)
+    if options.format == "html":
+        from heldout.cli.report import check_page
+
+        if options.output is None:
+            raise InputError("an HTML report needs a file: name it with -o FILE")
+        check_page(options.output)
     refuse_same_file([*options.files, *(options.ranked or ())])
     agreement = _computed(options, human, machines)
-    if options.format != "html":
+    if options.format == "html":
+        _write(agreement, options, options.output)
+    else:
         _print(agreement, options)
-    for page in pages:
-        _write(agreement, options, page)
     return 0
-
-
-def _pages(options: argparse.Namespace) -> list[str]:
-    """The pages to write: beside the result (``--html``), or as the result (``-o page.html``)."""
-    from heldout.cli.report import check_page
-
-    if options.format == "html" and options.output is None:
-        raise InputError("an HTML report needs a file: name it with -o FILE")
-    wanted = [options.html, options.output if options.format == "html" else None]
-    pages = [page for page in dict.fromkeys(wanted) if page is not None]
-    for page in pages:
-        check_page(page)
-    return pages
 
 
 def _computed(options: argparse.Namespace, human: str, machines: list[str]) -> Agreement:

@@ -118,16 +118,8 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     )
     add_output(parser, FORMATS, auto="table")
     add_detail(parser)
-    output = group(parser, "output")
-    output.add_argument("--pairs", action="store_true", help="print a table of all pairs")
-    output.add_argument(
-        "--paper",
-        action="store_true",
-        help="with --format latex or md: one table of systems by measures, the best in bold",
-    )
     add_quiet(parser, "print the result and the verdict of the gate only, no notes")
-    output.add_argument("--html", metavar="FILE", help="also write an HTML report")
-    output.add_argument(
+    group(parser, "output").add_argument(
         "--collection", metavar="NAME", help="with an HTML report: collection with the texts"
     )
     parser.set_defaults(run=_compare)
@@ -138,9 +130,7 @@ def _compare(options: argparse.Namespace) -> int:
     options.format = output_format(options.format, options.output, FORMATS, "table")
     if options.format == "junit" and not options.gate:
         raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
-    if options.paper and options.format not in {"latex", "md"}:
-        raise InputError("--paper goes with --format latex or md (-o FILE.tex or FILE.md)")
-    pages = _pages(options)
+    _check_page(options)
     options.task = _task(options)
     signatures: list[str] = []
     several = [notes_in_options(one, options) for one in _comparisons(options, signatures)]
@@ -157,10 +147,10 @@ def _compare(options: argparse.Namespace) -> int:
         nameless=nameless,
         shown=options.format != "html",
     )
-    if pages:
+    if options.format == "html":
         from heldout.cli.compare_page import write_comparison
 
-        write_comparison(several, options, pages)
+        write_comparison(several, options)
     return code
 
 
@@ -184,22 +174,15 @@ def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Com
     return _texts(options, signatures) if options.task == "text" else _predictions(options)
 
 
-def _pages(options: argparse.Namespace) -> list[str]:
-    """The pages to write: beside the result (``--html``), or as the result (``-o page.html``)."""
-    wanted = [options.html]
+def _check_page(options: argparse.Namespace) -> None:
     if options.format == "html":
         if options.output is None:
             raise InputError("an HTML report needs a file: name it with -o FILE")
-        wanted.append(options.output)
-    pages = [page for page in dict.fromkeys(wanted) if page is not None]
-    if options.collection is not None and not pages:
-        raise InputError("--collection goes with an HTML report (-o FILE.html)")
-    if pages:
         from heldout.cli.report import check_page
 
-        for page in pages:
-            check_page(page)
-    return pages
+        check_page(options.output)
+    elif options.collection is not None:
+        raise InputError("--collection goes with an HTML report (-o FILE.html)")
 
 
 _OF_PREDICTIONS: Final = {

@@ -15,9 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["write_comparison"]
 
 
-def write_comparison(
-    comparisons: Sequence[Comparison], options: argparse.Namespace, paths: Sequence[str]
-) -> None:
+def write_comparison(comparisons: Sequence[Comparison], options: argparse.Namespace) -> None:
     """Write a page of what was compared.
 
     Parameters
@@ -26,8 +24,6 @@ def write_comparison(
         One per measure.
     options
         Of the command ``compare``.
-    paths
-        The files to write.
     """
     from heldout.cli.report import this_command
     from heldout.report.page.answer import question
@@ -43,11 +39,9 @@ def write_comparison(
         **behind,
     )
     title = question(named[0].scores.systems, "")
-    page = render_page(title, [part], made=[("command", this_command())])
-    for path in paths:
-        write_page(path, page)
-        if not options.quiet:
-            sys.stderr.write(f"Open {path} in a browser.\n")
+    write_page(options.output, render_page(title, [part], made=[("command", this_command())]))
+    if not options.quiet:
+        sys.stderr.write(f"Open {options.output} in a browser.\n")
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:

@@ -325,10 +325,10 @@ def _text(
         return gates_junit([result for found in gates for result in found])
     if options.format in {"csv", "parquet"}:
         claims = [claims_csv(comparisons)]
-    elif options.paper:
+    elif options.format == "latex":
         from heldout.report.paper import paper_table
 
-        claims = [paper_table(comparisons, options.format)]
+        claims = [paper_table(comparisons)]
     else:
         terminal = options.output is None and sys.stdout.isatty()
         claims = claims_texts(
@@ -337,8 +337,6 @@ def _text(
             terminal=terminal,
             known=[note for one in comparisons for note in one.warnings] if options.quiet else (),
             full=options.full or (terminal and terminal_width() >= _WIDE),
-            pairs=options.pairs,
-            explain=options.explain,
         )
         claims += _agreement(comparisons, options.format)
     verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []

@@ -90,10 +90,12 @@ def add_quiet(
 
 
 def add_detail(parser: argparse.ArgumentParser) -> None:
-    """Add ``--full`` and ``--explain``."""
-    add = group(parser, OUTPUT).add_argument
-    add("--full", action="store_true", help="print all columns (default on a wide terminal)")
-    add("--explain", action="store_true", help="say what the numbers mean and how they were made")
+    """Add ``--full``."""
+    group(parser, OUTPUT).add_argument(
+        "--full",
+        action="store_true",
+        help="print all columns and pairs, what they mean and how they were made",
+    )
 
 
 # Analysis

@@ -243,7 +243,6 @@ def _run(options: argparse.Namespace) -> int:
             results,
             terminal=sys.stdout.isatty(),
             full=options.full,
-            explain=options.explain,
             quiet=options.quiet,
         )
     (emit if options.json else show)(text)

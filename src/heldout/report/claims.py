@@ -22,7 +22,7 @@ from heldout.report.claim_words import (
 )
 from heldout.report.machine import comparison_estimates, machine_dict
 from heldout.report.order_agreement import agreement_records
-from heldout.report.short_claims import pairs_table, short_text, systems_table, wrapped
+from heldout.report.short_claims import anova_table, has_anova, short_text, systems_table
 from heldout.report.tables import (
     Table,
     note_lines,
@@ -151,14 +151,12 @@ def claims_texts(
     terminal: bool = False,
     known: Iterable[Note] = (),
     full: bool = True,
-    pairs: bool = False,
-    explain: bool = False,
 ) -> list[str]:
     """The text of each comparison; a note that an earlier one has is not repeated.
 
     Parameters
     ----------
-    comparisons, kind, terminal, full, pairs, explain
+    comparisons, kind, terminal, full
         As for `claims_text`.
     known
         Notes that the same output has shown before.
@@ -173,8 +171,6 @@ def claims_texts(
                 terminal=terminal,
                 known=shown,
                 full=full,
-                pairs=pairs,
-                explain=explain,
             )
         )
         shown.update(one.warnings)
@@ -188,8 +184,6 @@ def claims_text(
     terminal: bool = False,
     known: Collection[Note] = (),
     full: bool = True,
-    pairs: bool = False,
-    explain: bool = False,
 ) -> str:
     """A comparison for people; CSV and JSON are for programs.
 
@@ -206,37 +200,31 @@ def claims_text(
     full
         Whether all columns are shown, or, of ``table`` and ``md``, a few lines with the answer
         first.
-    pairs
-        Of the few lines: add a table of all pairs.
-    explain
-        Of the few lines: add a sentence for each claim, and why this analysis was made.
     """
     shown = comparison if kind == "tsv" else readable(comparison)
     if kind == "table" and not full:
         width = shutil.get_terminal_size().columns if terminal else None
-        text = short_text(comparison, pairs=pairs, known=known, width=width)
-        if not explain:
-            return text
-        return text + "\n" + wrapped([*sentences(shown), *analysis_lines(comparison)], width)
+        return short_text(comparison, known=known, width=width)
     if kind == "md" and not full:
-        return _short_markdown(comparison, known, pairs=pairs)
-    text = tables_text(claim_tables(shown), kind, terminal=terminal)
+        return _short_markdown(comparison, known)
+    tables = claim_tables(shown)
+    if kind == "table" and has_anova(comparison):
+        tables.append(anova_table(comparison))
+    text = tables_text(tables, kind, terminal=terminal)
     gap = {"table": "\n", "md": "\n"}.get(kind, "")
     lines = [*_not_shown(comparison, shown), *_prose(shown, known)]
     return text + gap + notes_text(lines, kind)
 
 
-def _short_markdown(comparison: Comparison, known: Collection[Note], *, pairs: bool) -> str:
+def _short_markdown(comparison: Comparison, known: Collection[Note]) -> str:
     """The verdict, one table and the test, for the summary of a pull request."""
     many = len(comparison.claims) > 1
     said = verdict_of_many(comparison) if many else verdict(comparison, comparison.claims[0])
-    tables = [systems_table(comparison)]
-    tables += [pairs_table(comparison)] if pairs and many else []
     notes = [note for note in comparison.warnings if note not in known]
     return (
         notes_text([f"{said}."], "md")
         + "\n"
-        + tables_text(tables, "md")
+        + tables_text([systems_table(comparison)], "md")
         + "\n"
         + notes_text([tests_line(comparison), *note_lines(notes)], "md")
     )

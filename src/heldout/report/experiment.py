@@ -87,25 +87,15 @@ def result_tables(results: Results) -> list[Table]:
     return tables(results)
 
 
-def result_sentences(
-    results: Results, *, explain: bool = False, full: bool = False
-) -> tuple[str, ...]:
-    """Return what the numbers mean.
-
-    Parameters
-    ----------
-    explain
-        Say it at length.
-    full
-        List the parameters that each split of an estimator selected.
-    """
+def result_sentences(results: Results, *, full: bool = False) -> tuple[str, ...]:
+    """Return what the numbers mean; `full`: at length, with the parameters of each split."""
     if results.task == "ranking":
         from heldout.report.ranking_results import ranking_sentences
 
-        return tuple(ranking_sentences(results, explain=explain))
+        return tuple(ranking_sentences(results, full=full))
     from heldout.report.prediction_results import prediction_sentences
 
-    return tuple(prediction_sentences(results, explain=explain, full=full))
+    return tuple(prediction_sentences(results, full=full))
 
 
 def results_text(
@@ -113,7 +103,6 @@ def results_text(
     *,
     terminal: bool = False,
     full: bool = False,
-    explain: bool = False,
     quiet: bool = False,
 ) -> str:
     """The estimates, which system is better, and what to know about it.
@@ -125,11 +114,9 @@ def results_text(
     terminal
         Whether a terminal shows it, which has a width.
     full
-        Show all columns of the comparisons, and the parameters that each split of an estimator
-        selected.
-    explain
-        Say what the numbers mean, how they were made, and, of document folds, compare the systems
-        over queries, too.
+        Show all columns of the comparisons, the parameters that each split of an estimator
+        selected, what the numbers mean and how they were made, and, of document folds, compare the
+        systems over queries, too.
     quiet
         Leave out notes and warnings.
     """
@@ -137,13 +124,13 @@ def results_text(
     compared, refused = comparisons(results)
     notes = distinct([*results.notes, *refused])
     parts = [aligned(one, width) for one in result_tables(results)]
-    meanings = result_sentences(results, explain=explain, full=full)
+    meanings = result_sentences(results, full=full)
     answers = [*_answers(results, compared), *meanings]
     parts.append(wrapped([*answers, *([] if quiet else note_lines(notes))], width))
-    if quiet and not (full or explain):
+    if quiet and not full:
         return "\n".join(parts)
-    if full or explain:
-        parts += _compared(results, compared, notes, terminal=terminal, full=full)
+    if full:
+        parts += _compared(results, compared, notes, terminal=terminal)
     else:
         shown = [note for one in compared for note in one.warnings if note not in set(notes)]
         parts[-1] += wrapped(note_lines(shown), width)
@@ -182,10 +169,9 @@ def _compared(
     known: Sequence[Note],
     *,
     terminal: bool,
-    full: bool,
 ) -> list[str]:
     """The comparisons, each with its heading."""
-    texts = claims_texts(several, "table", terminal=terminal, known=known, full=full, explain=True)
+    texts = claims_texts(several, "table", terminal=terminal, known=known)
     # The unit of the tests is the query, whatever the estimates above are for.
     documents = results.manifest["settings"]["by"] in {"document", "both"}
     drawn = ", for new queries on these documents" if documents else ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
 from heldout.report.claim_words import correction_words
-from heldout.report.tables import escape_latex, escape_markdown, plain_text
+from heldout.report.tables import escape_latex, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,37 +16,31 @@ if TYPE_CHECKING:
 
 __all__ = ["paper_table"]
 
-_DAGGER: Final = {"latex": r"\dagger", "md": "†"}
 
-
-def paper_table(comparisons: Sequence[Comparison], kind: Literal["latex", "md"] = "latex") -> str:
-    r"""Write comparisons of the same systems as one table.
+def paper_table(comparisons: Sequence[Comparison]) -> str:
+    r"""Write comparisons of the same systems as one table in LaTeX.
 
     A superscript names the systems that a score is significantly better than; in comparisons with
-    a baseline a dagger marks scores that differ significantly from it. LaTeX needs the package
+    a baseline a dagger marks scores that differ significantly from it. It needs the package
     ``booktabs``.
 
     Parameters
     ----------
     comparisons
         One per measure.
-    kind
-        LaTeX or Markdown.
 
     Examples
     --------
     >>> import heldout
     >>> runs = {"A": [0.2, 0.3, 0.1, 0.4, 0.2, 0.3], "B": [0.5, 0.6, 0.3, 0.7, 0.6, 0.5]}
     >>> found = heldout.compare(heldout.Scores.of(runs, "AP"))
-    >>> print("\n".join(paper_table([found], "md").splitlines()[:4]))
-    | system | AP |
-    | --- | ---: |
-    | A | 0.2500 |
-    | B | **0.5333**<sup>†</sup> |
+    >>> print("\n".join(paper_table([found]).splitlines()[8:10]))
+    A & 0.2500 \\
+    B & \textbf{0.5333}$^{\dagger}$ \\
     """
     systems = _systems(comparisons)
     labels = _labels(len(systems)) if comparisons[0].baseline is None else [""] * len(systems)
-    columns = [_column(one, labels, kind) for one in comparisons]
+    columns = [_column(one, labels) for one in comparisons]
     measures = [plain_text(one.scores.measure) for one in comparisons]
     rows = [
         [label, plain_text(name), *(column[at] for column in columns)]
@@ -55,8 +49,7 @@ def paper_table(comparisons: Sequence[Comparison], kind: Literal["latex", "md"] 
     if comparisons[0].baseline is not None:
         rows = [row[1:] for row in rows]
     texts = len(rows[0]) - len(measures)
-    write = _latex if kind == "latex" else _markdown
-    return write(["", "system"][2 - texts :], measures, rows, _caption(comparisons))
+    return _latex(["", "system"][2 - texts :], measures, rows, _caption(comparisons))
 
 
 def _systems(comparisons: Sequence[Comparison]) -> tuple[str, ...]:
@@ -73,7 +66,7 @@ def _labels(count: int) -> list[str]:
     return [str(number) for number in range(1, count + 1)]
 
 
-def _column(comparison: Comparison, labels: Sequence[str], kind: str) -> list[str]:
+def _column(comparison: Comparison, labels: Sequence[str]) -> list[str]:
     """The cells of one measure, in the order of the systems."""
     names = comparison.scores.systems
     means = [row.mean.estimate for row in comparison.systems]
@@ -84,14 +77,14 @@ def _column(comparison: Comparison, labels: Sequence[str], kind: str) -> list[st
         if claim.adjusted > comparison.alpha:
             continue
         if comparison.baseline is not None:
-            marks[claim.first].append(_DAGGER[kind])
+            marks[claim.first].append(r"\dagger")
             continue
         wins = sign * claim.difference.estimate > 0
         better, worse = (claim.first, claim.second) if wins else (claim.second, claim.first)
         marks[better].append(labels[names.index(worse)])
     joined = "," if labels[-1].isdigit() else ""
     return [
-        _cell(mean, joined.join(_sorted(marks[name])), bold=sign * mean == best, kind=kind)
+        _cell(mean, joined.join(_sorted(marks[name])), bold=sign * mean == best)
         for name, mean in zip(names, means, strict=True)
     ]
 
@@ -100,13 +93,10 @@ def _sorted(marks: list[str]) -> list[str]:
     return sorted(marks, key=lambda mark: (len(mark), mark))
 
 
-def _cell(mean: float, mark: str, *, bold: bool, kind: str) -> str:
+def _cell(mean: float, mark: str, *, bold: bool) -> str:
     number = f"{mean:z.4f}"
-    if kind == "latex":
-        shown = rf"\textbf{{{number}}}" if bold else number
-        return f"{shown}$^{{{mark}}}$" if mark else shown
-    shown = f"**{number}**" if bold else number
-    return f"{shown}<sup>{mark}</sup>" if mark else shown
+    shown = rf"\textbf{{{number}}}" if bold else number
+    return f"{shown}$^{{{mark}}}$" if mark else shown
 
 
 def _caption(comparisons: Sequence[Comparison]) -> str:
@@ -137,13 +127,3 @@ def _latex(
         f"\\caption{{{escape_latex(caption)}}}\n\\begin{{tabular}}{{{columns}}}\n\\toprule\n"
         f"{head} \\\\\n\\midrule\n{body}\\bottomrule\n\\end{{tabular}}\n\\end{{table}}\n"
     )
-
-
-def _markdown(
-    texts: Sequence[str], measures: Sequence[str], rows: Sequence[Sequence[str]], caption: str
-) -> str:
-    rule = ["---"] * len(texts) + ["---:"] * len(measures)
-    head = [*texts, *map(escape_markdown, measures)]
-    body = [[*map(escape_markdown, row[: len(texts)]), *row[len(texts) :]] for row in rows]
-    lines = "".join(f"| {' | '.join(line)} |\n" for line in [head, rule, *body])
-    return f"{lines}\n{escape_markdown(caption)}\n"

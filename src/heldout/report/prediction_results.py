@@ -91,18 +91,8 @@ def _point(point: dict[str, Any], names: dict[str, str]) -> str:
     )
 
 
-def prediction_sentences(
-    results: Results, *, explain: bool = False, full: bool = False
-) -> Iterator[str]:
-    """Yield how the numbers were obtained.
-
-    Parameters
-    ----------
-    explain
-        Say what they mean, too.
-    full
-        List the selected parameters of all splits.
-    """
+def prediction_sentences(results: Results, *, full: bool = False) -> Iterator[str]:
+    """Yield how the numbers were obtained; `full`: also their meaning, and all parameters."""
     settings = results.manifest["settings"]
     plan = plan_words(settings["plan"], "rows", settings["splits"], settings["plan_seed"])
     tuned = [one for one in results.summary if one["tuned"]]
@@ -113,7 +103,7 @@ def prediction_sentences(
         else ""
     )
     yield f"{plan}{how}."
-    if explain:
+    if full:
         methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
         shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
         yield (

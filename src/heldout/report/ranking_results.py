@@ -80,14 +80,14 @@ def _selected(results: Results, system: SystemSummary) -> str:
     return f"{parameters(system['ship'])} ({same} of {len(chosen)})"
 
 
-def ranking_sentences(results: Results, *, explain: bool = False) -> Iterator[str]:
-    """How the numbers were made; with `explain` what each of them means."""
+def ranking_sentences(results: Results, *, full: bool = False) -> Iterator[str]:
+    """How the numbers were made; with `full` what each of them means."""
     settings = results.manifest["settings"]
     tuned = any(one["tuned"] for one in results.summary)
-    yield from _meanings(results, explain=explain)
+    yield from _meanings(results, full=full)
     yield from _judges(results)
     yield f"{_plan_words(settings)}{_tuned_words(settings) if tuned else ''}."
-    if not (explain and tuned):
+    if not (full and tuned):
         return
     yield (
         "The training score is measured on the data used for tuning and is therefore optimistic."
@@ -122,7 +122,7 @@ def _tuned_words(settings: SettingsRecord) -> str:
     return f"; parameters tuned for {settings['tune_for']}{judged} on the training side of each"
 
 
-def _meanings(results: Results, *, explain: bool) -> Iterator[str]:
+def _meanings(results: Results, *, full: bool) -> Iterator[str]:
     """What the estimates are of, once for all systems of which it is the same."""
     found: dict[str, list[str]] = {}
     for one in results.summary:
@@ -131,7 +131,7 @@ def _meanings(results: Results, *, explain: bool) -> Iterator[str]:
         words = first["estimand"]
         if results.manifest["settings"]["by"] != "query" and size is not None:
             words += f" (collection size {size:,})"
-        if explain:
+        if full:
             words += f"; estimation method: {first['estimator']}, interval: {first['interval']}"
         found.setdefault(words, []).append(plain_text(one["name"]))
     for words, names in found.items():

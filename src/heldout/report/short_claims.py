@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "anova_table",
     "claim_line",
-    "pairs_table",
+    "has_anova",
     "short_text",
     "systems_table",
     "wrapped",
@@ -43,7 +43,6 @@ _WIDTH: Final = 80
 def short_text(
     comparison: Comparison,
     *,
-    pairs: bool = False,
     known: Collection[Note] = (),
     width: int | None = None,
 ) -> str:
@@ -53,16 +52,12 @@ def short_text(
     ----------
     comparison
         Of two or more systems.
-    pairs
-        Show a table of all pairs.
     known
         Notes that the same output has shown before: they are not repeated.
     width
         Columns of the terminal, to wrap sentences at; None: one sentence per line.
     """
     lines = _two(comparison) if len(comparison.claims) == 1 else _many(comparison)
-    if pairs and len(comparison.claims) > 1:
-        lines += ["", *aligned(pairs_table(comparison), width).splitlines()]
     lines += [*estimate_lines(comparison), tests_line(comparison)]
     notes = [note for note in comparison.warnings if note not in known]
     return wrapped([*lines, *note_lines(notes)], width)
@@ -122,7 +117,7 @@ def _many(comparison: Comparison) -> list[str]:
     lines += aligned(systems_table(comparison)).splitlines()
     if comparison.baseline is None:
         lines.append(_top_group(comparison))
-    if comparison.advice.correction == "tukey" and comparison.anova is not None:
+    if has_anova(comparison):
         lines += ["", *aligned(anova_table(comparison)).splitlines(), ""]
     return lines
 
@@ -206,24 +201,9 @@ def _name(name: str) -> str:
     return shortened(plain_text(name), _NAME)
 
 
-def pairs_table(comparison: Comparison) -> Table:
-    """One row per pair, with the p-value that decides."""
-    kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
-    head = ["pair", "difference", f"{kind}{comparison.level:.0%} CI", "p", "won/tied/lost"]
-    rows = []
-    for claim in comparison.claims:
-        mark = "*" if claim.adjusted <= comparison.alpha else " "
-        effects = claim.effects
-        rows.append(
-            [
-                f"{_name(claim.first)} - {_name(claim.second)}",
-                f"{claim.difference.estimate:+z.4f}{mark}",
-                bounds(claim.difference, "+z.4f"),
-                show_p(claim.adjusted),
-                f"{effects.wins}/{effects.ties}/{effects.losses}",
-            ]
-        )
-    return Table(head, rows)
+def has_anova(comparison: Comparison) -> bool:
+    """Whether the correction takes its error from the analysis of variance."""
+    return comparison.advice.correction in _WITH_ANOVA and comparison.anova is not None
 
 
 def anova_table(comparison: Comparison) -> Table:

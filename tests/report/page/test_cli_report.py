@@ -1,4 +1,4 @@
-"""The command report, and compare --html."""
+"""The command report, and compare -o page.html."""
 
 import json
 import os
@@ -164,15 +164,13 @@ def test_a_ledger_that_is_missing(place, tmp_path, capsys):
     assert "no such file" in err
 
 
-def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch, capsys):
+def test_compare_makes_a_page_with_rankings_and_ledger(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     main(["demo", "--files", "."])
     runs = ["qrels.txt", "baseline.run", "improved.run"]
-    main(["compare", *runs, "-m", "AP", "--html", "page.html", "--ledger", "looks.jsonl"])
-    out = capsys.readouterr().out
+    main(["compare", *runs, "-m", "AP", "-o", "page.html", "--ledger", "looks.jsonl"])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Which is better: baseline or improved?</h1>" in page
-    assert "0.4025" in out
     assert "0.4025" in page
     assert '"lists":[[[' in page
     assert '"grades":[[' in page
@@ -184,7 +182,7 @@ def test_compare_makes_a_page_of_a_table(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = "".join(f"u{n},{n / 20},{n / 25 + 0.1}\n" for n in range(12))
     (tmp_path / "scores.csv").write_text(f"unit,A,B\n{rows}")
-    main(["compare", "--scores", "scores.csv", "--html", "page.html"])
+    main(["compare", "--scores", "scores.csv", "-o", "page.html"])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert '"units":["u0","u1"' in page
     assert "rankings" not in page.partition("<script>")[0].partition("part-1-data")[2]
@@ -195,7 +193,7 @@ def test_compare_makes_a_page_of_predictions(tmp_path, monkeypatch):
     for name, step in (("one", 3), ("two", 4)):
         rows = "".join(f"u{n},{'ab'[n % 2]},{'ab'[n % step == 1]}\n" for n in range(24))
         (tmp_path / f"{name}.csv").write_text(f"unit,truth,prediction\n{rows}")
-    main(["compare", "one.csv", "two.csv", "-m", "accuracy", "--html", "page.html"])
+    main(["compare", "one.csv", "two.csv", "-m", "accuracy", "-o", "page.html"])
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "<h1>Which is better: one or two?</h1>" in page
 
@@ -203,7 +201,7 @@ def test_compare_makes_a_page_of_predictions(tmp_path, monkeypatch):
 def test_compare_refuses_before_it_works(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as left:
-        main(["compare", "missing", "too", "--html", "no/page.html"])
+        main(["compare", "missing", "too", "-o", "no/page.html"])
     assert left.value.code == 2
     assert "create it first" in capsys.readouterr().err
     with pytest.raises(SystemExit):

@@ -49,7 +49,7 @@ def part_of_results(
     own = _task_parts(results, compared, collection)
     charts, left_out = made_charts(lambda: _charts(results, collection, compared))
     warnings = [note for one in compared for note in one.warnings]
-    said = result_sentences(results, explain=True)
+    said = result_sentences(results, full=True)
     return Part(
         heading=heading or own.heading,
         answer=own.answer,
