@@ -203,7 +203,7 @@ def _name(name: str) -> str:
 
 def has_anova(comparison: Comparison) -> bool:
     """Whether the correction takes its error from the analysis of variance."""
-    return comparison.advice.correction in _WITH_ANOVA and comparison.anova is not None
+    return comparison.advice.correction == "tukey" and comparison.anova is not None
 
 
 def anova_table(comparison: Comparison) -> Table:
