@@ -144,7 +144,7 @@ def labels(items: Sequence[Any]) -> list[str]:
         known = [f for f in LABELS if isinstance(item, dict) and all(name in item for name in f)]
         names.append("-".join(str(item[name]) for name in known[0]) if known else "")
     if isinstance(items[-1], dict) and names[-1] == "":
-        names[-1] = next(iter(items[-1]), "")
+        names[-1] = next((name for name in items[-1] if name not in IGNORED), "")
     return names if len({*names, ""}) > len(names) else [str(n) for n in range(len(items))]
 
 
