@@ -67,7 +67,7 @@ def test_compare_gives_all_estimates_as_json_and_tables(files, capsys):
     assert (first["first"], first["machine"]["biased"]) == ("new", True)
     assert first["human"]["low"] < first["combined"]["estimate"] < first["human"]["high"]
     assert record["claims"][0]["effective_n"] == first["effective_queries"]
-    _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "latex")
+    _, out, _ = run(files, capsys, "compare", *arguments, *more, "--full")
     assert "machine (biased)" in out
 
 

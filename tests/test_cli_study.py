@@ -147,7 +147,7 @@ def test_collections_that_will_not_do(capsys):
         (("--sizes", "0,1"), "expected shares above 0"),
         (("--sizes", "a"), "--sizes a: expected fractions"),
         (("--sizes", ""), "expected fractions"),
-        (("--test", "1"), "held-out share 1"),
+        (("--hold-out", "1"), "held-out share 1"),
         (("--draws", "1"), "1 draw: at least 2"),
         (("--seed", "-1"), "--seed -1"),
         (("-m", "AP_IA"), "needs whole ranked lists"),

@@ -32,7 +32,7 @@ def last(outputs, line):
 
 
 def test_every_object_has_a_display(outputs):
-    for line in ("small", "small.qrels", "results", "comparison", "evaluation"):
+    for line in ("results", "comparison", "evaluation"):
         shown = last(outputs, line)["text/html"]
         assert shown.startswith("<style>.heldout")
         assert "<table>" in shown

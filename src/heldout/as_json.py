@@ -32,7 +32,7 @@ def plain(value: Any) -> Any:
     >>> plain({"mean": np.float64(0.5), "values": np.array([1.0, np.nan]), "pair": ("a", "b")})
     {'mean': 0.5, 'values': [1.0, None], 'pair': ['a', 'b']}
     >>> plain(Note("few-units", "only 5 units"))
-    {'code': 'few-units', 'text': 'only 5 units', 'severity': 'warning'}
+    {'code': 'few-units', 'text': 'only 5 units', 'severity': 'warning', 'count': None}
     """
     if value is None or isinstance(value, str | int):
         return value

@@ -74,7 +74,7 @@ def test_rankings_are_kept_to_the_depth_that_is_asked_for(tmp_path):
     export_runs(deep, tmp_path)
     run = heldout.read_run(tmp_path / "bm25.run")
     assert heldout.evaluate(COLLECTION.qrels, run, "R@24").value() == 1.0
-    assert "keep_depth" not in shallow.manifest["settings"]
+    assert shallow.manifest["settings"]["keep_depth"] == 10
     with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*at least 10"):
         results(keep_depth=5)
 

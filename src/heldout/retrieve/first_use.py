@@ -57,6 +57,13 @@ def _index_of_one_document() -> Index:
         "term_words": np.array([ord("a") << 56], np.uint64),
         "id_bytes": letter,
         "id_offsets": ends,
+        "text_hashes": np.zeros(2, np.uint64),
+        "bound_terms": np.zeros(0, np.int32),
+        "bound_starts": np.zeros(0, np.int32),
+        "bound_counts": np.zeros(0, np.uint16),
+        "bound_lengths": np.zeros(0, np.uint16),
+        "most_counts": one.astype(np.uint16),
+        "least_lengths": one.astype(np.uint16),
     }
     return Index._assemble(arrays, Analyzer(), "")  # noqa: SLF001 - as if it had been built
 
