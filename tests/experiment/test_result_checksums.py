@@ -73,6 +73,16 @@ def test_checksums_that_are_none(place, files):
     assert Results.read(place, verify=False).systems
 
 
+def test_an_edited_manifest_never_has_the_exit_code_of_a_gate(place, capsys):
+    manifest = json.loads((place / "manifest.json").read_text())
+    del manifest["settings"]["by"]
+    (place / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(SystemExit) as end:
+        main(["report", str(place), "-o", str(place.parent / "page.html")])
+    assert end.value.code == 2
+    assert capsys.readouterr().err.splitlines()[-1].startswith("heldout: ")
+
+
 def test_a_file_that_is_missing(place):
     (place / "values.parquet").unlink()
     with pytest.raises(InputError, match=r"values\.parquet: cannot be read"):

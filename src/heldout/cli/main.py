@@ -202,5 +202,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _end(_READER_GONE)  # head, less
     except OSError as error:
         _end(2, f"heldout: {_system_fault(error)}\n")
+    except Exception as error:  # noqa: BLE001 - a fault of ours; exit code 1 is that of a gate
+        import traceback
+
+        traceback.print_exc()
+        _end(2, f"heldout: internal error, please report it ({type(error).__name__}: {error})\n")
     if code:
         sys.exit(code)
