@@ -55,20 +55,19 @@ class DuplicateError(InputError):
 
     Parameters
     ----------
-    what
-        The run or the qrels.
+    where
+        The place (``file:line``), or the run or qrels.
     query, doc
         Their ids.
-    detail
-        Added to the message.
+    detail, first
+        Added to the message: what differs, and where the document appeared first.
     """
 
-    def __init__(self, what: str, query: str, doc: str, detail: str) -> None:
+    def __init__(self, where: str, query: str, doc: str, detail: str, first: str = "") -> None:
         super().__init__(
-            f"{what}: document {doc} appears twice for query {query}{detail}: keep one of them"
+            f"{where}: document {doc} appears twice for query {query}{detail}{first}: keep one of "
+            "them"
         )
-        self.query = query
-        self.doc = doc
 
 
 class MeasureError(HeldoutError):

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.words import PADDING, Flags, Ints, Words, hash_fields, mix
+from heldout.data.words import PADDING, Flags, Ints, Words, field_words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
 __all__ = [
@@ -31,6 +32,7 @@ __all__ = [
     "encode_ids",
     "id_column",
     "id_numbers",
+    "ids_of_texts",
     "is_float_text",
     "is_missing",
     "pack_ids",
@@ -174,6 +176,17 @@ def pack_ids(strings: list[str]) -> IdColumn:
     width = max(1, -(-longest // 8))
     raw = np.array(encoded, f"S{8 * width}").view("<u8").reshape(-1, width)
     return ShortIds(tuple(np.ascontiguousarray(raw.T, np.uint64)))
+
+
+def ids_of_texts(texts: list[str] | pl.Series) -> IdColumn:
+    """Make a column of ids of a list, or of a Polars series without a Python string for each."""
+    if isinstance(texts, list):
+        return pack_ids(texts)
+    lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
+    if lengths.max(initial=0) > SHORT or texts.str.contains("\0", literal=True).any():
+        return pack_ids(texts.to_list())
+    data = np.frombuffer(texts.str.join("").item().encode() + bytes(PADDING), np.uint8)
+    return ShortIds(tuple(field_words(data, np.cumsum(lengths) - lengths, lengths)))
 
 
 def as_id(value: Any) -> str:

@@ -1,26 +1,18 @@
-"""Read predicted classes and predicted numbers from tables."""
+"""Predicted classes and numbers, from files and from Python; both become a table first."""
 
 from __future__ import annotations
 
 import math
 import os
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.io.cells import (
-    any_filled,
-    as_list,
-    cell_text,
-    cell_types,
-    code_labels,
-    label_cell,
-    read_labels,
-    read_numbers,
-)
-from heldout.data.io.source import open_source
-from heldout.data.io.table import find_column, read_table
+from heldout.data.files import open_source
+from heldout.data.frames import find_column
+from heldout.data.ids import as_id
 from heldout.data.notes import named_few
 from heldout.data.predictions import (
     ClassPredictions,
@@ -28,174 +20,20 @@ from heldout.data.predictions import (
     class_order,
     positive_number,
 )
-from heldout.errors import FormatError, InputError
+from heldout.data.tables import Table, read_names, read_table
+from heldout.errors import FormatError, HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from heldout.data.io.cells import Cells, Labels
-    from heldout.data.io.table import Places, Table
+    from heldout.data.tables import Labels
     from heldout.data.words import Floats, Ints
 
-__all__ = ["read_class_predictions", "read_number_predictions"]
-
-UNITS: Final = ("unit", "unit_id", "id", "instance", "row", "query_id", "qid", "doc_id")
-TRUTHS: Final = ("truth", "true", "label", "target", "actual", "gold", "y_true", "y")
-GUESSES: Final = ("prediction", "predicted", "pred", "y_pred", "output")
-SYSTEMS: Final = ("system", "model", "run", "name")
-FOLDS: Final = ("fold", "split")
-REPEATS: Final = ("repeat", "repetition")
-GROUPS: Final = ("group",)
-WEIGHTS: Final = ("weight", "sample_weight")
-PROBABILITY: Final = ("probability", "prob", "p", "proba")
-SCORE: Final = ("score",)
 OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 """Prefixes of columns of class scores, and whether they are probabilities."""
 SUM_TOLERANCE: Final = 1e-6
-
-
-class _Scored(NamedTuple):
-    """A column with the scores of one class."""
-
-    name: str
-    column: int
-    probable: bool
-    """Whether they are probabilities."""
-    values: Floats
-
-
-class _Rows(NamedTuple):
-    """The rows of one system."""
-
-    name: str
-    table: Table
-    numbers: Ints | None
-    """Which rows; None for all."""
-
-    @property
-    def places(self) -> Places:
-        return self.table.places if self.numbers is None else self.table.places.select(self.numbers)
-
-    def cells(self, column: int) -> Cells:
-        cells = self.table.cells(column)
-        if self.numbers is None:
-            return cells
-        if isinstance(cells, list):
-            return [cells[row] for row in self.numbers.tolist()]
-        return cells.gather(self.numbers)
-
-    def labels(self, column: int, what: str) -> tuple[str, ...]:
-        return tuple(read_labels(self.cells(column), self.places.__getitem__, what))
-
-    def coded(self, column: int, what: str) -> Labels:
-        return code_labels(self.cells(column), self.places.__getitem__, what)
-
-    def writing(self, column: int) -> Callable[[str], str]:
-        """Return a function that spells the class in a column name as the cells spell it.
-
-        Cells of Parquet and JSON may be True or 1.0, which are the classes true and 1, while column
-        names that Python has written have the suffixes True and 1.0.
-        """
-        kinds = set() if self.table.is_text else cell_types(self.cells(column))
-        if bool in kinds:
-            return lambda name: name.lower() if name in {"True", "False"} else name
-        if float in kinds:
-            return _whole
-        return lambda name: name
-
-    def values(self, column: int) -> Floats:
-        return self._numbers(self.cells(column), column)
-
-    def values_if_any(self, column: int) -> Floats | None:
-        """Return the numbers of a column; None if all cells are empty (a system without scores)."""
-        cells = self.cells(column)
-        return self._numbers(cells, column) if any_filled(cells) else None
-
-    def _numbers(self, cells: Cells, column: int) -> Floats:
-        return read_numbers(cells, self.places.__getitem__, self.table.names[column])
-
-    def common(self) -> dict[str, Any]:
-        """Return the fields that both kinds of predictions have."""
-        unit = _needed(self.table, UNITS, "unit ids")
-        found: dict[str, Any] = {
-            "name": self.name,
-            "units": self.labels(unit, "unit"),
-            "places": self.places,
-        }
-        for key, names in (("folds", FOLDS), ("groups", GROUPS), ("repeats", REPEATS)):
-            column = find_column(self.table.names, names)
-            if column is not None:
-                labels = self.coded(column, names[0])
-                found[key] = tuple(map(labels.names.__getitem__, labels.codes.tolist()))
-        found["repeats"] = self._with_runs(found.get("repeats", ()))
-        column = find_column(self.table.names, WEIGHTS)
-        if column is not None:
-            found["weights"] = self._weights(column)
-        return found
-
-    def _with_runs(self, repeats: tuple[str, ...]) -> tuple[str, ...]:
-        """Return repeats combined with runs, as in experiments; empty if there is only one."""
-        run = find_column(self.table.names, ("run",))
-        if run is not None and find_column(self.table.names, SYSTEMS) != run:
-            runs = list(map(cell_text, as_list(self.cells(run))))
-            if all(runs):
-                before = repeats or ("0",) * len(runs)
-                repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
-        return repeats if len(set(repeats)) > 1 else ()
-
-    def _weights(self, column: int) -> Floats:
-        weights = self.values(column)
-        if (weights < 0).any():
-            raise FormatError(self.places[int(np.argmax(weights < 0))], "a weight is negative")
-        if not weights.any():
-            raise InputError(f"{self.table.source}: all weights are 0")
-        return weights
-
-
-def _whole(name: str) -> str:
-    try:
-        return label_cell(float(name), "", "class")
-    except (ValueError, FormatError):
-        return name
-
-
-def _check_written_alike(rows: _Rows, scored: list[str], true: list[str]) -> None:
-    """Raise an error if no column of class scores has the name of a true class."""
-    if scored and not set(scored) & set(true):
-        known = list(dict.fromkeys(scored))
-        raise InputError(
-            f"{rows.table.source}: the columns of scores are for the classes "
-            f"{named_few(known, len(known), 3)}, but the true classes are "
-            f"{named_few(true, len(true), 3)}: use the same names"
-        )
-
-
-def _needed(table: Table, names: tuple[str, ...], what: str) -> int:
-    column = find_column(table.names, names)
-    if column is None:
-        shown = named_few(table.names, len(table.names), 8)
-        raise InputError(
-            f"{table.source}: no column of {what} (found {shown}): name it {names[0]} (or "
-            f"{', '.join(names[1:])})"
-        )
-    return column
-
-
-def _systems(path: str | os.PathLike[str]) -> list[_Rows]:
-    table = read_table(open_source(path))
-    table.refuse_empty("predictions")
-    column = find_column(table.names, SYSTEMS)
-    if column is None:
-        name = table.source if table.source.startswith("<") else Path(os.fspath(path)).name
-        return [_Rows(name.split(".")[0] or name, table, None)]
-    found = code_labels(table.cells(column), table.places.__getitem__, "system")
-    order = np.argsort(found.codes, kind="stable")
-    ends = np.cumsum(np.bincount(found.codes))
-    return [
-        _Rows(name, table, rows)
-        for name, rows in zip(found.names, np.split(order, ends[:-1]), strict=True)
-    ]
+"""Rows that add up to 1 within this tolerance are probabilities."""
 
 
 def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredictions]:
@@ -207,12 +45,7 @@ def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredicti
         CSV, TSV, Parquet or JSON lines, compressed or not, with columns ``unit``, ``truth``,
         ``prediction``, and optionally ``system``, ``fold``, ``repeat``, ``group``, ``weight``.
     """
-    found = []
-    for rows in _systems(path):
-        truth = rows.values(_needed(rows.table, TRUTHS, "the truth"))
-        guess = rows.values(_needed(rows.table, GUESSES, "predictions"))
-        found.append(NumberPredictions(truth=truth, predicted=guess, **rows.common()))
-    return found
+    return [_numbers(name, table) for name, table in _systems(path)]
 
 
 def read_class_predictions(
@@ -234,46 +67,131 @@ def read_class_predictions(
     threshold
         Units with at least this score are predicted as positive; this replaces predictions.
     """
-    return [_classes(rows, positive, threshold) for rows in _systems(path)]
+    return [_classes(name, table, positive, threshold) for name, table in _systems(path)]
 
 
-def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> ClassPredictions:
-    table = rows.table
-    truth = rows.coded(_needed(table, TRUTHS, "the truth"), "truth")
-    column = find_column(table.names, GUESSES)
-    guesses = None if column is None else rows.coded(column, "prediction")
-    scored = _score_columns(rows)
-    scored_names = [one.name for one in scored]
-    _check_written_alike(rows, scored_names, truth.names)
-    single = _single(table) if not scored else None
+def _systems(path: str | os.PathLike[str]) -> list[tuple[str, Table]]:
+    """Return the name and the rows of each system in a file."""
+    table = read_table(open_source(path))
+    if not len(table):
+        raise InputError(f"{table.source}: no predictions below the header")
+    column = table.find("predictor")
+    if column is None:
+        base = table.source if table.source.startswith("<") else os.path.basename(table.source)  # noqa: PTH119
+        return [(base.split(".")[0] or base, table)]
+    systems = table.codes(column, "system")
+    return [
+        (name, table.take(np.flatnonzero(systems.codes == code)))
+        for code, name in enumerate(systems.names)
+    ]
+
+
+# A table -> predictions
+
+
+def _numbers(name: str, table: Table) -> NumberPredictions:
+    truth = table.need("truth", "the truth")
+    guess = table.need("prediction", "predictions")
+    return NumberPredictions(
+        truth=table.numbers(truth, truth), predicted=table.numbers(guess, guess), **_common(name, table)
+    )
+
+
+def _common(name: str, table: Table) -> dict[str, Any]:
+    """Return the fields that both kinds of predictions have."""
+    fields: dict[str, Any] = {"name": name}
+    fields["units"] = tuple(table.labels(table.need("unit", "unit ids"), "unit"))
+    for role, key in (("fold", "folds"), ("group", "groups"), ("repeat", "repeats")):
+        column = table.find(role)
+        if column is not None:
+            fields[key] = tuple(table.labels(column, role))
+    fields["repeats"] = _with_runs(table, fields.get("repeats", ()))
+    column = table.find("weight")
+    if column is not None:
+        weights = table.numbers(column, column)
+        table.refuse(weights < 0, lambda _: "a weight is negative")
+        if not weights.any():
+            raise InputError(f"{table.source}: all weights are 0")
+        fields["weights"] = weights
+    _refuse_repeated(name, table, fields["units"], fields["repeats"])
+    return fields
+
+
+def _with_runs(table: Table, repeats: tuple[str, ...]) -> tuple[str, ...]:
+    """Return repeats combined with runs, as in experiments; empty if there is only one."""
+    run = next((name for name in table.names if name.lower() == "run"), None)
+    if run is not None and table.find("predictor") != run and all(table.columns[run]):
+        runs = table.labels(run, "run")
+        before = repeats or ("0",) * len(runs)
+        repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
+    return repeats if len(set(repeats)) > 1 else ()
+
+
+def _refuse_repeated(
+    name: str, table: Table, units: tuple[str, ...], repeats: tuple[str, ...]
+) -> None:
+    """Raise an error if a unit appears twice, in the same repeat if there are repeats."""
+    keys = list(zip(units, repeats or ("",) * len(units), strict=True))
+    if len(set(keys)) == len(keys):
+        return
+    unit, repeat = next(key for key, count in Counter(keys).items() if count > 1)
+    first, second = [row for row, key in enumerate(keys) if key == (unit, repeat)][:2]
+    within = f" in repeat {repeat}" if repeats else ""
+    hint = "" if repeats else "; number repetitions in a column named repeat"
+    raise FormatError(
+        table.place(second),
+        f"{name} has unit {unit} twice{within} (first in {table.place(first)}){hint}",
+    )
+
+
+class _Scored(NamedTuple):
+    """A column with the scores of one class."""
+
+    name: str
+    column: str
+    probable: bool  # whether they are probabilities
+    values: Floats
+
+
+def _classes(
+    name: str, table: Table, positive: str | None, threshold: float | None
+) -> ClassPredictions:
+    true = table.need("truth", "the truth")
+    truth = table.codes(true, "truth")
+    column = table.find("prediction")
+    guesses = None if column is None else table.codes(column, "prediction")
     guessed = [] if guesses is None else guesses.names
-    classes = class_order([*truth.names, *guessed, *scored_names])
+    scored = _score_columns(table, true)
+    _check_written_alike(table, [one.name for one in scored], truth.names)
+    single = None if scored else table.find("probability") or table.find("class score")
+    classes = class_order([*truth.names, *guessed, *(one.name for one in scored)])
     if single is not None and positive is not None:
         classes = class_order([*classes, positive])
     notes: list[Note] = []
     scores, probable = None, False
     if scored:
         probable = _all_alike(table, scored)
-        scores = _many(rows, scored, classes, truth, probable, notes)
+        scores = _of_all_classes(name, table, scored, classes, truth, probable, notes)
     elif single is not None:
-        probable = table.names[single].lower() in PROBABILITY
-        scores = _of_positive(rows, single, classes, positive, probable)
+        probable = find_column([single], "probability") is not None
+        scores = _of_positive(table, single, classes, positive, probable)
     predicted = None if guesses is None else _in_order(guesses, classes)
     if threshold is not None:
-        predicted = _from(threshold, scores, classes, positive, rows)
+        predicted = _from(threshold, scores, classes, positive, table)
     elif predicted is None and scores is not None and (scored or probable):
         predicted = _most(scores, classes, positive)
     elif predicted is None and scores is not None:
         text = (
-            f"{rows.name} has scores but no predictions: give the lowest score of a positive "
+            f"{name} has scores but no predictions: give the lowest score of a positive "
             "prediction (threshold=…)"
         )
         notes.append(Note("no-predictions", text))
     if predicted is None and scores is None:
-        _needed(table, GUESSES, "predictions, nor of scores (prob_CLASS, score_CLASS, probability)")
+        what = "predictions, nor of scores (prob_CLASS, score_CLASS, probability)"
+        table.need("prediction", what)
     if guesses is not None and not set(guessed) & set(truth.names):
         text = (
-            f"{rows.name} predicts none of the true classes (predicted: "
+            f"{name} predicts none of the true classes (predicted: "
             f"{named_few(sorted(guessed), 9, 3)}; true: {named_few(sorted(truth.names), 9, 3)}): "
             "use the same names"
         )
@@ -285,7 +203,7 @@ def _classes(rows: _Rows, positive: str | None, threshold: float | None) -> Clas
         scores=scores,
         probabilities=probable,
         notes=tuple(notes),
-        **rows.common(),
+        **_common(name, table),
     )
 
 
@@ -295,38 +213,60 @@ def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
     return np.array([number[name] for name in labels.names], np.int64)[labels.codes]
 
 
-def _score_columns(rows: _Rows) -> list[_Scored]:
-    """Return the columns of scores of classes that hold any."""
+def _score_columns(table: Table, true: str) -> list[_Scored]:
+    """Return the columns of scores of classes that have any: a system may lack scores."""
     found = []
-    written = rows.writing(_needed(rows.table, TRUTHS, "the truth"))
-    for at, name in enumerate(rows.table.names):
-        start = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
-        if not start or name.lower() == start:
-            continue
-        values = rows.values_if_any(at)
-        if values is not None:
-            found.append(_Scored(written(name[len(start) :]), at, OF_CLASSES[start], values))
+    spell = _spelling(table, true)
+    for name, cells in table.columns.items():
+        prefix = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
+        if prefix and name.lower() != prefix and any(_is_filled(cell) for cell in cells):
+            values = table.numbers(name, name)
+            found.append(_Scored(spell(name[len(prefix) :]), name, OF_CLASSES[prefix], values))
     return found
 
 
-def _all_alike(table: Table, scored: list[_Scored]) -> bool:
-    kinds = {one.probable for one in scored}
-    names = [one.name for one in scored]
-    if len(kinds) > 1 or len(set(names)) < len(names):
+def _is_filled(cell: Any) -> bool:
+    return cell is not None and str(cell).strip() != ""
+
+
+def _spelling(table: Table, true: str) -> Callable[[str], str]:
+    """Return a function that spells the class in a column name as the cells spell it.
+
+    Cells of Parquet and JSON may be True or 1.0, which are the classes true and 1, while column
+    names that Python has written have the suffixes True and 1.0.
+    """
+    kinds = set() if table.is_text else set(map(type, table.columns[true]))
+    if bool in kinds:
+        return lambda name: name.lower() if name in {"True", "False"} else name
+    if float in kinds:
+        return lambda name: name.removesuffix(".0")
+    return lambda name: name
+
+
+def _check_written_alike(table: Table, scored: list[str], true: list[str]) -> None:
+    """Raise an error if no column of class scores has the name of a true class."""
+    if scored and not set(scored) & set(true):
         raise InputError(
-            f"{table.source}: columns {', '.join(table.names[one.column] for one in scored)} mix "
-            "scores and probabilities: keep one kind, with one column per class"
+            f"{table.source}: the columns of scores are for the classes "
+            f"{named_few(scored, len(scored), 3)}, but the true classes are "
+            f"{named_few(true, len(true), 3)}: use the same names"
+        )
+
+
+def _all_alike(table: Table, scored: list[_Scored]) -> bool:
+    """Return whether all scores are probabilities; raise an error if only some are."""
+    kinds = {one.probable for one in scored}
+    if len(kinds) > 1 or len({one.name for one in scored}) < len(scored):
+        raise InputError(
+            f"{table.source}: columns {', '.join(one.column for one in scored)} mix scores and "
+            "probabilities: keep one kind, with one column per class"
         )
     return kinds.pop()
 
 
-def _single(table: Table) -> int | None:
-    probability = find_column(table.names, PROBABILITY)
-    return probability if probability is not None else find_column(table.names, SCORE)
-
-
-def _many(
-    rows: _Rows,
+def _of_all_classes(
+    name: str,
+    table: Table,
     scored: list[_Scored],
     classes: tuple[str, ...],
     truth: Labels,
@@ -338,69 +278,63 @@ def _many(
     known = [one.name for one in scored]
     for one in scored:
         scores[:, classes.index(one.name)] = one.values
-    unknown = np.array([name not in known for name in truth.names])
-    strange = np.flatnonzero(unknown[truth.codes])
-    if len(strange) and not probable:
-        name = truth.names[truth.codes[strange[0]]]
-        raise FormatError(
-            rows.places[strange[0]],
-            f"class {name} has no column of scores (found {named_few(known, len(known), 10)})",
+    is_unseen = np.array([true not in known for true in truth.names])[truth.codes]
+    if not probable:
+        table.refuse(
+            is_unseen,
+            lambda row: f"class {truth.names[truth.codes[row]]} has no column of scores (found "
+            f"{named_few(known, len(known), 10)})",
         )
-    if len(strange):
-        units = "unit is" if len(strange) == 1 else "units are"
-        unseen = sorted(name for name in truth.names if name not in known)
+        return scores
+    count = np.count_nonzero(is_unseen)
+    if count:
+        units = "unit is" if count == 1 else "units are"
+        unseen = sorted(true for true in truth.names if true not in known)
         text = (
-            f"{rows.name}: {len(strange)} {units} of a class without a column of probabilities "
+            f"{name}: {count} {units} of a class without a column of probabilities "
             f"({named_few(unseen, len(unseen))}), which therefore counts as probability 0"
         )
         notes.append(Note("no-column", text))
-    if probable:
-        _check_probabilities(rows, scores)
+    _refuse_improbable(table, scores)
+    sums = scores.sum(axis=1)
+    table.refuse(
+        np.abs(sums - 1) > SUM_TOLERANCE,
+        lambda row: f"the probabilities add up to {sums[row]:.7g}, not 1: give one per class with "
+        "enough digits, or name the columns score_CLASS",
+    )
     return scores
 
 
-def _check_probabilities(rows: _Rows, scores: Floats) -> None:
-    _refuse_improbable(rows, scores)
-    sums = scores.sum(axis=1)
-    off = np.flatnonzero(np.abs(sums - 1) > SUM_TOLERANCE)
-    if len(off):
-        raise FormatError(
-            rows.places[off[0]],
-            f"the probabilities add up to {sums[off[0]]:.7g}, not 1: give one per class with "
-            "enough digits, or name the columns score_CLASS",
-        )
-
-
-def _refuse_improbable(rows: _Rows, scores: Floats) -> None:
+def _refuse_improbable(table: Table, scores: Floats) -> None:
     wrong = ~((scores >= 0) & (scores <= 1))
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise FormatError(
-            rows.places[row],
-            f"{scores[row, column]:g} is not a probability (0 to 1): if the column has other "
-            "scores, name it score_CLASS or score",
+
+    def reason(row: int) -> str:
+        value = scores[row, np.argmax(wrong[row])]
+        return (
+            f"{value:g} is not a probability (0 to 1): if the column has other scores, name it "
+            "score_CLASS or score"
         )
+
+    table.refuse(wrong.any(axis=1), reason)
 
 
 def _of_positive(
-    rows: _Rows, column: int, classes: tuple[str, ...], positive: str | None, probable: bool
+    table: Table, column: str, classes: tuple[str, ...], positive: str | None, probable: bool
 ) -> Floats:
-    name = rows.table.names[column]
+    """Return the scores of two classes from those of the positive one."""
     if len(classes) != 2:
         raise InputError(
-            f"{rows.table.source}: column {name} is for two classes, but there "
+            f"{table.source}: column {column} is for two classes, but there "
             f"{'is' if len(classes) == 1 else 'are'} {len(classes)} "
             f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each class"
             + (", or name the positive class (positive=…)" if len(classes) == 1 else "")
         )
-    values = rows.values(column)
-    scores = np.empty((len(values), 2))
+    values = table.numbers(column, column)
+    if probable:
+        _refuse_improbable(table, values[:, None])
     at = positive_number(classes, positive)
-    scores[:, at] = values
-    if probable:  # check what the file has before the other class is filled in
-        scores[:, 1 - at] = 0.0
-        _refuse_improbable(rows, scores)
-    scores[:, 1 - at] = 1 - values if probable else -values
+    scores = np.empty((len(values), 2))
+    scores[:, at], scores[:, 1 - at] = values, 1 - values if probable else -values
     return scores
 
 
@@ -418,14 +352,170 @@ def _from(
     scores: Floats | None,
     classes: tuple[str, ...],
     positive: str | None,
-    rows: _Rows,
+    table: Table,
 ) -> Ints:
     if scores is None or len(classes) != 2:
         raise InputError(
-            f"{rows.table.source}: threshold={threshold:g} needs scores of two classes, found "
+            f"{table.source}: threshold={threshold:g} needs scores of two classes, found "
             f"{len(classes)} classes {'without' if scores is None else 'with'} scores"
         )
     if math.isnan(threshold):
         raise InputError("threshold=nan: expected a number")
     at = positive_number(classes, positive)
     return np.where(scores[:, at] >= threshold, at, 1 - at).astype(np.int64)
+
+
+# Python values -> a table
+
+
+def listed(given: Any) -> list[Any]:
+    """Return the systems as a list: one, several, or the values of ``{name: system}``."""
+    if isinstance(given, Mapping):
+        return list(given.values())
+    if is_path(given) or not isinstance(given, Iterable) or hasattr(given, "dtype"):
+        return [given]
+    return list(given)
+
+
+def is_path(given: object) -> bool:
+    """Return whether this is the path of a file."""
+    return isinstance(given, str | os.PathLike)
+
+
+def as_predictions(
+    truth: Any, given: Any, task: str, positive: str | None = None, threshold: float | None = None
+) -> list[Any]:
+    """Return predictions as one object per system.
+
+    Parameters
+    ----------
+    truth
+        One class or number per unit: a list, an array, a column of a frame, or ``{unit: truth}``;
+        None if the predictions include it.
+    given
+        `ClassPredictions` or `NumberPredictions`, or paths of their files; or values in the form
+        of the truth, of one system or as ``{system: values}``. For classes, values may be scores:
+        one row per unit and one column per class in order, or for two classes one number per unit,
+        the score of the positive one. Scores from 0 to 1 are taken as probabilities.
+    task
+        ``classification`` or ``regression``.
+    positive, threshold
+        As for `heldout.read_class_predictions`.
+    """
+    several = listed(given)
+    if several and all(isinstance(one, ClassPredictions | NumberPredictions) for one in several):
+        return several
+    if truth is None:
+        if not several or not all(map(is_path, several)):
+            raise InputError(
+                "the truth is missing: give it, or the paths of files with predictions"
+            )
+        tables = [system for path in several for system in _systems(path)]
+    else:
+        named = given if _is_named(truth, given) else {"system": given}
+        tables = [(str(name), _table(str(name), truth, one, task)) for name, one in named.items()]
+    if task == "regression":
+        return [_numbers(name, table) for name, table in tables]
+    return [_classes(name, table, positive, threshold) for name, table in tables]
+
+
+def _is_named(truth: Any, given: Any) -> bool:
+    """Return whether predictions are ``{system: values}``; ``{unit: value}`` is of one system."""
+    if not isinstance(given, Mapping):
+        return False
+    return not (isinstance(truth, Mapping) and set(map(as_id, given)) == set(map(as_id, truth)))
+
+
+def _table(name: str, truth: Any, given: Any, task: str) -> Table:
+    """Return the values of a system as a table of units, truth, and predictions or scores."""
+    if is_path(truth) or not isinstance(truth, Iterable):
+        raise InputError(f"truth: expected one class or number per unit, got {truth!r}")
+    if isinstance(truth, Mapping):
+        units, wanted = list(map(as_id, truth)), list(truth.values())
+    else:
+        wanted = np.asarray(truth if hasattr(truth, "dtype") else list(truth)).tolist()
+        units = [str(at) for at in range(1, len(wanted) + 1)]
+    if isinstance(given, Mapping):
+        by_unit = {as_id(unit): value for unit, value in given.items()}
+        missing = next((unit for unit in units if unit not in by_unit), None)
+        if missing is not None:
+            raise InputError(f"{name}: no prediction for unit {missing}")
+        given = [by_unit[unit] for unit in units]
+    values = np.asarray(given)
+    if len(values) != len(units):
+        raise InputError(f"{name}: {len(values):,} predictions, but {len(units):,} true values")
+    columns: dict[str, list[Any]] = {"unit": units, "truth": wanted}
+    classes = class_order(map(as_id, wanted))
+    if values.ndim == 2 and task == "classification":
+        if values.shape[1] != len(classes):
+            raise InputError(
+                f"{name}: {values.shape[1]} columns of scores, but there are {len(classes)} "
+                f"classes ({', '.join(classes[:5])}): expected one column per class, in this order"
+            )
+        sums = values.sum(axis=1)
+        probable = (values >= 0).all() and (np.abs(sums - 1) <= SUM_TOLERANCE).all()
+        prefix = "prob_" if probable else "score_"
+        columns |= {
+            f"{prefix}{label}": column.tolist()
+            for label, column in zip(classes, values.T, strict=True)
+        }
+    elif task == "classification" and values.dtype.kind == "f" and not _are_classes(values, classes):
+        probable = ((values >= 0) & (values <= 1)).all()
+        columns["probability" if probable else "score"] = values.tolist()
+    else:
+        columns["prediction"] = values.tolist()
+    return Table.of(columns, name)
+
+
+def _are_classes(values: Any, classes: tuple[str, ...]) -> bool:
+    return set(map(as_id, values.tolist())) <= set(classes)
+
+
+# Which task?
+
+
+def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """Return the task of files of predictions; empty if they are something else.
+
+    They are predictions if the first has columns of units, of the truth, and of predictions or
+    scores. Cells that are not numbers mean ``classification``, numbers with decimals
+    ``regression``. Integers may be either: with scores, or with at most two distinct values, they
+    are classes; otherwise the user has to name the task.
+    """
+    try:
+        names = read_names(open_source(paths[0]))
+    except HeldoutError:
+        return ""  # the reader of another format will say what is wrong
+    unit, true, guess = (find_column(names, role) for role in ("unit", "truth", "prediction"))
+    is_scored = any(find_column(names, role) for role in ("probability", "class score"))
+    is_scored |= any(name.lower().startswith(tuple(OF_CLASSES)) for name in names)
+    if true is None or (guess is None and not (is_scored and unit is not None)):
+        return ""
+    if unit is None:
+        raise InputError(
+            f"{paths[0]}: predictions need a column of ids, by which the systems are paired: add "
+            f"one named unit or id (found {named_few(names, len(names), 10)})"
+        )
+    table = read_table(open_source(paths[0]))
+    if not len(table):
+        raise InputError(f"{table.source}: no predictions below the header")
+    cells = [cell for name in (true, guess) if name is not None for cell in table.columns[name]]
+    numbers = {_number(cell) for cell in set(cells)}
+    if any(math.isnan(one) for one in numbers):
+        return "classification"
+    if guess is not None and any(not one.is_integer() for one in numbers):
+        return "regression"
+    if is_scored or len(numbers) <= 2:
+        return "classification"
+    raise InputError(
+        f"{table.source}: truth and predictions are integers, which may be classes or numbers: "
+        "choose task='classification' or task='regression'"
+    )
+
+
+def _number(cell: Any) -> float:
+    """Return a cell as a number; NaN if it is not a number."""
+    try:
+        return math.nan if isinstance(cell, bool) else float(cell)
+    except (TypeError, ValueError):
+        return math.nan

@@ -1,233 +1,251 @@
-"""Read and write runs and judgements in any supported format."""
+"""Runs and judgements in any form: files of all formats, frames, mappings, objects of others.
+
+A TREC file becomes columns directly; anything else becomes a table first. Both end in `Rows`, from
+which `Run` and `Qrels` are made.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
-from heldout.data.io import trec
-from heldout.data.io.compression import EXTENSIONS, compress
-from heldout.data.io.delimited import refuse_bad
-from heldout.data.io.source import open_source
+from heldout.data import trec
+from heldout.data.files import EXTENSIONS, compress, decode_text, open_source, parse_json
+from heldout.data.frames import USUAL_NAMES, frame_columns, is_frame, is_nested, pick_columns
+from heldout.data.ids import encode_ids, ids_of_texts
 from heldout.data.notes import named_few
-from heldout.data.run import Qrels, Run
-from heldout.data.subtopics import SUBTOPIC_NAMES, judgement_columns
+from heldout.data.rows import Rows, Stretches
+from heldout.data.tables import Table, read_table
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-    from heldout.data.io.source import Source
-    from heldout.data.run import TiePolicy
+    from heldout.data.files import Source
+    from heldout.data.ids import IdColumn
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
+    from heldout.data.words import Ints
 
-    Path_ = str | os.PathLike[str]
-
-__all__ = [
-    "Format",
-    "read_qrels",
-    "read_run",
-    "write_qrels",
-    "write_run",
-]
-
-Format = Literal["trec", "csv", "tsv", "json", "parquet"]
-_ENDINGS = (".csv", ".tsv", ".json", ".parquet")
-_HEADER_WORDS = frozenset(
-    spelling
-    for columns in (RUN_COLUMNS, QRELS_COLUMNS)
-    for spellings in columns.values()
-    for spelling in spellings
+EXPECTED: Final = {
+    "score": "a Run, {query: {document: score}}, a pandas or Polars frame with columns such as "
+    "query_id, doc_id, score, or the path of a file",
+    "grade": "Qrels, {query: {document: grade}}, a pandas or Polars frame with columns such as "
+    "query_id, doc_id, relevance, or the path of a file",
+}
+WHAT: Final = {"score": "run", "grade": "qrels"}
+_HEADER_WORDS: Final = frozenset(
+    name for role in ("query", "doc", "score", "grade") for name in USUAL_NAMES[role]
 )
+_ENDINGS: Final = (".csv", ".tsv", ".json", ".parquet")
 
 
-def detect_format(source: Source) -> Format:
-    """Return the format by the first bytes: file names may be wrong or missing (standard input)."""
+def read_rows(given: Any, number: str, *, subtopics: bool = False) -> Rows:
+    """Return the rows of a run or of judgements in any form; `number` is score or grade."""
+    if isinstance(given, str | os.PathLike):
+        return _read_file(open_source(given), number, subtopics)
+    what = WHAT[number]
+    if is_frame(given):
+        return _of_table(Table.of(frame_columns(given, what), what), number, subtopics)
+    records = [] if isinstance(given, Mapping | str) else _records(given)
+    if records:
+        field = {"score": "score", "grade": "relevance"}[number]
+        roles = {"query": "query_id", "doc": "doc_id", number: field}
+        if subtopics:
+            roles["subtopic"] = "iteration"
+        columns = {role: [getattr(one, name) for one in records] for role, name in roles.items()}
+        return _of_table(Table.of(columns, what), number, subtopics)
+    content = given.to_dict() if callable(getattr(given, "to_dict", None)) else given  # ranx
+    if not isinstance(content, Mapping):
+        raise InputError(f"{what}: expected {EXPECTED[number]}, got {_kind(given)}")
+    if is_nested(content):
+        rows = _of_table(_nested_table(content, what, number), number, subtopics)
+    else:
+        columns = {str(name): list(cells) for name, cells in content.items() if _is_list(cells)}
+        if len(columns) < len(content):
+            raise InputError(f"{what}: expected {EXPECTED[number]}, got {_kind(given)}")
+        rows = _of_table(Table.of(columns, what), number, subtopics)
+    name = getattr(given, "name", None)
+    return rows._replace(name=name) if isinstance(name, str) else rows
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, Iterable) and not isinstance(given, str | bytes | Mapping)
+
+
+def _kind(given: object) -> str:
+    if given is None:
+        return "None"
+    if isinstance(given, Mapping):
+        return "a mapping whose values are not mappings"
+    return f"an object of type {type(given).__name__}"
+
+
+def _records(given: Any) -> list[Any]:
+    """Return the judgements or scored documents of ir_measures; empty if these are no such."""
+    rows = list(given) if isinstance(given, Iterable) else []
+    return rows if all(map(_is_record, rows)) else []
+
+
+def _is_record(given: Any) -> bool:
+    return hasattr(given, "query_id") and hasattr(given, "doc_id") and not is_frame(given)
+
+
+def several(given: Any, kind: type) -> list[Any]:
+    """Return a list of runs in accepted forms, of class `kind` or others; a mapping names them."""
+    if isinstance(given, (kind, str, os.PathLike)) or is_frame(given):
+        return [given]
+    if isinstance(given, Mapping):
+        named = given and all(_is_run(one, kind) for one in given.values())
+        return list(given.items()) if named else [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"run: expected {EXPECTED['score']}, or a list of these, got {_kind(given)}")
+    found = list(given)
+    return [found] if found and _is_record(found[0]) else found
+
+
+def _is_run(given: Any, kind: type) -> bool:
+    """Return whether this is a run in an accepted form; the ranked list of one query is not."""
+    if isinstance(given, (kind, str, os.PathLike, list, tuple, Iterator)) or is_frame(given):
+        return True
+    content = given.to_dict() if callable(getattr(given, "to_dict", None)) else given
+    return bool(content) and is_nested(content)
+
+
+# Files
+
+
+def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
+    name = _stem(source.name)
     head = source.head()
-    if head.startswith(b"PAR1"):
-        return "parquet"
-    if re.match(rb"\s*\{\s*[\"}]", head):
-        return "json"
-    first = _first_line(head)
-    for mark, name in (("\t", "tsv"), (",", "csv")):
-        cells = [cell.strip().strip('"').lower() for cell in first.split(mark)]
-        if len(cells) >= 2 and len(_HEADER_WORDS.intersection(cells)) >= 2:
-            return name  # type: ignore[return-value]
-    return "trec"
+    if re.match(rb'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)', head):
+        if subtopics:
+            raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
+        text = decode_text(source.whole(), source.name)
+        lists = parse_json(text, source.name, object_pairs_hook=partial(_once, source.name))
+        table = _nested_table(lists, source.name, number)
+    elif head.startswith(b"PAR1") or re.match(rb"\s*\{", head) or _has_header(head):
+        table = read_table(source)
+    else:
+        is_run = number == "score"
+        return trec.read_run(source) if is_run else trec.read_qrels(source, subtopics=subtopics)
+    return _of_table(table, number, subtopics)._replace(name=name)
 
 
-def read_run(
-    path: Path_,
-    *,
-    name: str | None = None,
-    ties: TiePolicy = "docid-desc",
-    single_precision: bool = False,
-) -> Run:
-    """Read a run.
-
-    Parameters
-    ----------
-    path
-        A TREC run, a CSV or TSV table with a header, a JSON object ``{query: {document: score}}``
-        or a Parquet table; gzip, xz, bzip2 and zstd are decompressed; ``-`` is standard input. Ids
-        lose surrounding white space, and a whole number in a column of floats (integers with gaps
-        in pandas) is read without its decimal.
-    name
-        The name of the run (default: its tag, or else the name of the file).
-    ties
-        How documents with equal scores are ordered.
-    single_precision
-        Store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
-    """
-    source = open_source(path)
-    kind = detect_format(source)
-    if kind != "trec":
-        from heldout.data.io.run_table import read_run_table
-
-        queries, docs, scores = read_run_table(source, kind, RUN_COLUMNS)
-        run_name = name or _stem(source.name)
-        with _located(source, ""):
-            return Run.from_columns(
-                queries, docs, scores, run_name, ties=ties, single_precision=single_precision
-            )
-    rows = trec.read_run_rows(source)
-    if not len(rows.values):
-        if trec.looks_like_qrels(source):
-            raise trec.qrels_as_run(source.name)
-        _refuse_other_table(source, RUN_COLUMNS)
-    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
-    trec.refuse_empty(source, rows, trec.RUN_LINE)
-    with _located(source, "trec"):
-        return Run.assemble(
-            name or trec.run_tag(source),
-            rows.queries,
-            rows.docs,
-            rows.values,
-            ties=ties,
-            single_precision=single_precision,
-        )
-
-
-def read_qrels(
-    path: Path_,
-    *more: Path_,
-    subtopics: bool = False,
-) -> Qrels:
-    """Read one qrels file, or join several.
-
-    Parameters
-    ----------
-    path, more
-        TREC qrels of three or four columns, CSV or TSV tables with a header (BEIR), JSON objects
-        ``{query: {document: grade}}`` or Parquet tables, compressed or not; ``-`` is standard
-        input.
-    subtopics
-        Read the second column of TREC qrels, or the column ``subtopic`` of a table, as subtopics;
-        needed for measures of diversity, such as alpha_nDCG@20. By default it is ignored.
-    """
-    parts = [_read_one_qrels(one, subtopics=subtopics) for one in (path, *more)]
-    if len(parts) == 1:
-        return parts[0]
-    columns = [judgement_columns(part) for part in parts]
-
-    def column(role: str) -> list[Any]:
-        return [cell for one in columns for cell in one[role]]
-
-    names = column("subtopic") if subtopics else None
-    joined = Qrels.from_columns(column("query"), column("doc"), column("grade"), names)
-    return replace(joined, repeated=joined.repeated + sum(part.repeated for part in parts))
-
-
-def _read_one_qrels(path: Path_, *, subtopics: bool) -> Qrels:
-    source = open_source(path)
-    kind = detect_format(source)
-    if kind != "trec":
-        from heldout.data.io.run_table import read_run_table
-
-        known = {**QRELS_COLUMNS, "subtopic": SUBTOPIC_NAMES} if subtopics else QRELS_COLUMNS
-        columns = read_run_table(source, kind, known)
-        with _located(source, ""):
-            return Qrels.from_columns(*columns)
-    rows = trec.read_qrels_rows(source)
-    if not len(rows.values):
-        if trec.looks_like_run(source):
-            raise trec.run_as_qrels(source.name)
-        _refuse_other_table(source, QRELS_COLUMNS)
-    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
-    trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
-    names = trec.read_subtopics(source) if subtopics else None
-    with _located(source, "trec"):
-        return Qrels.assemble(rows.queries, rows.docs, rows.values.astype(np.int64), names)
-
-
-def _refuse_other_table(source: Source, known: dict[str, tuple[str, ...]]) -> None:
-    """Raise an error for a table that lacks needed columns; it is not a TREC file."""
-    first = _first_line(source.head())
-    mark = max("\t,;", key=first.count)
-    cells = [cell.strip().strip('"') for cell in first.split(mark)]
-    named = _HEADER_WORDS.intersection(cell.lower() for cell in cells)
-    if len(cells) < 2 or (not named and (mark == "\t" or len(first.split()) > 2)):
-        return
-    needed = ", ".join(f"{role} ({' or '.join(names[:2])})" for role, names in known.items())
-    how = "; separate them with commas or tabs" if mark == ";" else ""
-    found = named_few(cells, len(cells), 10)
-    raise InputError(f"{source.name}: expected columns for {needed}, found {found}{how}")
-
-
-def _first_line(head: bytes) -> str:
-    """Return the first line that is neither empty nor a comment."""
-    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
-    return next((line for line in lines if not line.lstrip().startswith("#")), "")
-
-
-@contextmanager
-def _located(source: Source, kind: str) -> Iterator[None]:
-    """Add the file, and in a TREC file the lines, to errors about its content."""
-    try:
-        yield
-    except DuplicateError as error:
-        lines = trec.lines_with(source, error.query, error.doc) if kind == "trec" else []
-        if len(lines) < 2:
-            raise InputError(f"{source.name}: {error}") from None
-        text = f"{error} (first in line {lines[0]})"
-        raise FormatError(f"{source.name}:{lines[1]}", text) from None
-    except FormatError:
-        raise
-    except InputError as error:
-        raise InputError(f"{source.name}: {error}") from None
+def _has_header(head: bytes) -> bool:
+    cells = {cell.lower() for cell in trec.header_cells(head)[1]}
+    return len(cells & _HEADER_WORDS) >= 2
 
 
 def _stem(name: str) -> str:
     """Return the name of a file without folders and without extensions of known formats."""
     base = os.path.basename(name)  # noqa: PTH119 - pathlib is slow to import
-    endings = r"(\.(run|trec|txt|csv|tsv|json|parquet|qrels|gz|xz|bz2|zst))+$"
+    endings = r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|qrels|gz|xz|bz2|zst))+$"
     return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
-def write_run(run: Run, path: Path_, kind: str | None = None) -> None:
-    """Write a run; the extension sets the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``).
-
-    Parameters
-    ----------
-    kind
-        ``trec``, ``csv``, ``tsv``, ``json`` or ``parquet`` (default: by the extension).
-    """
-    _write(run, path, trec.run_lines, kind)
+# Tables
 
 
-def write_qrels(qrels: Qrels, path: Path_) -> None:
-    """Write qrels; the extension sets the format (``.csv``, ``.tsv``, ``.json``, ``.parquet``)."""
-    _write(qrels, path, trec.qrels_lines)
+def _of_table(table: Table, number: str, subtopics: bool) -> Rows:
+    roles = ("query", "doc", number, *(("subtopic",) if subtopics else ()))
+    picked = pick_columns(table.names, roles, table.source)
+    if not len(table):
+        raise InputError(f"{table.source} has no rows")
+    lengths = {name: len(table.columns[name]) for name in picked.values()}
+    if len(set(lengths.values())) > 1:
+        shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
+        raise InputError(f"{table.source}: columns of different lengths ({shown})")
+    queries = table.codes(picked["query"], "query")
+    encode_ids(queries.names)
+    docs = ids_of_texts(table.texts(picked["doc"], "document"))
+    values = table.numbers(picked[number], number)
+    if number == "grade":
+        refuse_fractions(values, table.source)
+        table.refuse(trec.wrong_grades(values), lambda row: trec.grade_problem(values[row]))
+
+    def places(query: str, doc: str) -> list[str]:
+        found = zip(table.labels(picked["query"], ""), table.labels(picked["doc"], ""), strict=True)
+        return [table.place(row) for row, pair in enumerate(found) if pair == (query, doc)]
+
+    names = table.labels(picked["subtopic"], "subtopic") if subtopics else None
+    stretches = Stretches.of(*queries)
+    return Rows(table.source, stretches, docs, values, places, WHAT[number], names)
 
 
-def _write(
-    what: Any, path: Path_, lines: Callable[[Any], Iterator[str]], kind: str | None = None
+def refuse_fractions(values: Any, name: str) -> None:
+    """Refuse a run in the place of judgements: most of its numbers have decimals."""
+    if np.count_nonzero(values % 1) > max(1, len(values) // 2):
+        raise trec.swapped(name, "a run, not judgements")
+
+
+def _nested_table(given: Mapping[Any, Any], name: str, number: str) -> Table:
+    """Return ``{query: {document: number}}`` as columns; there are no lines to name."""
+    for query, lists in given.items():
+        if not isinstance(lists, Mapping):
+            raise InputError(
+                f"{name}: query {query!r} has {type(lists).__name__}, expected an object "
+                f"{{document: {number}}}"
+            )
+    queries = [query for query, lists in given.items() for _ in lists]
+    docs = [doc for lists in given.values() for doc in lists]
+    values = [value for lists in given.values() for value in lists.values()]
+    for query, doc, value in zip(queries, docs, values, strict=True):
+        if isinstance(value, str | bool):  # a text such as "0.5" is no number in JSON
+            raise InputError(f"{name}: query {query!r}, document {doc!r}: {value!r} is not a number")
+    columns = {"query": queries, "doc": docs, number: values}
+    return Table(
+        name, columns, lambda row: f"{name}: query {queries[row]!r}, document {docs[row]!r}", name
+    )
+
+
+def _once(name: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a JSON object; raise an error for repeated names, of which json keeps the last."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise FormatError(
+            name, f"the name {twice!r} appears twice in one JSON object: keep one of them"
+        )
+    return found
+
+
+def refuse_duplicate(rows: Rows, query: str, doc: str, detail: str = "") -> None:
+    """Raise an error for a document that appears twice for a query, with both places."""
+    places = rows.places(query, doc)
+    first = f" (first in {places[0]})" if len(places) > 1 else ""
+    where = places[1] if len(places) > 1 else rows.source
+    raise DuplicateError(where, query, doc, detail, first)
+
+
+# Out
+
+
+def nested(
+    queries: tuple[str, ...], offsets: Ints, docs: IdColumn, values: Any
+) -> dict[str, dict[str, Any]]:
+    """Return ``{query: {document: number}}``."""
+    ids, numbers, ends = docs.tolist(), values.tolist(), offsets.tolist()
+    return {
+        query: dict(zip(ids[begin:end], numbers[begin:end], strict=True))
+        for query, begin, end in zip(queries, ends, ends[1:], strict=False)
+    }
+
+
+def write_rows(
+    what: Run | Qrels,
+    path: str | os.PathLike[str],
+    lines: Callable[[Any], Iterator[str]],
+    kind: str | None = None,
 ) -> None:
+    """Write a run or judgements in the format of the extension, or of `kind`, or as TREC lines."""
     from pathlib import Path
 
     from heldout.data.atomic import write_atomically
@@ -237,10 +255,12 @@ def _write(
     if kind is not None:
         ending = f".{kind}"
     with write_atomically(path) as aside:
-        if ending in _ENDINGS:
-            from heldout.data.io.run_table import write_run_table
-
-            write_run_table(what, aside, ending)
+        if ending == ".json":
+            aside.write_text(json.dumps(what.to_dict(), ensure_ascii=False) + "\n", "utf-8")
+        elif ending == ".parquet":
+            what.to_frame().write_parquet(aside)
+        elif ending in _ENDINGS:
+            what.to_frame().write_csv(aside, separator="," if ending == ".csv" else "\t")
         else:
             with aside.open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(lines(what))

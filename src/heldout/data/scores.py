@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.ids import as_id
-from heldout.data.io.score_table import read_score_table
 from heldout.data.notes import count_of, named_few
-from heldout.data.score_inputs import score_pairs
+from heldout.data.score_tables import score_table
 from heldout.errors import InputError
 from heldout.notes import Note
 
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
-    from heldout.data.columns import Frame
-    from heldout.data.io.score_table import ScoreTable
+    from heldout.data.frames import Frame
+    from heldout.data.score_tables import ScoreTable
     from heldout.data.words import Floats
 
     Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
 
-__all__ = ["ChoiceSpread", "MachineScores", "Scores", "read_scores", "table_scores"]
+__all__ = ["ChoiceSpread", "MachineScores", "Scores", "paired_scores", "read_scores"]
 
 GREATEST: Final = 1e100
 
@@ -205,9 +204,7 @@ class Scores:
         >>> Scores.of({"qid": ["q1", "q2"], "A": [0.5, 0.1], "B": [0.4, 0.3]}).units
         ('q1', 'q2')
         """
-        wanted = None if measure is None else str(measure)
-        name, (found, every) = score_pairs(table, wanted, systems, units)
-        paired = _paired(found, every, name or "score")
+        paired = paired_scores(score_table(table, systems=systems, units=units), measure)
         return replace(
             paired,
             higher_is_better=higher_is_better,
@@ -279,38 +276,27 @@ def _refuse_twice(ids: tuple[str, ...], what: str, kind: str) -> None:
         raise InputError(f"two {what} have the same {kind}: {again}")
 
 
-def _paired(
-    table: Mapping[Any, Mapping[str, float]],
-    every: Iterable[str],
-    measure: str,
-) -> Scores:
-    """Return scores on the units that all systems have."""
-    if not table:
-        raise InputError("no system was given")
-    for system, units in table.items():
-        if not units:
-            raise InputError(f"system {system} has no scores")
-    common: list[str] = []
-    dropped: list[str] = []
-    for unit in every:
-        shared = all(unit in units for units in table.values())
-        (common if shared else dropped).append(unit)
-    if not common:
+def paired_scores(table: ScoreTable, measure: Any = None) -> Scores:
+    """Return the scores of a table in one measure, on the units that all systems have."""
+    name, (found, every) = table.pairs(None if measure is None else str(measure))
+    for system, scores in found.items():
+        if not scores:
+            raise InputError(f"{table.table.source}: system {system} has no scores")
+    shared = [unit for unit in every if all(unit in scores for scores in found.values())]
+    if not shared:
         raise InputError(
-            "the systems have no unit in common: check that they use the same ids (different "
-            "units are independent samples: scipy.stats.ttest_ind with equal_var=False)"
+            f"{table.table.source}: the systems have no unit in common: check that they use the "
+            "same ids (different units are independent samples: scipy.stats.ttest_ind with "
+            "equal_var=False)"
         )
-    try:
-        rows = [[float(units[unit]) for units in table.values()] for unit in common]
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a score is not a number ({error})") from None
+    kept = set(shared)
     return Scores(
-        measure,
-        tuple(table),
-        tuple(common),
-        np.array(rows),
-        dropped=tuple(dropped),
-        data=fingerprint(sorted([*common, *dropped])),
+        name or "score",
+        tuple(found),
+        tuple(shared),
+        np.array([[scores[unit] for scores in found.values()] for unit in shared]),
+        dropped=tuple(unit for unit in every if unit not in kept),
+        data=fingerprint(sorted(every)),
     )
 
 
@@ -349,15 +335,5 @@ def read_scores(
     units
         The name of the column of unit ids (default: a usual name such as ``unit`` or ``qid``).
     """
-    table = read_score_table(path, systems=systems, units=units)
-    return table_scores(table, measure, higher_is_better=higher_is_better)
-
-
-def table_scores(table: ScoreTable, measure: Any = None, *, higher_is_better: bool) -> Scores:
-    """Return the scores of a table in one measure."""
-    name, (found, every) = table.pairs(None if measure is None else str(measure))
-    try:
-        paired = _paired(found, every, name or "score")
-    except InputError as error:
-        raise InputError(f"{table.table.source}: {error}") from None
+    paired = paired_scores(score_table(path, systems=systems, units=units), measure)
     return replace(paired, higher_is_better=higher_is_better)

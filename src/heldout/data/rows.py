@@ -1,0 +1,139 @@
+"""Rows of runs and judgements (query, document, number): their order, ties and repeats.
+
+The loops that keep the best documents (`retrieve.kernels.lists.better`) and the merging of folds
+(`experiment.documents.alignment.merge_lists`) follow the same order.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from heldout.data.parallel import run_threads
+from heldout.data.words import distinct, query_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from heldout.data.ids import IdColumn
+    from heldout.data.words import Flags, Floats, Ints, Words
+
+BLOCK: Final = 8192
+"""Rows that are searched for repeats together: few enough to stay in the processor cache."""
+
+
+class Stretches(NamedTuple):
+    """The query of each row, as stretches of consecutive rows with the same query."""
+
+    starts: Ints  # the first row of each stretch
+    names: list[str]  # its query
+    rows: int
+
+    @classmethod
+    def of(cls, names: list[str], codes: Ints) -> Stretches:
+        """Find the stretches in a column of queries, each the number of a name."""
+        changes = np.ones(len(codes), np.bool_)
+        changes[1:] = codes[1:] != codes[:-1]
+        starts = np.flatnonzero(changes)
+        return cls(starts, [names[code] for code in codes[starts].tolist()], len(codes))
+
+    def codes(self, names: Iterable[str]) -> Ints:
+        """Return the number in `names` of the query of each row."""
+        numbers = {name: number for number, name in enumerate(names)}
+        of_stretch = np.fromiter(map(numbers.__getitem__, self.names), np.int64, len(self.names))
+        return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
+
+
+class Rows(NamedTuple):
+    """What a run or judgements are made from."""
+
+    source: str  # the name of the file or object in messages
+    queries: Stretches
+    docs: IdColumn
+    values: Floats
+    places: Callable[[str, str], list[str]]  # of a query and a document; slow, for messages
+    name: str = "run"  # of the system
+    subtopics: list[str] | None = None
+
+
+def _same_query(offsets: Ints) -> Flags:
+    """Return whether each row and the next belong to one query."""
+    inside = np.ones(max(int(offsets[-1]) - 1, 0), np.bool_)
+    inside[offsets[1:-1] - 1] = False
+    return inside
+
+
+def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> None:
+    """Order the rows of each query by score descending, then by the tie policy, in place.
+
+    Most files are sorted already, or nearly: only rows that must move are touched.
+    """
+    same_query = _same_query(offsets)
+    rising = np.flatnonzero((scores[1:] > scores[:-1]) & same_query)
+    for query in distinct(np.searchsorted(offsets, rising, "right") - 1).tolist():
+        begin, end = int(offsets[query]), int(offsets[query + 1])
+        rows = np.argsort(-scores[begin:end], kind="stable") + begin
+        scores[begin:end] = scores[rows]
+        docs.move(slice(begin, end), rows)
+    if ties == "input":
+        return
+    tied = np.flatnonzero((scores[1:] == scores[:-1]) & same_query)
+    against = 1 if ties == "docid-asc" else -1
+    if (docs.compare(tied, tied + 1) == against).any():
+        places = distinct(np.sort(np.concatenate((tied, tied + 1))))
+        # A row opens a group of ties unless the row before is tied with it.
+        opens = np.ones(len(places), np.bool_)
+        opens[np.searchsorted(places, tied + 1)] = False
+        docs.move(places, docs.order(places, np.cumsum(opens), descending=against < 0))
+
+
+def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
+    """Return a row whose document appears twice for its query, or None.
+
+    Done for every run, so it has to be fast: the keys of a block are sorted, and only documents
+    with equal keys are compared.
+    """
+    cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
+    cuts[-1] = len(offsets) - 1
+    blocks = [(int(a), int(z)) for a, z in pairwise(cuts) if a < z]
+    spread = max(1, len(blocks) // 64)
+    batches = [blocks[i : i + spread] for i in range(0, len(blocks), spread)]
+
+    def search(batch: list[tuple[int, int]]) -> int | None:
+        rows = (_search_block(docs, offsets, *block) for block in batch)
+        return next((row for row in rows if row is not None), None)
+
+    return next((row for row in run_threads(search, batches) if row is not None), None)
+
+
+def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int | None:
+    begin, end = int(offsets[first]), int(offsets[last])
+    counts = offsets[first + 1 : last + 1] - offsets[first:last]
+    query = np.repeat(np.arange(first, last), counts)
+    keys = query_keys(docs.hashes(begin, end), query)
+    ordered = np.sort(keys)
+    if not (ordered[1:] == ordered[:-1]).any():
+        return None
+    order = np.argsort(keys, kind="stable")
+    repeated = repeats(docs, order + begin, keys[order])
+    return int(repeated[0][1]) if repeated else None
+
+
+def repeats(docs: IdColumn, rows: Ints, keys: Words) -> list[tuple[int, int]]:
+    """Return pairs of rows (the first, a later one) of one query with the same document.
+
+    Rows are sorted by key. Different documents may have equal keys, though rarely, so that the
+    documents themselves are compared.
+    """
+    equal = np.flatnonzero(keys[1:] == keys[:-1])
+    suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
+    seen: dict[tuple[int, str], int] = {}
+    pairs = []
+    names = docs.take(rows[suspects]).tolist()
+    for place, row, name in zip(suspects.tolist(), rows[suspects].tolist(), names, strict=True):
+        first = seen.setdefault((int(keys[place]), name), row)
+        if first != row:
+            pairs.append((first, row))
+    return pairs
