@@ -72,8 +72,7 @@ class TestIndex:
             f"terms         {opened.n_terms}\n"
             f"postings      {opened.n_postings}\n"
             f"bytes         {size:,} ({size / opened.n_postings:.1f} per posting)\n"
-            "analyzer      tokens=word, lower=yes, stop=none, stemmer=none, ngrams=1-1,\n"
-            "              min_length=1, function=none\n"
+            "analyzer      lower=yes, stop=none, stemmer=none, function=none\n"
             f"corpus        {digest}\n"
             f"fingerprint   {opened.fingerprint}\n"
         )
@@ -86,19 +85,13 @@ class TestIndex:
         Path("stop.txt").write_text("red green")
         main(
             shlex.split(
-                "index docs.jsonl -o docs.index --stemmer english --stop stop.txt --tokens word "
-                "--ngrams 1,2 --min-length 3 --keep-case --max-memory 2MB --jobs 1"
+                "index docs.jsonl -o docs.index --stemmer english --stop stop.txt "
+                "--keep-case --max-memory 2MB --jobs 1"
             )
         )
         capsys.readouterr()
         analyzer = Index.open("docs.index").analyzer
-        assert analyzer == heldout.Analyzer(
-            stemmer="english", stop=("green", "red"), ngrams=(1, 2), min_length=3, lower=False
-        )
-
-    def test_one_number_of_ngrams_is_both(self):
-        main(["index", *OPTIONS[:1], "-o", "docs.index", "--ngrams", "2", "--tokens", "character"])
-        assert Index.open("docs.index").analyzer.ngrams == (2, 2)
+        assert analyzer == heldout.Analyzer(stemmer="english", stop=("green", "red"), lower=False)
 
     def test_replaces_an_index_only_when_told_and_no_other_file_ever(self, capsys, index):
         assert "--force" in refused(capsys, "index", "docs.jsonl", "-o", index)
@@ -120,8 +113,6 @@ class TestIndex:
             ("docs.jsonl -o nowhere/x", "cannot be written"),
             ("docs.jsonl -o x --max-memory much", "500MB"),
             ("docs.jsonl -o x --max-memory 10KB", "at least"),
-            ("docs.jsonl -o x --ngrams 2,1", "ngrams=(2, 1)"),
-            ("docs.jsonl -o x --ngrams two", "such as 1,2"),
             ("docs.jsonl -o x --jobs 0", "positive integer"),
             ("docs.jsonl -o x --stemmer klingon", "unknown stemmer 'klingon'"),
             ("docs.jsonl -o x --encoding nonsense", "nonsense"),

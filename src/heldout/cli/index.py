@@ -45,7 +45,7 @@ depend on the number of threads or the memory that built it, and it knows its do
 and judgements are not needed to build it.
 """
 
-_ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
+_ANALYZER_OPTIONS: Final = ("keep_case", "stop", "stemmer")
 
 
 def given_analyzer(options: argparse.Namespace) -> Analyzer | None:

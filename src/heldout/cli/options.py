@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Any, Final
 
 from heldout.cli.groups import add_groups
@@ -65,13 +64,6 @@ def _share(text: str) -> float:
     except ValueError:
         message = f"{text!r} is neither a fraction nor a number of units"
         raise argparse.ArgumentTypeError(message) from None
-
-
-def _ngrams(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(?:[,-](\d+))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one number or two, such as 1,2")
-    return int(match[1]), int(match[2] or match[1])
 
 
 # Output
@@ -221,19 +213,6 @@ def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
     add = group(parser, TEXT).add_argument
     add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
     add("--stop", metavar="LIST", help="stop words: english, or a file of words")
-    add(
-        "--tokens",
-        choices=("word", "character", "mixed"),
-        help="words; characters, for languages without spaces; or words, and character pairs where "
-        "the script has no spaces (default: word)",
-    )
-    add(
-        "--ngrams",
-        type=_ngrams,
-        metavar="N,N",
-        help="fewest and most neighbouring tokens in a term (default: 1,1)",
-    )
-    add("--min-length", type=positive, metavar="N", help="shortest word to keep (default: 1)")
     add("--keep-case", action="store_true", default=None, help="keep upper and lower case")
 
 

@@ -23,7 +23,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
-from heldout.retrieve.analyze import Analyzer, Tokens
+from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.stopwords import STOP_LISTS
 from heldout.tune.choice import Rule  # noqa: TC001 - the same
 
@@ -187,9 +187,6 @@ class AnalyzerTable(Table):
 
     stemmer: str | None = None
     stop: StopWords = "none"
-    tokens: Tokens = "word"
-    ngrams: Annotated[tuple[int, int], BeforeValidator(_as_tuple)] = (1, 1)
-    min_length: int = 1
     lower: bool = True
 
     def analyzer(self, move: Callable[[str], str]) -> Analyzer:
@@ -202,12 +199,9 @@ class AnalyzerTable(Table):
         """
         named = isinstance(self.stop, str) and self.stop not in STOP_LISTS
         return Analyzer(
-            tokens=self.tokens,
             lower=self.lower,
             stop=move(self.stop) if named and isinstance(self.stop, str) else self.stop,
             stemmer=self.stemmer,
-            ngrams=self.ngrams,
-            min_length=self.min_length,
         )
 
 

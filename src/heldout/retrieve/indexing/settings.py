@@ -53,7 +53,6 @@ def restored_analyzer(
     if isinstance(stop, str) and stop not in STOP_LISTS:
         raise InputError(f"{name}: unknown stop list {stop!r}: build the index again")
     values["stop"] = stop if isinstance(stop, str) else tuple(stop)
-    values["ngrams"] = tuple(values["ngrams"])
     values["function"] = _function(name, values["function"], function)
     stems = _stems_version(values["stemmer"])
     if stems != header["stems"]:
