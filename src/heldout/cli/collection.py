@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.collection import Collection
-    from heldout.data.collection_files import Known
 
 __all__ = ["add_collection", "open_collection"]
 
@@ -56,8 +55,8 @@ def add_collection(command: Callable[..., argparse.ArgumentParser], commands: An
     _add_export(command, parts)
 
 
-def open_collection(options: argparse.Namespace, known: Known | None = None) -> Collection:
-    """Read the collection that the options name; `known` finds documents without reading them."""
+def open_collection(options: argparse.Namespace) -> Collection:
+    """Read the collection that the options name."""
     from heldout.data.collection_files import read_collection  # NumPy comes with it
 
     return read_collection(
@@ -68,7 +67,6 @@ def open_collection(options: argparse.Namespace, known: Known | None = None) -> 
         fields=None if options.fields is None else options.fields.split(","),
         query_field=options.query_field,
         split=options.split,
-        known=known,
     )
 
 

@@ -23,7 +23,6 @@ __all__ = [
     "add_plan_options",
     "add_quiet",
     "add_seed",
-    "add_verify_index",
     "check_plan_options",
     "machine_given",
     "plan_table",
@@ -166,16 +165,6 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
 
 
 # Collections and text
-
-
-def add_verify_index(parser: argparse.ArgumentParser) -> None:
-    """Add ``--verify-index``."""
-    group(parser, "input").add_argument(
-        "--verify-index",
-        action="store_true",
-        help="compare the whole collection with the index (default: only if path, size or time of "
-        "its files differ)",
-    )
 
 
 def add_collection_options(

@@ -17,7 +17,6 @@ from heldout.cli.options import (
     add_plan_options,
     add_quiet,
     add_seed,
-    add_verify_index,
     check_plan_options,
     plan_table,
     positive,
@@ -112,8 +111,8 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     add(
         "experiment",
         metavar="INPUT",
-        help="collection (pydocs, irds:NAME, a folder or a file), judgements if all systems are "
-        "run files, an experiment (.toml), or a results folder to repeat",
+        help="collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all "
+        "systems are run files, an experiment (.toml), or a results folder to repeat",
     )
     add("--system", action="append", metavar="SYSTEM", help="system (repeat for more)")
     add(
@@ -177,7 +176,6 @@ def _add_input(parser: argparse.ArgumentParser) -> None:
         "counts 0)",
     )
     add("--index", metavar="FILE", help="index of the collection (see heldout index)")
-    add_verify_index(parser)
     add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english")
     add("--stop", metavar="LIST", help="stop words: english, or a file of words")
 
@@ -313,7 +311,8 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
     fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
     fields |= _given(options, ("machine", "tune_on"))
-    fields |= {name: True for name in ("verify_index", "assume_random") if getattr(options, name)}
+    if options.assume_random:
+        fields["assume_random"] = True
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan

@@ -57,7 +57,8 @@ class Experiment:
     ----------
     collection
         A `Collection`, its name or path, or ``{"source": …, "queries": …}`` with the options of
-        `heldout.read_collection`.
+        `heldout.read_collection`. An index can be named as the source, with queries and qrels: its
+        documents are not read.
     systems
         One or several systems, or ``{name: system}``; see `System.of`.
     by
@@ -83,10 +84,7 @@ class Experiment:
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
-        An `Index` or its path; or, if one is built, how text is turned into terms. The files of the
-        collection are not read again if path, size and time are those that the index recorded.
-    verify_index
-        Read and compare the whole collection with the index all the same.
+        An `Index` or its path; or, if one is built, how text is turned into terms.
     machine
         For held-out queries: judgements of a machine (a file, an object or a dictionary) for all
         queries; those of the collection are then human judgements of a random sample of them.
@@ -147,7 +145,6 @@ class Experiment:
         level: float = 0.95,
         baseline: str | None = None,
         index: Index | str | os.PathLike[str] | None = None,
-        verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
         machine: Any = None,
         tune_on: TuneOn = "human",
@@ -173,7 +170,6 @@ class Experiment:
             "level": level,
             "baseline": baseline,
             "index": index,
-            "verify_index": verify_index,
             "analyzer": analyzer,
             "machine": machine,
             "tune_on": tune_on,

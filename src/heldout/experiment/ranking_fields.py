@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from heldout.data.collection_files import Known
     from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
@@ -81,9 +80,8 @@ def check_ranking_fields(
     check_names(systems, given.baseline, problems)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    known = None if given.verify_index else _known(index)
     machine = given_machine(given, by, measures, problems, _found_from(folder))
-    collection, source = _collection(given, systems, problems, folder, known, machine)
+    collection, source = _collection(given, systems, problems, folder, machine)
     judges = given_judges(given, collection, machine, problems)
     if judges is not None:
         collection = judges.tuned
@@ -235,25 +233,11 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
     return find
 
 
-def _known(index: Index | str | None) -> Known | None:
-    """Return what finds documents in the index, if it can be opened (else a problem is told)."""
-    if index is None:
-        return None
-    from heldout.retrieve.index import Index
-    from heldout.retrieve.known import known_to
-
-    try:
-        return known_to(Index.open(index) if isinstance(index, str) else index)
-    except HeldoutError:
-        return None
-
-
 def _collection(
     fields: RankingFields,
     systems: tuple[System[Any], ...],
     problems: Problems,
     folder: Path | None,
-    known: Known | None,
     machine: GivenMachine | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
     """Return the collection, and how it was read (None: it was given as an object)."""
@@ -275,7 +259,7 @@ def _collection(
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
-        collection = _judged(source.read(known), problems)
+        collection = _judged(source.read(), problems)
     return collection, source
 
 

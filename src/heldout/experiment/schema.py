@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from heldout.data.collection import Collection
-    from heldout.data.collection_files import Known
     from heldout.experiment.problems import Problems
 
 Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
@@ -127,7 +126,6 @@ class RankingFields(ExperimentFields):
     target_size: Count | None = None
     replicates: Annotated[int, Field(ge=100, le=MOST_REPEATS)] = 500
     index: Any = None
-    verify_index: bool = False
     analyzer: Any = None
     machine: Any = None
     tune_on: TuneOn = "human"
@@ -163,22 +161,27 @@ class CollectionTable(Table):
         }
         return self.model_copy(update=changed)
 
-    def read(self, known: Known | None = None) -> Collection:
-        """Read the collection; `known` finds documents that need not be read again."""
+    def read(self) -> Collection:
+        """Read the collection, or take the documents of an index."""
+        from pathlib import Path
+
         from heldout.data.collection_files import read_collection
+        from heldout.retrieve.index import Index
+        from heldout.retrieve.indexed_documents import IndexedDocuments
+        from heldout.retrieve.indexing.file import is_index
 
         if self.source is None:
             raise InputError("the collection has no source")
+        indexed = IndexedDocuments(Index.open(self.source)) if is_index(self.source) else None
         return read_collection(
-            self.source,
+            self.source if indexed is None else indexed,
             encoding=self.encoding,
             queries=self.queries,
             qrels=self.qrels,
             fields=self.fields,
             query_field=self.query_field,
             split=self.split,
-            name=self.name,
-            known=known,
+            name=self.name or (None if indexed is None else Path(self.source).stem),
         )
 
 

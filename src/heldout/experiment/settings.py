@@ -247,8 +247,13 @@ class RankingSettings(Settings):
             return None
         from heldout.retrieve.first_use import prepare_ranking
         from heldout.retrieve.index import Index
+        from heldout.retrieve.indexed_documents import IndexedDocuments
 
         documents, given = self.collection.documents, self.index
+        if isinstance(documents, IndexedDocuments):
+            if given is not None or self.analyzer is not None:
+                raise InputError("the collection is an index: leave index and analyzer out")
+            return documents.index
         if given is None:
             prepare_ranking()
             return Index.build(documents, self.analyzer)
