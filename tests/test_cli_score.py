@@ -155,10 +155,9 @@ def test_areas_by_delong(spam, capsys):
 
 
 def test_the_hull_names_who_never_helps(spam, capsys):
-    shown = run(capsys, "classification", *spam, "--hull", "--fp-rate", "0.2")
+    shown = run(capsys, "classification", *spam, "--hull")
     assert "dominated: " in shown.err
     assert "noise" in shown.err.partition("dominated: ")[2].splitlines()[0]
-    assert "FP rate 0.2: TP rate" in shown.err
     assert "hull\tFP rate\tTP rate\tthreshold" in shown.out
 
 
@@ -254,9 +253,6 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     assert "unrecognized arguments: --by-fold" in fails(
         capsys, "classification", lecture, "--by-fold"
     )
-    assert "--fp-rate goes with --hull" in fails(
-        capsys, "classification", lecture, "--fp-rate", "0.1"
-    )
     asked = ("classification", *spam[:2], "--compare", "--by-unit", "-m", "MCC")
     assert "wilcoxon is a test of means" in fails(capsys, *asked, "--test", "wilcoxon")
     assert "a test of means" in fails(capsys, *asked, "--correction", "tukey")
@@ -307,5 +303,3 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
         printed = capsys.readouterr()
         assert printed.out == shown
     assert "area under the ROC convex hull: 0.7550" in printed.err
-    mixture = re.search(r"`(FP rate 0.3:.*?)`", page, re.DOTALL)[1]
-    assert " ".join(mixture.split()) in printed.err

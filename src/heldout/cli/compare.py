@@ -188,7 +188,6 @@ def _check_page(options: argparse.Namespace) -> None:
 _OF_PREDICTIONS: Final = {
     "positive": None,
     "threshold": None,
-    "undefined": None,
     "by_unit": False,
     "by_fold": False,
 }
@@ -233,7 +232,7 @@ def _predictions(options: argparse.Namespace) -> list[Comparison]:
     given = given_measures(options.measure, options.task)
     return compare_measures(
         systems,
-        systems.measures(given, options.undefined),
+        systems.measures(given),
         options,
         positive=options.positive,
         by="unit" if options.by_unit else "fold" if options.by_fold else "auto",

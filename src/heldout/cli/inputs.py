@@ -39,7 +39,7 @@ group, weight. Texts have one segment per line, or are JSON lines.
 """What the files are; part of the help."""
 
 _TASKS: Final = ("ranking", "classification", "regression", "text")
-_OF_CLASSES: Final = {"positive": None, "threshold": None, "undefined": None}
+_OF_CLASSES: Final = {"positive": None, "threshold": None}
 
 
 def add_prediction_options(parser: argparse.ArgumentParser) -> None:
@@ -52,13 +52,6 @@ def add_prediction_options(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="X",
         help="predict the positive class from this score on",
-    )
-    add(
-        "--undefined",
-        type=int,
-        choices=(0,),
-        help="count undefined precision, recall, F, MCC and kappa as 0 (scikit-learn's "
-        "zero_division=0)",
     )
 
 

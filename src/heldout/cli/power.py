@@ -310,7 +310,7 @@ def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     systems = PredictionSystems.of(read_predictions(task, options), None)
-    for measure in systems.measures(given_measures(options.measure, task), options.undefined):
+    for measure in systems.measures(given_measures(options.measure, task)):
         scored = scored_predictions(
             systems,
             measure,
