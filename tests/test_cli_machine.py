@@ -60,7 +60,7 @@ def test_compare_says_what_the_human_queries_count_like(files, capsys):
 
 def test_compare_gives_all_estimates_as_json_and_tables(files, capsys):
     arguments = ("human.qrels", "old.run", "new.run", "other.run", "--machine", "llm.qrels")
-    more = ("--baseline", "old", "--replicates", "500", "-m", "P@5")
+    more = ("--baseline", "old", "-m", "P@5")
     _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "json")
     (record,) = json.loads(out)
     first = record["machine"]["differences"][0]

@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
 def test_options_of_predictions_are_refused_for_runs(tmp_path, capsys):
     main(["demo", "--files", str(tmp_path)])
     runs = [tmp_path / name for name in ("qrels.txt", "baseline.run", "improved.run")]
-    for option in (("--positive", "x"), ("--threshold", "1"), ("--by-unit",)):
+    for option in (("--positive", "x"), ("--by-unit",)):
         assert (
             f"{option[0]} is for predictions" in run(capsys, "compare", *runs, *option, code=2).err
         )

@@ -106,9 +106,9 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add_gate_and_ledger(parser)
     add_score_arguments(parser, "judgements and runs, predictions, or texts")
     add_prediction_options(parser)
-    add = group(parser, "predictions").add_argument
-    add("--by-unit", action="store_true", help="compare over units even if there are folds")
-    add("--by-fold", action="store_true", help="compare over folds (default if there are folds)")
+    group(parser, "predictions").add_argument(
+        "--by-unit", action="store_true", help="compare over units even if there are folds"
+    )
     add_text_options(parser)
     group(parser, "analysis").add_argument(
         "--test-share",
@@ -169,7 +169,7 @@ def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Com
         raise InputError("no input: give files, or --scores FILE (see --help)")
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    misfits = {"lower_is_better": False, "intersection": False, "system": None, "unit": None}
+    misfits = {"lower_is_better": False, "intersection": False, "unit": None}
     refuse_given(options, misfits | OF_MACHINES, "runs and tables of scores")
     return _texts(options, signatures) if options.task == "text" else _predictions(options)
 
@@ -185,12 +185,7 @@ def _check_page(options: argparse.Namespace) -> None:
         raise InputError("--collection goes with an HTML report (-o FILE.html)")
 
 
-_OF_PREDICTIONS: Final = {
-    "positive": None,
-    "threshold": None,
-    "by_unit": False,
-    "by_fold": False,
-}
+_OF_PREDICTIONS: Final = {"positive": None, "by_unit": False}
 
 
 def _scores(options: argparse.Namespace) -> list[Comparison]:
@@ -223,8 +218,6 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 def _predictions(options: argparse.Namespace) -> list[Comparison]:
     from heldout.infer.scoring.predictions import PredictionSystems
 
-    if options.by_fold and options.by_unit:
-        raise InputError("--by-fold or --by-unit, not both")
     with progress_bar("reading", quiet=options.quiet) as progress:
         several = read_predictions(options.task, options, progress)
     _check_gate(options, [one.name for one in several])
@@ -235,7 +228,7 @@ def _predictions(options: argparse.Namespace) -> list[Comparison]:
         systems.measures(given),
         options,
         positive=options.positive,
-        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+        by="unit" if options.by_unit else "auto",
     )
 
 

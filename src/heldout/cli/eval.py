@@ -76,8 +76,8 @@ _OF_RUNS: Final = {
     "machine": None,
     "assume_random": False,
 }
-_OF_PREDICTIONS: Final = {"positive": None, "threshold": None}
-_OF_CLASSES: Final = {"per_class": False, "confusion": False, "hull": False}
+_OF_PREDICTIONS: Final = {"positive": None}
+_OF_CLASSES: Final = {"threshold": None, "per_class": False, "confusion": False, "hull": False}
 
 
 def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -143,6 +143,12 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 def _add_predictions(parser: argparse.ArgumentParser) -> None:
     add_prediction_options(parser)
     add = group(parser, "predictions").add_argument
+    add(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="predict the positive class from this score on",
+    )
     add("--per-class", action="store_true", help="precision, recall, … of each class")
     add("--confusion", action="store_true", help="confusion matrices")
     add("--hull", action="store_true", help="ROC convex hull of all systems (two classes)")
