@@ -372,19 +372,17 @@ def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
 def test_plan_for_proportions_widths_and_by_simulation(capsys):
     given = ["power", "qrels.txt", "baseline.run", "improved.run", "-m", "Success@1"]
     more = ["--difference", "0.1", "--queries", "50", "--half-width", "0.05"]
-    main([*given, *more, "--simulate", "--simulations", "20"])
+    main([*given, *more, "--simulate"])
     out = capsys.readouterr().out
     assert "one system succeeds where the other fails on 36.0% of the units" in out
     assert "  0.1           285" in out
     assert "  ± 0.05        556" in out
-    assert "mcnemar test on 20 samples of the pilot's units" in out
-    main([*given, *more, "--simulate", "--simulations", "20", "--json"])
+    assert "mcnemar test on 500 samples of the pilot's units" in out
+    main([*given, *more, "--simulate", "--json"])
     (plan,) = json.loads(capsys.readouterr().out)
     assert plan["needed"] == [{"difference": 0.1, "queries": 285}]
     assert plan["intervals"] == [{"half_width": 0.05, "queries": 556}]
-    assert plan["simulated"][0]["simulations"] == 20
-    main(["power", "--discordant", "0.2", "--difference", "0.05"])
-    assert "  0.05          630" in capsys.readouterr().out
+    assert plan["simulated"][0]["simulations"] == 500
 
 
 def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
@@ -414,11 +412,11 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
         (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n" + "\n".join(lines) + "\n")
     files = [str(tmp_path / "old.csv"), str(tmp_path / "new.csv")]
     more = ["-m", "F1(macro)", "--difference", "0.1", "--units", "60", "--simulate"]
-    main(["power", *files, *more, "--simulations", "10"])
+    main(["power", *files, *more])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
     assert "Units needed to detect a difference" in out
-    assert "randomization test on 10 samples" in out
+    assert "randomization test on 500 samples" in out
 
 
 BOTH = ["compare", "qrels.txt", "baseline.run", "improved.run"]
@@ -439,8 +437,6 @@ WRONG = {
     "not a ledger": (["ledger", "qrels.txt"], "qrels.txt:1: not an evaluation"),
     "bad sd": (["power", "--sd", "-1"], "sd"),
     "nothing to plan from": (["power"], "or --sd"),
-    "share and sd": (["power", "--sd", "1", "--discordant", "0.1"], "not both"),
-    "no share": (["power", "--discordant", "1.5"], "--discordant 1.5: expected a fraction"),
     "folds without a pilot": (["power", "--sd", "1", "--test-share", "0.1"], "a pilot of folds"),
     "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
     "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),

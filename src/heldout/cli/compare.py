@@ -25,7 +25,7 @@ from heldout.cli.inputs import (
     refuse_given,
 )
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_detail, add_quiet
+from heldout.cli.options import add_detail, add_machine, add_quiet
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
@@ -105,6 +105,7 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add_claim_arguments(parser)
     add_gate_and_ledger(parser)
     add_score_arguments(parser, "judgements and runs, predictions, or texts")
+    add_machine(parser)
     add_prediction_options(parser)
     group(parser, "predictions").add_argument(
         "--by-unit", action="store_true", help="compare over units even if there are folds"

@@ -56,7 +56,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
 
 def given_task(options: argparse.Namespace) -> str:
     """Return what the files hold: ``ranking``, ``classification``, ``regression`` or ``text``."""
-    if options.references:
+    if getattr(options, "references", None):
         if options.task not in (None, "text"):
             raise InputError(f"--references is for texts, not for --task {options.task}")
         return "text"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from heldout.cli.help import group
 from heldout.cli.inputs import judgements_and_runs, refuse_given
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_machine, add_measures, machine_given
+from heldout.cli.options import add_measures, machine_given
 from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
@@ -50,7 +50,6 @@ def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
         help="table of scores (CSV, TSV or Parquet; wide or long; also the output of heldout eval "
         "-q), or a results folder of heldout run",
     )
-    add_machine(parser)
     add("--unit", metavar="NAME", help="with --scores: column of unit ids")
     add("--lower-is-better", action="store_true", help="with --scores: errors, times")
     add(
