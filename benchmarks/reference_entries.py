@@ -100,8 +100,6 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "compare sign": "compare --scores lattice2.csv --test sign --test wilcoxon --json",
     "compare mcnemar": "compare --scores binary2.csv --test mcnemar --json",
     "compare folds": "compare --scores folds2.csv --test-share 0.1111 --json",
-    "compare percentile": "compare --scores many2.csv --interval percentile --json",
-    "compare bca": "compare --scores many2.csv --interval bca --json",
     "compare machine": "compare human.txt A.run B.run C.run --machine machine.txt --json",
     # compare: several systems
     "compare 3": "compare --scores scores3.csv --json",

@@ -113,8 +113,8 @@ def add_machine(parser: argparse.ArgumentParser) -> Any:
 
 def machine_given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `add_machine` as the library takes them; empty without a machine."""
-    if options.machine is None:
-        if options.assume_random:
+    if getattr(options, "machine", None) is None:
+        if getattr(options, "assume_random", False):
             raise InputError("--assume-random goes with --machine FILE")
         return {}
     return {"machine": options.machine, "assume_random": options.assume_random}
