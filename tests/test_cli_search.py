@@ -148,7 +148,7 @@ class TestRun:
         collection = heldout.Collection(DOCUMENTS, QUERIES)
         model = heldout.Model.make("bm25", k1=0.9)
         run = heldout.search(Index.build(collection), collection.queries, model)
-        rows = found(capsys, *OPTIONS, "--param", "k1=0.9")
+        rows = found(capsys, *OPTIONS, "--model", "bm25(k1=0.9)")
         own = [
             (query, doc, score)
             for query, docs in run.to_dict().items()
@@ -156,8 +156,6 @@ class TestRun:
         ]
         assert rows == own
         assert rows
-        assert found(capsys, *OPTIONS, "--model", "bm25(k1=0.9)") == own
-        assert found(capsys, *OPTIONS, "--model", "bm25(k1=7)", "--param", "k1=0.9") == own
 
     @pytest.mark.parametrize("name", MODELS)
     def test_every_model_can_be_asked_for(self, capsys, name):
@@ -165,8 +163,8 @@ class TestRun:
         assert {query for query, _, _ in rows} >= {"q1"}
 
     def test_both_spellings_of_lambda(self, capsys):
-        rows = found(capsys, *OPTIONS, "--model", "ql-jm", "--param", "lam=0.9")
-        assert rows == found(capsys, *OPTIONS, "--model", "ql-jm", "--param", "lambda=0.9")
+        rows = found(capsys, *OPTIONS, "--model", "ql-jm(lam=0.9)")
+        assert rows == found(capsys, *OPTIONS, "--model", "ql-jm(lambda=0.9)")
         assert rows != found(capsys, *OPTIONS, "--model", "ql-jm")
 
     def test_from_an_index_is_the_same(self, capsys, index):
@@ -213,10 +211,8 @@ class TestRun:
         [
             (["--model", "bm26"], "unknown model 'bm26': expected one of bm25"),
             (["--model", "bm25(k1"], "not a model"),
-            (["--param", "mu=3"], "bm25 has no parameter mu; it has k1, b and k3"),
-            (["--param", "k1"], "expected name=number"),
-            (["--param", "k1=high"], "expected name=number"),
-            (["--param", "b=2"], "outside 0 to 1"),
+            (["--model", "bm25(mu=3)"], "bm25 has no parameter mu; it has k1, b and k3"),
+            (["--model", "bm25(b=2)"], "outside 0 to 1"),
             (["-k", "0"], "positive integer"),
             (["--eval"], "no judgements"),
             (["--eval", "-m", "nonsense"], "unknown measure"),

@@ -26,7 +26,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from heldout.data.documents import Documents
     from heldout.data.queries import Queries
@@ -40,8 +40,8 @@ __all__ = ["add_search"]
 _EXAMPLES = """\
   heldout search pydocs -o bm25.run
   heldout search pydocs --query "invert a matrix"
-  heldout search pydocs --model ql-dirichlet --param mu=500 --eval
-  heldout search scifact --stemmer english --model "bm25(k1=0.9, b=0.4)" --eval -m nDCG@10 -m AP
+  heldout search pydocs --model 'ql-dirichlet(mu=500)' --eval
+  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' --eval -m nDCG@10 -m AP
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
@@ -77,13 +77,11 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     )
     add_collection_options(parser, or_index="with --queries or --query")
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="model, see --models (default: bm25)")
     add(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=X",
-        help="parameter of the model (repeat for more)",
+        "--model",
+        default="bm25",
+        metavar="MODEL",
+        help="model, such as bm25(k1=0.9, b=0.4); see --models (default: bm25)",
     )
     add("--metric", choices=METRICS, help="how vectors are compared (default: cosine)")
     add("--models", action=_ListModels, nargs=0, help="list the models and exit")
@@ -111,8 +109,9 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 def _search(options: argparse.Namespace) -> int:
     from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.models import parse_model
 
-    model = _model(options.model, options.param)
+    model = parse_model(options.model)
     _refuse_misfits(options)
     kind = run_format(options)
     if not (options.index or is_index(options.collection) or is_vectors(options.collection)):
@@ -178,24 +177,6 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
                 f"--query shows documents and writes no run, so {name} has no effect: put the "
                 "query into a file (--queries FILE)"
             )
-
-
-def _model(text: str, parameters: Sequence[str]) -> Model:
-    """The model that is named, with what --param says in place of its own parameters."""
-    from heldout.retrieve.models import Model, parse_model
-
-    model = parse_model(text)
-    values = {**dict(model.parameters), "k3": model.k3}
-    for one in parameters:
-        name, equals, number = one.partition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise InputError(f"--param {one}: expected name=number, such as k1=0.9")
-        values[name.strip()] = value
-    return Model.make(model.name, **values)
 
 
 @dataclass(frozen=True, slots=True)

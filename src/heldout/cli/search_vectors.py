@@ -28,7 +28,7 @@ def refuse_text_options(options: argparse.Namespace) -> None:
         if options.metric is not None:
             raise InputError("--metric is for vectors: heldout search docs.npy --queries q.npy")
         return
-    for name in ("query", "index", "param"):
+    for name in ("query", "index"):
         if getattr(options, name):
             raise InputError(
                 f"--{name} is for text, and {options.collection} has vectors: leave it out"
