@@ -161,17 +161,14 @@ def test_a_changed_corpus_is_refused(
         experiment.run()
 
 
-def test_verify_index_always_compares(
-    index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = index.path
-    command = ["search", str(corpus), "--index", path]
-    assert run_command([*command, "--verify-index", "--quiet"]) == 0
+def test_verify_index_always_compares(index: Index, corpus: Path) -> None:
+    given: Any = {"collection": str(corpus), "systems": "bm25", "plan": {"folds": 2}}
+    given["index"] = index.path
+    Experiment(**given, verify_index=True).run()
     change(corpus, same_stamp=True)
-    assert run_command([*command, "--quiet"]) == 0  # nothing tells that it has changed
-    capsys.readouterr()
-    assert run_command([*command, "--verify-index"]) == 2
-    assert "text or ids differ" in capsys.readouterr().err
+    Experiment(**given).run()  # nothing tells that it has changed
+    with pytest.raises(InputError, match="not an index of these documents"):
+        Experiment(**given, verify_index=True).run()
     known = read_collection(corpus, known=known_to(index))
     with pytest.raises(InputError, match="have changed since they were indexed"):
         known.documents.text(0)

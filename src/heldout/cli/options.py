@@ -24,7 +24,6 @@ __all__ = [
     "add_plan_options",
     "add_quiet",
     "add_seed",
-    "add_verify_index",
     "check_plan_options",
     "machine_given",
     "plan_table",
@@ -101,10 +100,9 @@ def add_detail(parser: argparse.ArgumentParser) -> None:
 # Analysis
 
 
-def add_machine(parser: argparse.ArgumentParser) -> Any:
-    """Add the options for judgements of a machine, and return their group."""
-    mine = group(parser, "machine judgements")
-    add = mine.add_argument
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options for judgements of a machine."""
+    add = group(parser, "machine judgements").add_argument
     add(
         "--machine",
         metavar="FILE",
@@ -117,7 +115,6 @@ def add_machine(parser: argparse.ArgumentParser) -> Any:
         help="the queries with human judgements are a random sample of all (heldout split "
         "--sample)",
     )
-    return mine
 
 
 def machine_given(options: argparse.Namespace) -> dict[str, Any]:
@@ -174,16 +171,6 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
 
 
 # Collections and text
-
-
-def add_verify_index(parser: argparse.ArgumentParser) -> None:
-    """Add ``--verify-index``."""
-    group(parser, "input").add_argument(
-        "--verify-index",
-        action="store_true",
-        help="compare the whole collection with the index (default: only if path, size or time of "
-        "its files differ)",
-    )
 
 
 def add_collection_options(

@@ -17,7 +17,6 @@ from heldout.cli.options import (
     add_collection_options,
     add_measures,
     add_quiet,
-    add_verify_index,
     positive,
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
@@ -99,7 +98,6 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     group(parser, "input").add_argument(
         "--index", metavar="FILE", help="index of the collection (see heldout index)"
     )
-    add_verify_index(parser)
     add_analyzer_options(parser)
     add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
@@ -193,7 +191,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
     from heldout.retrieve.known import known_to
 
     named = _open_named(options)
-    known = None if named is None or options.verify_index else known_to(named)
+    known = None if named is None else known_to(named)
     collection = open_collection(options, known)
     index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     _refuse_other(index, collection.documents, options)
