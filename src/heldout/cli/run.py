@@ -15,8 +15,10 @@ from heldout.cli.options import (
     add_machine,
     add_measures,
     add_plan_options,
+    add_queries,
     add_quiet,
     add_seed,
+    add_stemming,
     check_plan_options,
     plan_table,
     positive,
@@ -136,11 +138,9 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "input").add_argument
-    add("--queries", metavar="FILE", help="queries, if the collection has none")
-    add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
+    add_queries(parser)
     add("--index", metavar="FILE", help="index of the collection (see heldout index)")
-    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english")
-    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
+    add_stemming(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, split_paths
 from heldout.cli.help import group
-from heldout.cli.index import build_index, given_analyzer, open_documents
+from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.measures import given_measures
 from heldout.cli.options import (
-    add_analyzer_options,
-    add_collection_options,
     add_measures,
+    add_queries,
+    add_query_field,
     add_quiet,
+    add_source,
+    add_stemming,
     positive,
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
@@ -74,7 +76,9 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     parser = command(
         commands, "search", "Search a collection and write a run.", _EXAMPLES, notes=_NOTES
     )
-    add_collection_options(parser, or_index="with --queries or --query")
+    add_source(parser, "with --queries or --query")
+    add_queries(parser)
+    add_query_field(parser)
     add = parser.add_argument
     add(
         "--model",
@@ -98,7 +102,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     group(parser, "input").add_argument(
         "--index", metavar="FILE", help="index of the collection (see heldout index)"
     )
-    add_analyzer_options(parser)
+    add_stemming(parser)
     add_run_output(parser, "print the documents, the measures or the run as JSON")
     add_quiet(parser)
     parser.set_defaults(run=_search)
@@ -192,7 +196,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
     named = _open_named(options)
     known = None if named is None else known_to(named)
-    collection = open_collection(options, known)
+    collection = open_collection(options, query_field=options.query_field, known=known)
     index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     _refuse_other(index, collection.documents, options)
     judged = collection.qrels if len(collection.qrels) else None
@@ -210,8 +214,7 @@ def _from_index(options: argparse.Namespace) -> _Given:
             "--query WORDS, or the collection with --index"
         )
     index = _open_alone(options)
-    reading = Reading(options.encoding)
-    queries = read_queries(options.queries, reading, field=options.query_field, first_line=1)
+    queries = read_queries(options.queries, Reading(), field=options.query_field, first_line=1)
     return _Given(index, queries, _given_judgements(options), tuple(queries.notes()))
 
 
@@ -308,11 +311,12 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
     """Search for words and show the best documents."""
     import shutil
 
+    from heldout.data.collection_files import read_documents
     from heldout.report.search import found_json, found_text
     from heldout.retrieve.indexing.file import is_index
     from heldout.retrieve.search import search_numbers
 
-    documents = None if is_index(options.collection) else open_documents(options)
+    documents = None if is_index(options.collection) else read_documents(options.collection)
     if documents is None:
         index = _open_alone(options)
     else:

@@ -12,11 +12,12 @@ from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
     PLANS,
-    add_collection_options,
     add_json,
     add_plan_options,
+    add_queries,
     add_quiet,
     add_seed,
+    add_source,
     check_plan_options,
     plan_table,
     positive,
@@ -65,7 +66,8 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         _EXAMPLES,
         notes=_NOTES,
     )
-    add_collection_options(parser)
+    add_source(parser)
+    add_queries(parser)
     add = parser.add_argument
     add(
         "--by",

@@ -14,11 +14,12 @@ from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.measures import given_measures
 from heldout.cli.options import (
-    add_analyzer_options,
-    add_collection_options,
     add_measures,
+    add_queries,
     add_quiet,
     add_seed,
+    add_source,
+    add_stemming,
     positive,
 )
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
@@ -77,7 +78,8 @@ def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
-    add_collection_options(parser)
+    add_source(parser)
+    add_queries(parser)
     add = parser.add_argument
     add(
         "--system",
@@ -95,7 +97,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add_seed(parser)
     add_output(parser, _FORMATS, auto="table with a verdict")
     add_quiet(parser, "print the table and the verdict only")
-    add_analyzer_options(parser)
+    add_stemming(parser)
 
 
 def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
