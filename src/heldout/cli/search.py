@@ -7,14 +7,10 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.collection import open_collection
-from heldout.cli.files import emit, split_paths
+from heldout.cli.files import emit
 from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
-from heldout.cli.measures import given_measures
 from heldout.cli.options import (
-    add_measures,
-    add_queries,
     add_query_field,
     add_quiet,
     add_source,
@@ -31,7 +27,7 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import Documents
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels, Run
+    from heldout.data.run import Run
     from heldout.notes import Note
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
@@ -41,8 +37,8 @@ __all__ = ["add_search"]
 _EXAMPLES = """\
   heldout search pydocs -o bm25.run
   heldout search pydocs --query "invert a matrix"
-  heldout search pydocs --model 'ql-dirichlet(mu=500)' --eval
-  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' --eval -m nDCG@10 -m AP
+  heldout search pydocs --model 'ql-dirichlet(mu=500)' -o ql.run
+  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' -o bm25.run
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
@@ -52,7 +48,8 @@ _EXAMPLES = """\
 _NOTES = """\
 A collection is indexed in memory on every call; for a large one build the index once (heldout
 index) and name it with --index; it must be of the same documents. The run is written to -o FILE
-(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
+(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output;
+heldout eval measures it.
 Vectors (.npy, one row per document or query) have their ids in docs.ids or docs.txt beside them,
 one per line. All documents are compared: the ranking is exact.
 """
@@ -77,8 +74,6 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         commands, "search", "Search a collection and write a run.", _EXAMPLES, notes=_NOTES
     )
     add_source(parser, "with --queries or --query")
-    add_queries(parser)
-    add_query_field(parser)
     add = parser.add_argument
     add(
         "--model",
@@ -96,14 +91,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         metavar="N",
         help=f"documents per query (default: {_MOST}; with --query {_MOST_SHOWN})",
     )
-    add("--name", metavar="NAME", help="name of the run (default: the model)")
-    add("--eval", action="store_true", help="print measures of the run")
-    add_measures(parser, "measure for --eval (repeat for more)")
-    group(parser, "input").add_argument(
-        "--index", metavar="FILE", help="index of the collection (see heldout index)"
-    )
+    add = group(parser, "input").add_argument
+    add("--queries", metavar="FILE", help="queries, if the collection has none")
+    add_query_field(parser)
+    add("--index", metavar="FILE", help="index of the collection (see heldout index)")
     add_stemming(parser)
-    add_run_output(parser, "print the documents, the measures or the run as JSON")
+    add_run_output(parser, "print the documents or the run as JSON")
     add_quiet(parser)
     parser.set_defaults(run=_search)
 
@@ -122,45 +115,19 @@ def _search(options: argparse.Namespace) -> int:
         prepare_search(model)
     if options.query is not None:
         return _show_found(options, model)
-    if options.measure:
-        from heldout.measure.parse import parse_measures
-
-        # Unknown measures are refused before the search.
-        options.measure = parse_measures(given_measures(options.measure, "ranking"), "ranking")
     if is_vectors(options.collection):
-        judged = _given_judgements(options)
-        _refuse_unjudged(judged, options)
         run, lines = search_vectors(options, options.depth or _MOST)
     else:
         given = _from_index(options) if is_index(options.collection) else _from_collection(options)
-        judged = given.judged
-        _refuse_unjudged(judged, options)
         run = _run(given, model, options)
         lines = _notes(given, run)
     if options.output is not None:
         write_run(run, options.output, kind)
     if not options.quiet:
         sys.stderr.write("".join(line + "\n" for line in lines))
-    if options.output is None and not _evaluates(options):
+    if options.output is None:
         print_run(run, json=options.json)
-    if judged is not None and _evaluates(options):
-        _evaluate(judged, run, options)
     return 0
-
-
-def _given_judgements(options: argparse.Namespace) -> Qrels | None:
-    from heldout.data.run_files import read_qrels
-
-    return None if options.qrels is None else read_qrels(*split_paths(options.qrels))
-
-
-def _refuse_unjudged(judged: Qrels | None, options: argparse.Namespace) -> None:
-    if judged is None and _evaluates(options):
-        raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
-
-
-def _evaluates(options: argparse.Namespace) -> bool:
-    return bool(options.eval or options.measure)
 
 
 def _refuse_misfits(options: argparse.Namespace) -> None:
@@ -168,43 +135,39 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
     refuse_text_options(options)
     if options.query is None:
         return
-    for name, value in (
-        ("--queries", options.queries),
-        ("--output", options.output),
-        ("--eval", _evaluates(options)),
-        ("--name", options.name),
-    ):
-        if value:
+    for name in ("queries", "output"):
+        if getattr(options, name):
             raise InputError(
-                f"--query shows documents and writes no run, so {name} has no effect: put the "
+                f"--query shows documents and writes no run, so --{name} has no effect: put the "
                 "query into a file (--queries FILE)"
             )
 
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What is searched: an index, queries, perhaps judgements."""
+    """What is searched: an index, and queries."""
 
     index: Index
     queries: Queries
-    judged: Qrels | None
     notes: tuple[Note, ...] = ()
 
 
 def _from_collection(options: argparse.Namespace) -> _Given:
+    from heldout.data.collection_files import read_collection
     from heldout.retrieve.known import known_to
 
     named = _open_named(options)
     known = None if named is None else known_to(named)
-    collection = open_collection(options, query_field=options.query_field, known=known)
+    collection = read_collection(
+        options.collection, queries=options.queries, query_field=options.query_field, known=known
+    )
     index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     _refuse_other(index, collection.documents, options)
-    judged = collection.qrels if len(collection.qrels) else None
-    return _Given(index, collection.queries, judged, collection.notes)
+    return _Given(index, collection.queries, collection.notes)
 
 
 def _from_index(options: argparse.Namespace) -> _Given:
-    """An index alone: queries and judgements must be given beside it."""
+    """An index alone: queries must be given beside it."""
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
 
@@ -215,7 +178,7 @@ def _from_index(options: argparse.Namespace) -> _Given:
         )
     index = _open_alone(options)
     queries = read_queries(options.queries, Reading(), field=options.query_field, first_line=1)
-    return _Given(index, queries, _given_judgements(options), tuple(queries.notes()))
+    return _Given(index, queries, tuple(queries.notes()))
 
 
 def _open_alone(options: argparse.Namespace) -> Index:
@@ -261,7 +224,7 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
     from heldout.retrieve.search import search
 
     depth = min(options.depth or _MOST, max(given.index.n_documents, 1))
-    name = options.name or str(model).replace(" ", "")
+    name = str(model).replace(" ", "")
     run = search(given.index, given.queries, model, k=depth, name=name)
     if not len(run):
         raise InputError(
@@ -290,21 +253,6 @@ def _notes(given: _Given, run: Run) -> list[str]:
         f"{count_of(given.index.n_documents, 'document')}"
     )
     return [*note_lines(notes), plain_text(made)]
-
-
-def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
-    from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
-    from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
-
-    result = evaluate_runs(judged, run, options.measure or DEFAULT_MEASURES)
-    if options.json:
-        shown = evaluation_json(result)
-    else:
-        terminal = sys.stdout.isatty()
-        shown = evaluation_text(result, "table" if terminal else "tsv", terminal=terminal)
-    emit(shown)
-    if not options.quiet:
-        sys.stderr.write("".join(line + "\n" for line in policy_lines(result)))
 
 
 def _show_found(options: argparse.Namespace, model: Model) -> int:

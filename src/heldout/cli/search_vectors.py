@@ -48,10 +48,9 @@ def search_vectors(options: argparse.Namespace, depth: int) -> tuple[Run, list[s
 
     documents, queries = map(read_embeddings, (options.collection, options.queries))
     metric = check_metric(options.metric or "cosine")
-    name = options.name or "dense"
-    run = rank_vectors(documents, queries, metric=metric, k=depth, name=name)
+    run = rank_vectors(documents, queries, metric=metric, k=depth, name="dense")
     made = (
-        f"{name}: {count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}, "
+        f"dense: {count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}, "
         f"by {metric} of {count_of(len(documents), 'vector')} of "
         f"{count_of(documents.dimensions, 'dimension')}"
     )
