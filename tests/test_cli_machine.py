@@ -126,9 +126,8 @@ def test_run_has_the_estimates_of_compare(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--system", "old.run", "--tune-on", "machine"), "give --machine FILE"),
         (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
-        (("--tune-on", "machine"), "--tune-on describes an experiment"),
+        (("--machine", "llm.qrels"), "--machine describes an experiment"),
         (("--assume-random",), "--assume-random describes an experiment"),
     ],
 )

@@ -14,15 +14,19 @@ __all__ = [
     "UNVERIFIED",
     "add_alternative",
     "add_analyzer_options",
-    "add_collection_options",
     "add_detail",
     "add_json",
     "add_level",
     "add_machine",
     "add_measures",
     "add_plan_options",
+    "add_queries",
+    "add_query_field",
     "add_quiet",
+    "add_reading",
     "add_seed",
+    "add_source",
+    "add_stemming",
     "check_plan_options",
     "machine_given",
     "plan_table",
@@ -92,10 +96,9 @@ def add_detail(parser: argparse.ArgumentParser) -> None:
 # Analysis
 
 
-def add_machine(parser: argparse.ArgumentParser) -> Any:
-    """Add the options for judgements of a machine, and return their group."""
-    mine = group(parser, "machine judgements")
-    add = mine.add_argument
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options for judgements of a machine."""
+    add = group(parser, "machine judgements").add_argument
     add(
         "--machine",
         metavar="FILE",
@@ -108,7 +111,6 @@ def add_machine(parser: argparse.ArgumentParser) -> Any:
         help="the queries with human judgements are a random sample of all (heldout split "
         "--sample)",
     )
-    return mine
 
 
 def machine_given(options: argparse.Namespace) -> dict[str, Any]:
@@ -167,34 +169,43 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
 # Collections and text
 
 
-def add_collection_options(
-    parser: argparse.ArgumentParser, *, or_index: str = "", name: str = "collection"
-) -> None:
-    """Add the options that say where a collection is and how it is read.
-
-    Parameters
-    ----------
-    or_index
-        What is done with an index that is given in place of a collection, if that may be.
-    name
-        The name of the positional argument in the parsed options.
-    """
+def add_source(parser: argparse.ArgumentParser, or_index: str = "") -> None:
+    """Add the collection; ``or_index`` says what is done with an index in its place."""
     what = "pydocs, irds:NAME, a folder or a file"
     metavar = "COLLECTION_OR_INDEX" if or_index else "COLLECTION"
     what = f"{what}; or an index: {or_index}" if or_index else what
-    parser.add_argument(name, metavar=metavar, help=what)
+    parser.add_argument("collection", metavar=metavar, help=what)
+
+
+def add_queries(parser: argparse.ArgumentParser) -> None:
+    """Add ``--queries`` and ``--qrels`` of a collection."""
     add = group(parser, INPUT).add_argument
     add("--queries", metavar="FILE", help="queries, if the collection has none")
     add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
-    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
-    add(
+
+
+def add_query_field(parser: argparse.ArgumentParser) -> None:
+    """Add ``--query-field``."""
+    group(parser, INPUT).add_argument(
         "--query-field",
         default="title",
         metavar="NAME",
         help="title, description, narrative, or several joined by + (default: title)",
     )
-    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how documents are read."""
+    add = group(parser, INPUT).add_argument
+    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
     add("--encoding", default="utf-8", metavar="NAME", help="text encoding (default: utf-8)")
+
+
+def add_stemming(parser: argparse.ArgumentParser) -> None:
+    """Add ``--stemmer`` and ``--stop``."""
+    add = group(parser, TEXT).add_argument
+    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
+    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
 
 
 def add_analyzer_options(parser: argparse.ArgumentParser) -> None:

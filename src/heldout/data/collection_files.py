@@ -18,7 +18,13 @@ from heldout.data.io.compression import sniff
 from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.lines import LineDocuments
-from heldout.data.io.meta import is_meta_folder, line_files, meta_config, meta_folder
+from heldout.data.io.meta import (
+    find_compressed,
+    is_meta_folder,
+    line_files,
+    meta_config,
+    meta_folder,
+)
 from heldout.data.io.query_files import read_queries
 from heldout.data.io.source import open_source
 from heldout.data.io.trec_documents import TrecDocuments
@@ -130,7 +136,6 @@ def read_documents(
     *,
     encoding: str = "utf-8",
     fields: Sequence[str] | None = None,
-    split: str | None = None,
 ) -> Documents:
     """Open the documents of a collection, which needs no queries or judgements then.
 
@@ -139,7 +144,7 @@ def read_documents(
 
     Parameters
     ----------
-    source, encoding, fields, split
+    source, encoding, fields
         As for `read_collection`.
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
@@ -153,7 +158,9 @@ def read_documents(
 
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
-    return _find(given, reading, split, given_queries=True).documents
+    if is_beir_folder(Path(given)):  # whatever its splits are
+        return JsonLines([str(find_compressed(Path(given, "corpus.jsonl")))], reading)
+    return _find(given, reading, None, given_queries=True).documents
 
 
 def refuse_unknown(source: Path_) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -45,7 +45,6 @@ __all__ = [
     "SYSTEM_SOURCES",
     "is_model_text",
     "kind_of",
-    "model_system",
     "run_paths",
     "system_from_table",
     "system_of",
@@ -208,14 +207,6 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
     parameters = tuple(fixed.items())
     made = ModelSystem(name=name or model, model=model, parameters=parameters, space=drawn)
     return _searched(_checked_model(made), trials)
-
-
-def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
-    """Make a system from the name of a built-in model, with parameters such as ``k1=0.5:3:6``."""
-    if model not in MODELS:
-        raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
-    return made  # type: ignore[no-any-return]
 
 
 def _checked_model(system: ModelSystem) -> ModelSystem:
