@@ -148,7 +148,7 @@ def experiment(folder, trouble="", **fields):
         "collection": {key: str(folder / name) for key, name in files.items()},
         "systems": [
             "bm25(k1=0.5:2:3)",
-            {"name": "mine", "function": f"{folder}/ranker.py:rank", "space": {"power": [0.5, 1]}},
+            f"mine={folder}/ranker.py:rank(power=0.5,1)",
         ],
         "plan": {"folds": 3},
         "measures": ["nDCG@10"],
