@@ -309,11 +309,10 @@ def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     """Add the runs of ``--against``; one alone is the baseline of one system."""
     from heldout.tune.run_groups import file_stem, matching  # NumPy comes with it
 
-    paths = [path for given in options.against for path in matching(given)]
-    untuned = [{"name": file_stem(path), "runs": [path]} for path in paths]
+    untuned = [path for given in options.against for path in matching(given)]
     fields["systems"] = [*options.system, *untuned]
     if len(untuned) == len(options.system) == 1:
-        fields.setdefault("baseline", untuned[0]["name"])
+        fields.setdefault("baseline", file_stem(untuned[0]))
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:

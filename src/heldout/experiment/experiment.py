@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.atomic import write_atomically
-from heldout.data.io.toml import toml_text
+from heldout.data.io.toml import parse_toml, toml_text
 from heldout.errors import InputError
 from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.resources import Resources
@@ -19,7 +19,6 @@ from heldout.experiment.problems import Problems
 from heldout.experiment.ranking_fields import check_ranking_fields
 from heldout.experiment.result_files import EXPERIMENT, flush
 from heldout.experiment.schema import PredictionFields, RankingFields
-from heldout.experiment.toml_lines import place_in, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -192,7 +191,10 @@ class Experiment:
         place = Path(path)
         if place.is_dir():
             place = _stored(place)
-        fields, text = read_fields(place)
+        try:
+            fields, text = parse_toml(place.read_bytes(), str(place))
+        except OSError as error:
+            raise InputError(f"{place}: cannot be read ({error.strerror})") from None
         made = cls()
         made._source = str(place)
         made._text = text
@@ -210,7 +212,7 @@ class Experiment:
 
     def check(self) -> Settings:
         """Check all fields before anything runs, and raise all mistakes at once."""
-        problems = Problems(place_in(self._text) if self._text else self.place_of or str)
+        problems = Problems(self.place_of or str)
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":

@@ -33,7 +33,8 @@ from heldout.experiment.schema import (
 )
 from heldout.experiment.settings import RankingSettings
 from heldout.experiment.systems.outcomes import listed_splits
-from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
+from heldout.experiment.systems.parameters import SystemOptions
+from heldout.experiment.systems.reading import system_of
 from heldout.measure.parse import parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay, TwoWaySplits
@@ -209,17 +210,15 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
 
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any] | None:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
-        name, described = one
-        if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
-            return system_of(described, name, folder=folder)
-        one = {"name": name, **described}
-    # In Python, a mapping can also be runs by name; in a file it is always a table.
-    if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
+        return system_of(one[1], one[0], folder=folder)
+    # In Python, a mapping is runs by name; in a file it is a table.
+    if isinstance(one, dict) and folder is not None:
         before = len(problems.found)
         table = checked(SystemTable, one, problems, under)
         if table is None or len(problems.found) > before:
             return None
-        return system_from_table(table, folder)
+        options = SystemOptions(search=table.search, trials=table.trials)
+        return system_of(table.system, table.name, options, folder=folder)
     return system_of(one, folder=folder)
 
 

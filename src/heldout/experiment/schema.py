@@ -7,7 +7,7 @@ There is one class for each table of a file or parameter of a call. All mistakes
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.experiment.problems import Problems
-
-Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
 
 __all__ = [
     "AnalyzerTable",
@@ -209,23 +207,12 @@ class AnalyzerTable(Table):
 
 
 class SystemTable(Table):
-    """A system that ranks: one of model, runs, fusion, function, object and transformer."""
+    """A system that ranks, as a text such as ``bm25(k1=0.5:3:6)``."""
 
+    system: str
     name: Annotated[str, Field(pattern=r"\S")] | None = None
-    model: str | None = None
-    runs: Any = None
-    fusion: str | None = None
-    function: str | None = None
-    object: str | None = None
-    transformer: str | None = None
-    first: str | None = None
-    parameters: dict[str, Anything] | None = None
-    space: Any = None
-    sample: Count | None = None
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None
-    comparable: bool | None = None
-    learns: bool | None = None
 
 
 class EstimatorTable(Table):
