@@ -30,6 +30,7 @@ import numpy as np
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import coverage_error, standard_error
+from heldout.experiment.systems.reading import system_of
 from heldout.infer.intervals.units import mean_interval, t_interval
 from heldout.infer.scoring.retuned import RETUNED_INTERVAL, retuned_interval
 from heldout.measure.parse import parse_measure
@@ -45,7 +46,6 @@ from heldout.tune.choice_variance import (
     draw_counts,
     rechoose,
 )
-from heldout.tune.space import default_space
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -195,17 +195,17 @@ def _row(key: tuple[str, str, str], drawn: list[_Drawn], *, default: bool) -> Co
     )
 
 
-def models(name: str) -> tuple[Model, ...]:
-    """A model at every point of its default grid."""
-    space: Any = default_space(name)
-    return tuple(Model.make(name, **space.point(number)) for number in range(len(space)))
+def models(text: str) -> tuple[Model, ...]:
+    """A model at every point of its grid."""
+    system: Any = system_of(text)
+    return tuple(system.models())
 
 
 SYSTEMS = {
     "untuned .9/.4": (Model.make("bm25", k1=0.9, b=0.4),),
     "untuned 1.2/.75": (Model.make("bm25", k1=1.2, b=0.75),),
-    "tuned BM25": models("bm25"),
-    "tuned QL": models("ql-dirichlet"),
+    "tuned BM25": models("bm25(k1=0.2:5:10:log, b=0:1:11)"),
+    "tuned QL": models("ql-dirichlet(mu=10:10000:13:log)"),
 }
 
 

@@ -44,12 +44,11 @@ plan = {folds = 5, repeats = 2}
 
 [[systems]]
 name = "BM25"
-model = "bm25(k1=0.1:3:60, b=0.25,0.5,0.75)"
+system = "bm25(k1=0.1:3:60, b=0.25,0.5,0.75)"
 
 [[systems]]
 name = "mine"
-function = "ranker.py:rank"
-space = {power = [0.0, 0.25, 0.5, 0.75, 1.0]}
+system = "ranker.py:rank(power=0.0,0.25,0.5,0.75,1.0)"
 """
 
 

@@ -100,8 +100,6 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "compare sign": "compare --scores lattice2.csv --test sign --test wilcoxon --json",
     "compare mcnemar": "compare --scores binary2.csv --test mcnemar --json",
     "compare folds": "compare --scores folds2.csv --test-share 0.1111 --json",
-    "compare percentile": "compare --scores many2.csv --interval percentile --json",
-    "compare bca": "compare --scores many2.csv --interval bca --json",
     "compare machine": "compare human.txt A.run B.run C.run --machine machine.txt --json",
     # compare: several systems
     "compare 3": "compare --scores scores3.csv --json",
@@ -204,11 +202,12 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "split documents": "split small --by document --folds 4 --stratify relevance --assignments -",
     "split length": "split small --folds 3 --stratify length --seed 3 --assignments -",
     "split sample": "split qrels.txt --sample 7 --seed 2",
-    "study bias": "study bias small --draws 4 --replicates 30 --tune --param k1=0.5:2:3 --json",
-    "study bias fixed": "study bias small --draws 3 --model ql-jm --sets 2 --replicates 20 --json",
-    "study pre-split": "study bias small --draws 3 --tune --pre-split --param b=0.3,0.8 --json",
-    "study curve": "study curve small --draws 4 --tune --param k1=0.5:2:3 --json",
-    "study curve query": "study curve small --by query --draws 4 --tune --model ql-jm --json",
+    "study bias": "study bias small --draws 4 --replicates 30 --system bm25(k1=0.5:2:3) --json",
+    "study bias fixed": "study bias small --draws 3 --system ql-jm --sets 2 --replicates 20 --json",
+    "study pre-split": "study bias small --draws 3 --pre-split --system bm25(b=0.3,0.8) --json",
+    "study curve": "study curve small --draws 4 --system bm25(k1=0.5:2:3) --json",
+    "study curve query": "study curve small --by query --draws 4 --system ql-jm(lambda=0:1:11) "
+    "--json",
     "list measures": "measures --json",
 }
 """Commands by name; of several, the last one's output counts. Blanks in a word have a backslash."""

@@ -247,7 +247,6 @@ STRANGE_ARGUMENTS = {
     "two dots in a cutoff": (["-m", "P@1.2.3"], "cannot read 'P@1.2.3'"),
     "endless parameter": (["-m", "AP(rel=1e999)"], "expected an integer"),
     "text as parquet": (["-m", "relstring", "-f", "parquet", "-o", "out"], "RelString"),
-    "long list of unknown ids": (["--queries", ",".join(f"x{n}" for n in range(2000))], "judged"),
 }
 
 

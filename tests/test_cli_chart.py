@@ -166,7 +166,7 @@ def test_studies_are_drawn(capsys, tmp_path):
 def test_a_learning_curve_has_the_words_of_its_study(capsys, tmp_path, by, units, lines):
     export_collection(made_up(), tmp_path / "made-up", "beir")
     path = tmp_path / "curve.json"
-    study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1", "--tune"]
+    study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1"]
     assert run(capsys, "study", "curve", tmp_path / "made-up", *study, "-o", path)[2] == 0
     out, _, _ = run(capsys, "chart", path, "--list")
     assert out == f"learning-curve  nDCG@10 by the number of training {units}\n"

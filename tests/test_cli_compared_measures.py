@@ -87,7 +87,7 @@ def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(classes, c
     said = refused(capsys, *command, *classes, "-m", "F1(macro)")
     assert "F1(macro) of two is undefined (class c: it was never predicted)" in said
     assert HINT in said
-    out = run(capsys, *command, *classes, "-m", "F1(macro)", "--undefined", "0").out
+    out = run(capsys, *command, *classes, "-m", "F1(macro, undefined=0)").out
     assert "F1(macro, undefined=0)" in out
 
 
@@ -154,22 +154,6 @@ def test_nothing_but_0_is_taken(value):
         parse_measures([f"F1(undefined={value})"], "classification")
     with pytest.raises(MeasureError, match="accuracy has no parameter"):
         parse_measures(["accuracy(undefined=0)"], "classification")
-
-
-def test_classes_show_0_too(classes, capsys):
-    options = ["eval", "--task", "classification", classes[0], "--per-class"]
-    assert "two\tc\t20\t—\t0.0000\t1.0000\t0.0000\t—" in run(capsys, *options).out
-    counted = run(capsys, *options, "--undefined", "0")
-    assert "two\tc\t20\t0.0000\t0.0000\t1.0000\t0.0000\t0.0000" in counted.out
-    found = json.loads(run(capsys, *options, "--undefined", "0", "--json").out)
-    assert found["confusion"][0]["per_class"][2]["f"]["value"] == 0
-
-
-def test_it_is_for_classes_alone(numbers, tmp_path, capsys):
-    assert "is for classes" in refused(capsys, "compare", *numbers, "--undefined", "0")
-    (tmp_path / "t.csv").write_text("unit,A,B\n1,0.1,0.2\n2,0.3,0.1\n")
-    arguments = ["compare", "--scores", tmp_path / "t.csv", "--undefined", "0"]
-    assert "--undefined is for predictions" in refused(capsys, *arguments)
 
 
 def test_experiments_take_the_measure():

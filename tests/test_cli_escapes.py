@@ -150,8 +150,8 @@ def evil_files(tmp_path, monkeypatch):
     (tmp_path / "experiment.toml").write_text(
         'collection = {source = "docs.jsonl", queries = "queries.jsonl", qrels = "qrels.json"}\n'
         "measures = ['RR']\n[plan]\nfolds = 2\n"
-        f"[[systems]]\nname = {EVIL_JSON}\nmodel = 'bm25'\nspace = {{k1 = [0.5, 1.0]}}\n"
-        "[[systems]]\nname = 'B'\nmodel = 'tf-idf'\n"
+        f"[[systems]]\nname = {EVIL_JSON}\nsystem = 'bm25(k1=0.5,1.0)'\n"
+        "[[systems]]\nname = 'B'\nsystem = 'tf-idf'\n"
     )
     return tmp_path
 

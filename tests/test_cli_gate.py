@@ -33,7 +33,7 @@ RUNS = "qrels.txt baseline.run improved.run"
     ],
 )
 def test_other_names_of_tests(capsys, other, test):
-    command = f"compare {RUNS} --replicates 1000 --json --test"
+    command = f"compare {RUNS} --json --test"
     assert said(capsys, f"{command} {other}").out == said(capsys, f"{command} {test}").out
 
 

@@ -60,7 +60,7 @@ def test_compare_says_what_the_human_queries_count_like(files, capsys):
 
 def test_compare_gives_all_estimates_as_json_and_tables(files, capsys):
     arguments = ("human.qrels", "old.run", "new.run", "other.run", "--machine", "llm.qrels")
-    more = ("--baseline", "old", "--replicates", "500", "-m", "P@5")
+    more = ("--baseline", "old", "-m", "P@5")
     _, out, _ = run(files, capsys, "compare", *arguments, *more, "-f", "json")
     (record,) = json.loads(out)
     first = record["machine"]["differences"][0]
@@ -126,9 +126,8 @@ def test_run_has_the_estimates_of_compare(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--system", "old.run", "--tune-on", "machine"), "give --machine FILE"),
         (("--system", "old.run", "--by", "document", "--machine", "llm.qrels"), "leave it out"),
-        (("--tune-on", "machine"), "--tune-on describes an experiment"),
+        (("--machine", "llm.qrels"), "--machine describes an experiment"),
         (("--assume-random",), "--assume-random describes an experiment"),
     ],
 )
@@ -142,20 +141,6 @@ def test_assume_random_needs_a_machine(files, capsys):
     code, _, err = run(files, capsys, "eval", "human.qrels", "old.run", "--assume-random")
     assert code == 2
     assert "--assume-random goes with --machine" in err
-
-
-def test_power_plans_human_queries_from_a_pilot_of_both_judgements(files, capsys):
-    arguments = ("human.qrels", "old.run", "new.run", "--difference", "0.1", "--json")
-    _, out, _ = run(files, capsys, "power", *arguments, "--machine", "llm.qrels")
-    (plan,) = json.loads(out)
-    _, out, _ = run(files, capsys, "power", *arguments)
-    (alone,) = json.loads(out)
-    assert plan["unit"] == "human queries"
-    assert plan["needed"][0]["n"] < alone["needed"][0]["queries"]
-    code, _, err = run(
-        files, capsys, "power", "--sd", "0.1", "--difference", "0.1", "--machine", "llm.qrels"
-    )
-    assert (code, "--machine is for pilot studies" in err) == (2, True)
 
 
 def test_split_draws_queries_for_people_to_judge(files, capsys, tmp_path):

@@ -27,7 +27,6 @@ WRITERS = {
     "eval qrels.txt baseline.run": TABLES | {"parquet"},
     COMPARE: TABLES | {"parquet"},
     "eval classes.csv": TABLES,
-    "eval classes.csv --curve roc": TABLES,
     "eval --task regression numbers.csv": TABLES,
     "compare numbers.csv": TABLES | {"parquet"},
     "eval -r texts.txt texts.txt others.txt -m TokenF1": TABLES,

@@ -200,7 +200,7 @@ def test_what_does_not_fit_is_refused(files, tmp_path, capsys):
 def test_options_of_predictions_are_refused_for_runs(tmp_path, capsys):
     main(["demo", "--files", str(tmp_path)])
     runs = [tmp_path / name for name in ("qrels.txt", "baseline.run", "improved.run")]
-    for option in (("--positive", "x"), ("--threshold", "1"), ("--by-unit",)):
+    for option in (("--positive", "x"), ("--by-unit",)):
         assert (
             f"{option[0]} is for predictions" in run(capsys, "compare", *runs, *option, code=2).err
         )
@@ -267,57 +267,3 @@ def test_scores_of_the_other_class_are_warned_about(tmp_path, capsys, positive):
     if positive == "ham":
         assert "units predicted as ham have lower scores" in said
         assert "--positive" in said
-
-
-def test_points_of_curves(tmp_path, capsys):
-    """Fawcett's twenty points (2006, table 1): AUC .68; the hull has six corners."""
-    classes = "ppnpppnnpnpnpnnnpnpn"
-    scores = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
-    scores += [0.4, 0.39, 0.38, 0.37, 0.36, 0.35, 0.34, 0.33, 0.3, 0.1]
-    path = tmp_path / "fawcett.csv"
-    rows = [f"{n},{classes[n]},{scores[n]}\n" for n in range(20)]
-    path.write_text("unit,truth,score\n" + "".join(rows))
-    shown = run(capsys, "eval", "--task", "classification", path, "--curve", "roc")
-    rows = [line.split("\t") for line in shown.out.splitlines()]
-    assert rows[0] == ["system", "threshold", "FP rate", "TP rate", "on hull"]
-    corners = [(float(row[2]), float(row[3])) for row in rows[1:] if row[4] == "yes"]
-    assert corners == [(0, 0), (0, 0.2), (0.1, 0.5), (0.5, 0.8), (0.9, 1), (1, 1)]
-    assert rows[1][1] == "—"
-    assert rows[2][1] == "0.9"
-    assert "AUC 0.6800, average precision" in shown.err
-    asked = ("eval", "--task", "classification", path, "--curve", "pr", "--json")
-    [found] = json.loads(run(capsys, *asked).out)
-    assert found["auc"] == pytest.approx(0.68)
-    assert found["points"][0] == {
-        "threshold": 0.9,
-        "recall": 0.1,
-        "precision": 1.0,
-        "on_hull": False,
-    }
-    assert [one["threshold"] for one in found["points"] if one["on_hull"]] == [
-        *(0.8, 0.54, 0.38, 0.3, 0.1)
-    ]
-    from sklearn.metrics import average_precision_score
-
-    truth = [one == "p" for one in classes]
-    assert found["average_precision"] == pytest.approx(average_precision_score(truth, scores))
-
-
-def test_curves_of_several_classes_need_one_named(tmp_path, capsys):
-    path = tmp_path / "three.csv"
-    path.write_text(
-        "unit,truth,prob_a,prob_b,prob_c\n1,a,.6,.2,.2\n2,b,.3,.6,.1\n3,c,.5,.2,.3\n4,a,.4,.4,.2\n"
-    )
-    error = run(capsys, "eval", "--task", "classification", path, "--curve", "roc", code=2).err
-    assert "choose one with --positive" in error
-    shown = run(
-        capsys, "eval", "--task", "classification", path, "--curve", "roc", "--positive", "a"
-    )
-    assert shown.out.splitlines()[2] == "three\t0.6\t0.000000\t0.500000\tyes"
-    path.write_text("unit,truth,prediction\n1,a,a\n2,b,a\n")
-    error = run(capsys, "eval", "--task", "classification", path, "--curve", "pr", code=2).err
-    assert "no scores" in error
-    error = run(
-        capsys, "eval", "--task", "classification", path, "--curve", "pr", "--hull", code=2
-    ).err
-    assert "leave --hull out" in error

@@ -169,15 +169,14 @@ def test_several_untuned_runs(capsys):
     assert comparison["baseline"] == "tuned"
 
 
-def test_only_the_queries_that_all_runs_have(capsys):
+def test_only_the_queries_that_all_runs_have():
     lines = Path("plain.run").read_text().splitlines(keepends=True)
     Path("plain.run").write_text("".join(one for one in lines if not one.startswith("q07 ")))
-    command = [*LAMBDA, "--against", "plain.run"]
-    counts = [
-        {one["estimates"][0]["n_queries"] for one in found(capsys, *command, *more)["systems"]}
-        for more in ([], ["--intersection"])
-    ]
-    assert counts == [{40}, {39}]
+    for more, count in ({}, 40), ({"intersection": True}, 39):
+        results = heldout.Experiment(
+            collection={"qrels": "qrels.txt", **more}, systems=["t=runs/lambda=*.run", "plain.run"]
+        ).run()
+        assert [one["estimates"][0]["n_queries"] for one in results.summary] == [count, count]
 
 
 def test_judgements_alone_are_split(capsys):

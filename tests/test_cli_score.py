@@ -125,11 +125,9 @@ def test_two_classifiers_on_one_hold_out_by_mcnemar(spam, capsys):
 
 
 def test_folds_by_the_corrected_test(spam, capsys):
-    shown = run(
-        capsys, "classification", *spam, "-m", "F1(macro)", "-m", "AUC", "--compare", "--by-fold"
-    )
+    shown = run(capsys, "classification", *spam, "-m", "F1(macro)", "-m", "AUC", "--compare")
     assert shown.out.count("corrected resampled t test") >= 2
-    found = json.loads(run(capsys, "classification", *spam, "--compare", "--by-fold", "--json").out)
+    found = json.loads(run(capsys, "classification", *spam, "--compare", "--json").out)
     claim = found[0]["claims"][0]
     assert claim["tests"][0]["test"] == "corrected-t"
     assert claim["n"] == 5
@@ -155,10 +153,9 @@ def test_areas_by_delong(spam, capsys):
 
 
 def test_the_hull_names_who_never_helps(spam, capsys):
-    shown = run(capsys, "classification", *spam, "--hull", "--fp-rate", "0.2")
+    shown = run(capsys, "classification", *spam, "--hull")
     assert "dominated: " in shown.err
     assert "noise" in shown.err.partition("dominated: ")[2].splitlines()[0]
-    assert "FP rate 0.2: TP rate" in shown.err
     assert "hull\tFP rate\tTP rate\tthreshold" in shown.out
 
 
@@ -251,17 +248,9 @@ def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):
     namesake = tmp_path / "more" / "weak.csv"
     namesake.write_text(spam[1].read_text())
     assert "duplicate system name weak" in fails(capsys, "classification", spam[0], namesake)
-    assert "unrecognized arguments: --by-fold" in fails(
-        capsys, "classification", lecture, "--by-fold"
-    )
-    assert "--fp-rate goes with --hull" in fails(
-        capsys, "classification", lecture, "--fp-rate", "0.1"
-    )
     asked = ("classification", *spam[:2], "--compare", "--by-unit", "-m", "MCC")
     assert "wilcoxon is a test of means" in fails(capsys, *asked, "--test", "wilcoxon")
     assert "a test of means" in fails(capsys, *asked, "--correction", "tukey")
-    assert "--interval bca is for means" in fails(capsys, *asked, "--interval", "bca")
-    assert "not both" in fails(capsys, *asked, "--by-fold")
     assert "unrecognized arguments: --gate" in fails(
         capsys, "classification", *spam, "--gate", "equivalent", "--margin", "1"
     )
@@ -307,5 +296,3 @@ def test_the_page_shows_what_is_printed(tmp_path, monkeypatch, capsys):
         printed = capsys.readouterr()
         assert printed.out == shown
     assert "area under the ROC convex hull: 0.7550" in printed.err
-    mixture = re.search(r"`(FP rate 0.3:.*?)`", page, re.DOTALL)[1]
-    assert " ".join(mixture.split()) in printed.err

@@ -77,10 +77,10 @@ def test_splits_are_written_and_split_again(capsys, small, to):
     assert len(found.documents) == 10
 
 
-def test_only_one_fold_is_written_and_nothing_is_overwritten(capsys):
+def test_nothing_is_overwritten(capsys):
     arguments = ["small", "--by", "query", "--folds", "3", "-o", "p"]
-    printed(capsys, *arguments, "--fold", "2")
-    assert [one.name for one in sorted(Path("p").glob("r0*"))] == ["r0-f2"]
+    printed(capsys, *arguments[:3], "--hold-out", "0.5", "-o", "p")
+    assert [one.name for one in sorted(Path("p").glob("r0*"))] == ["r0-f0"]
     assert "--force" in refused(capsys, *arguments)
     printed(capsys, *arguments, "--force")
     assert len(list(Path("p").glob("r0*"))) == 3
@@ -113,7 +113,6 @@ def test_all_plans_are_there(capsys):
         (["--folds", "3", "--hold-out", "0.2"], "not allowed with"),
         (["--hold-out", "half"], "neither a fraction nor a number"),
         (["--validation", "0.2"], "--validation goes with --hold-out"),
-        (["--fold", "1"], "--fold goes with -o FOLDER"),
         (["--force"], "--force goes with -o FOLDER"),
         (["--json", "-o", "x"], "a description is printed"),
         (["--leave-one-out", "--stratify", "relevance"], "--stratify goes with"),
@@ -125,7 +124,6 @@ def test_all_plans_are_there(capsys):
             "--stratify kind is unknown: expected 'labels', 'relevance', 'length'",
         ),
         (["--folds-file", "nowhere"], "nowhere"),
-        (["--fold", "77", "-o", "x"], "nothing to write"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_line(capsys, arguments, complaint):

@@ -48,8 +48,8 @@ QUICK = ("bias", "small", "--draws", "2", "--replicates", "2")
 
 def test_the_command_of_the_documentation(capsys):
     out = run(
-        capsys, *QUICK, "--fraction", "0.5", "--model", "bm25", "--param", "k1=1", "--param",
-        "b=0.5", "-m", "nDCG@10", "--seed", "0", "--json",
+        capsys, *QUICK, "--fraction", "0.5", "--system", "bm25(k1=1, b=0.5)", "-m", "nDCG@10",
+        "--seed", "0", "--json",
     )  # fmt: skip
     objects = json.loads(out)
     assert [one["estimator"] for one in objects if one["default"]] == ["pooled"]
@@ -63,7 +63,7 @@ def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
     found = []
     for threads in ("1", "2"):
         monkeypatch.setenv("HELDOUT_THREADS", threads)
-        found.append(run(capsys, *QUICK, "--tune", "--param", "k1=0.3,3", "--json"))
+        found.append(run(capsys, *QUICK, "--system", "bm25(k1=0.3,3)", "--json"))
     assert found[0] == found[1]
 
 
@@ -71,10 +71,9 @@ def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
     ("arguments", "said"),
     [
         (("--sets", "2"), "37 training documents in each of 2 sets, truth on 75 other documents"),
-        (("--tune", "--param", "k1=0.5:3:2", "--param", "b=0:1:2"), "bm25, 4 settings"),
-        (("--tune", "--param", "k1=1"), "bm25, 11 settings"),
-        (("--tune", "--model", "ql-jm", "--pre-split"), "this leaks"),
-        (("--tune", "--param", "b=0,1"), "tuned on the training side of each fold"),
+        (("--system", "bm25(k1=0.5:3:2, b=0:1:2)"), "bm25, 4 settings"),
+        (("--system", "ql-jm(lambda=0,1)", "--pre-split"), "this leaks"),
+        (("--system", "bm25(b=0,1)"), "tuned on the training side of each fold"),
         (("-m", "RBP"), "RBP: 2 draws of 75 training documents"),
         (("--fraction", "0.3", "-m", "AP", "--depth", "5"), "pooled-unmatched"),
     ],
@@ -96,10 +95,10 @@ def test_figures_and_output_go_to_files(capsys):
 
 
 def test_curve(capsys):
-    out = run(capsys, "curve", "small", "--draws", "2", "--sizes", "0.5,1", "--tune", "--json")
+    out = run(capsys, "curve", "small", "--draws", "2", "--sizes", "0.5,1", "--json")
     found = json.loads(out)
     assert [point["size"] for point in found["points"]] == [60, 120]
-    out = run(capsys, "curve", "small", "--draws", "2", "--by", "query", "--model", "ql-jm")
+    out = run(capsys, "curve", "small", "--draws", "2", "--by", "query", "--system", "ql-jm")
     assert out.splitlines()[2].split() == ["queries", "share", "held", "out", "±", "se", "train"]
 
 
@@ -117,16 +116,15 @@ def test_curve(capsys):
         (("--folds", "151"), "too few for 151 folds"),
         (("--sets", "50"), "too few for 5 folds"),
         (("--seed", "-1"), "--seed -1: expected an integer of at least 0"),
-        (("--model", "bm26"), "bm26"),
-        (("--model", "bm25", "--param", "c=1"), "bm25 has no parameter c"),
-        (("--param", "k1=abc"), "'abc' is not a number"),
-        (("--param", "b=3"), "b = 3 is outside 0 to 1"),
+        (("--system", "bm26"), "'bm26' is not a model"),
+        (("--system", "bm25(c=1)"), "bm25 has no parameter c"),
+        (("--system", "bm25(k1=abc)"), "k1 = 'abc' is not a number"),
+        (("--system", "bm25(b=3)"), "b = 3 is outside 0 to 1"),
+        (("--system", "small/qrels/test.tsv"), "a study needs a built-in model"),
         (("-m", "foo"), "unknown measure 'foo'"),
         (("-m", "AP_IA"), "needs whole ranked lists"),
         (("-m", "Bpref", "--fraction", "0.2"), "Bpref cannot be estimated"),
-        (("--pre-split",), "--pre-split goes with --tune"),
-        (("--param", "k1=0.5:3:6"), "k1 has several values: add --tune"),
-        (("--tune", "--param", "k1=1", "--param", "b=0.5"), "every parameter is fixed"),
+        (("--pre-split",), "--pre-split needs ranges to tune"),
         (("--figures", "small/corpus.jsonl"), "small/corpus.jsonl: the folder cannot be created"),
         (("-o", "nowhere/table.txt"), "nowhere/table.txt: cannot be written"),
     ],

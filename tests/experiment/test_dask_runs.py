@@ -148,7 +148,7 @@ def experiment(folder, trouble="", **fields):
         "collection": {key: str(folder / name) for key, name in files.items()},
         "systems": [
             "bm25(k1=0.5:2:3)",
-            {"name": "mine", "function": f"{folder}/ranker.py:rank", "space": {"power": [0.5, 1]}},
+            f"mine={folder}/ranker.py:rank(power=0.5,1)",
         ],
         "plan": {"folds": 3},
         "measures": ["nDCG@10"],
@@ -174,7 +174,8 @@ def test_the_same_bytes_and_every_process_is_told_once(folder, client):
     assert lines(folder / "loaded")[0] == str(os.getpid())
     workers = lines(folder / "loaded")[1:]
     assert str(os.getpid()) not in workers
-    assert sorted(Counter(workers).values()) == [1, 1]
+    assert workers
+    assert set(Counter(workers).values()) == {1}
 
 
 def test_processes_of_this_machine_are_told_once_too(folder):
@@ -232,17 +233,15 @@ def test_a_measure_of_ones_own_and_a_run_of_ones_own(tmp_path, client):
 
 
 @linux
-def test_files_that_workers_do_not_see_are_sent(folder, client):
+def test_a_file_that_a_worker_does_not_see_is_named_with_the_worker(folder, client):
     """An open file has a path that means something else to every other process."""
     collection = small_collection(30, 12)
     Index.build(collection, path=folder / "index")
     with (folder / "index").open("rb") as file:
         path = f"/proc/self/fd/{file.fileno()}"
         given = {"collection": collection, "systems": "bm25(k1=0.5:2:3)", "index": path}
-        whole = Experiment(**given)
-        whole.run(folder / "here")
-        whole.run(folder / "there", dask=client)
-    assert table_bytes(folder / "there") == table_bytes(folder / "here")
+        with pytest.raises(InputError, match=rf"^worker tcp://[\d.:]+: {path}\b"):
+            Experiment(**given).run(dask=client)
 
 
 @linux

@@ -53,7 +53,7 @@ with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_
 def experiment(folder):
     """One model, and one function that waits until it may go on."""
     (folder / "ranker.py").write_text(RANKER)
-    system = {"name": "mine", "function": f"{folder}/ranker.py:rank"}
+    system = f"mine={folder}/ranker.py:rank"
     return Experiment(
         collection=small_collection(20, 8), systems=["bm25", system], plan={"folds": 2}
     )

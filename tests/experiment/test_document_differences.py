@@ -67,7 +67,7 @@ def results():
     return Experiment(
         collection=collection,
         index=indexed(collection),
-        systems=["bm25(k1=1, b=0.5)", {"model": "bm25(k1=1, b=0.5)", "name": "copy"}, "tf-idf"],
+        systems=["bm25(k1=1, b=0.5)", "copy=bm25(k1=1, b=0.5)", "tf-idf"],
         by="document",
         plan={"folds": 4},
         measures=["nDCG@10", "AP"],

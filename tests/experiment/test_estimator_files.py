@@ -322,12 +322,12 @@ def test_bad_tables_are_named_with_their_line(folder, change, message):
     [
         (("sklearn.neighbors:KN", "os:system", "KN"), "os:system"),
         (('text = "text"', 'text = "text"\nfeatures = ["a"]'), "give only one of them"),
-        (('"texts.csv"', '"none.csv"'), "line 6, data: .*none.csv"),
-        (("[data]", "[data]\nrows = 3"), "line 7, data.rows: unknown field"),
-        (("sgdclassifier__alpha", "alpha"), "line 24, systems.*did you mean sgdclassifier__alpha"),
+        (('"texts.csv"', '"none.csv"'), "data: .*none.csv"),
+        (("[data]", "[data]\nrows = 3"), "data.rows: unknown field"),
+        (("sgdclassifier__alpha", "alpha"), "systems.*did you mean sgdclassifier__alpha"),
     ],
 )
-def test_bad_files_are_refused_with_their_line(folder, change, message):
+def test_bad_files_are_refused(folder, change, message):
     if len(change) == 3:
         text = EXPERIMENT.replace("sklearn.neighbors:KNeighborsClassifier", change[1])
     else:

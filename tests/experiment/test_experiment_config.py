@@ -85,15 +85,13 @@ repeats = 2
 
 [[systems]]
 name = "BM25"
-model = "bm25"
-space = {k1 = "0.5:3:6", b = [0.25, 0.75]}
+system = "bm25(k1=0.5:3:6, b=0.25,0.75)"
 
 [[systems]]
-model = "ql-jm(lambda=0.3)"
+system = "ql-jm(lambda=0.3)"
 
 [[systems]]
-function = "ranker.py:rank"
-space = {power = [0.5, 1.0]}
+system = "ranker.py:rank(power=0.5,1.0)"
 """,
     )
     read = Experiment.read(path).check()
@@ -111,17 +109,7 @@ space = {power = [0.5, 1.0]}
     assert made.splits.fingerprint == read.splits.fingerprint
 
 
-def test_named_systems_may_be_tables():
-    collection = small_collection()
-    table = {"model": "bm25", "space": {"k1": [0.5, 1.0], "b": [0.25, 0.75]}}
-    made = Experiment(collection=collection, systems={"mine": table}).check()
-    listed = Experiment(collection=collection, systems=[{"name": "mine", **table}]).check()
-    assert made.systems == listed.systems
-    with pytest.raises(ExperimentError, match="expected a run or the path of one, not dict"):
-        Experiment(collection=collection, systems={"mine": {"modle": {"k1": 1}}}).check()
-
-
-def test_all_problems_are_listed_with_their_lines(folder):
+def test_all_problems_are_listed(folder):
     found = problems(
         folder,
         """\
@@ -139,38 +127,41 @@ folds = "ten"
 foldz = 3
 
 [[systems]]
-model = "bm52"
+system = "bm52"
 
 [[systems]]
+system = "bm25(b=0.5,1.5)"
 model = "bm25"
-[systems.space]
-b = [0.5, 1.5]
+
+[[systems]]
+system = "bm25(b=0.5,1.5)"
 
 [[systems]]
 name = "gone"
-runs = "runs/*.run"
+system = "runs/*.run"
 
 [[systems]]
-function = "ranker.py:nothing"
+system = "ranker.py:nothing"
 """,
     )
     said = "\n".join(found)
     for place in (
-        "line 4, sede: unknown field; did you mean seed?",
-        "line 3, seed: expected at least 0, not -1",
-        "line 5, rule:",
-        "line 1, measures:",
-        "line 2, tune_for:",
-        "line 14, systems: unknown model 'bm52'",
-        "line 17, systems: bm25: b = 1.5 is outside 0 to 1",
-        "line 22, systems: no run file matches runs/*.run",
-        "line 26, systems: ",
-        "line 7, collection:",
-        "line 12, plan.foldz: unknown field; did you mean folds?",
-        "line 11, plan.folds: expected an integer, not 'ten'",
+        "sede: unknown field; did you mean seed?",
+        "seed: expected at least 0, not -1",
+        "rule:",
+        "measures[1]:",
+        "tune_for:",
+        "systems[0]: 'bm52' is not a model, a file or a function",
+        "systems[1].model: unknown field: use one of system, name, search, trials",
+        "systems[2]: bm25: b = 1.5 is outside 0 to 1",
+        "systems[3]: 'runs/*.run' is not a model, a file or a function",
+        "systems[4]: ",
+        "collection:",
+        "plan.foldz: unknown field; did you mean folds?",
+        "plan.folds: expected an integer, not 'ten'",
     ):
         assert place in said, said
-    assert len(found) == 12
+    assert len(found) == 13
 
 
 def test_a_file_that_is_no_toml_says_where(folder):
@@ -179,8 +170,8 @@ def test_a_file_that_is_no_toml_says_where(folder):
 
 
 def test_the_plan_must_fit_the_data(folder):
-    (found,) = problems(folder, HEAD + '[plan]\nfolds = 99\n[[systems]]\nmodel = "bm25"\n')
-    assert found.startswith("line 9, plan: 99 folds but only 24 queries")
+    (found,) = problems(folder, HEAD + '[plan]\nfolds = 99\n[[systems]]\nsystem = "bm25"\n')
+    assert found.startswith("plan: 99 folds but only 24 queries")
 
 
 @pytest.mark.parametrize(
@@ -294,7 +285,7 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     assert [len(one.points()) for one in settings.systems] == [6, 40, 3, 2]
     assert len(settings.splits) == 30
     known = {line.split(" = ")[0] for line in example.splitlines() if " = " in line}
-    assert {"collection", "by", "baseline", "space", "runs"} <= known
+    assert {"collection", "by", "baseline", "system", "search"} <= known
 
 
 @pytest.mark.parametrize(

@@ -319,25 +319,22 @@ def test_a_run_may_lack_queries_and_have_strange_documents(collection):
 class TestSampledSpaces:
     def test_points_lie_between_the_ends(self):
         space = {"k1": "0.2:8:2:log", "b": "0:1:2"}
-        system = System.of("bm25", space=space, sample=40)
+        system = System.of("bm25", space=space, search="random", trials=40)
         points = system.points()
         assert len(points) == len({tuple(one.values()) for one in points}) == 40
         assert all(0.2 <= one["k1"] <= 8 and 0 <= one["b"] <= 1 for one in points)
         assert sum(one["k1"] < (0.2 * 8) ** 0.5 for one in points) > 10  # log: half of them
-        assert points[:7] == System.of("bm25", space=space, sample=7).points()
+        fewer = System.of("bm25", space=space, search="random", trials=7)
+        assert points[:7] == fewer.points()
 
     def test_functions_too(self):
-        system = System.of(overlap, space={"w": "0.0:1.0:2"}, sample=5)
+        system = System.of(overlap, space={"w": "0.0:1.0:2"}, search="random", trials=5)
         assert len(system.points()) == 5
 
-    @pytest.mark.parametrize("sample", [0, True, 2.5, "many"])
-    def test_not_a_number_of_points(self, sample):
-        with pytest.raises(InputError, match=r"sample = .*: expected a positive integer"):
-            System.of("bm25(k1=1:2:3)", sample=sample)
-
-    def test_nothing_to_draw_from(self):
-        with pytest.raises(InputError, match="sample is the number of points drawn from a space"):
-            System.of("bm25", sample=3)
+    @pytest.mark.parametrize("trials", [0, True, 2.5, "many"])
+    def test_not_a_number_of_points(self, trials):
+        with pytest.raises(InputError, match=r"trials = .*: expected a positive integer"):
+            System.of("bm25(k1=1:2:3)", search="random", trials=trials)
 
 
 def test_a_grid_is_listed_a_few_times_not_once_per_setting(collection, monkeypatch):

@@ -321,7 +321,7 @@ def test_a_parent_that_is_killed_leaves_a_run_that_goes_on(tmp_path):
         child = subprocess.Popen([sys.executable, "-c", code])  # noqa: S603 - this Python
         _kill_when_begun(tmp_path, child)
     (tmp_path / "go").touch()
-    system = {"name": "mine", "function": f"{tmp_path}/slow.py:rank"}
+    system = f"mine={tmp_path}/slow.py:rank"
     both = [experiment(systems=[system], plan={"folds": 2}) for _ in range(2)]
     both[0].run(tmp_path / "results", resume=True)
     both[1].run(tmp_path / "here")
@@ -382,7 +382,7 @@ PARENT = """
 import sys
 sys.path.insert(0, {tests!r})
 from test_faults import experiment
-system = {{"name": "mine", "function": "{folder}/slow.py:rank"}}
+system = "mine={folder}/slow.py:rank"
 experiment(systems=[system], plan={{"folds": 2}}).run("{folder}/results", workers=3)
 """
 

@@ -90,10 +90,3 @@ def test_documents_of_another_fold_are_named(folder):
         _experiment(["mine=folds/{fold}.run(comparable=true)"], "document").run()
     with pytest.raises(heldout.HeldoutError, match="say whether scores from different fits"):
         _experiment(["mine=folds/{fold}.run"], "document").check()
-
-
-def test_a_table_names_them_too(folder):
-    first = _experiment(["bm25"], keep_depth=1000).run()
-    _write(folder, first.runs("bm25").values())
-    again = _experiment([{"name": "mine", "runs": "folds/{fold}.run"}]).run()
-    assert again.value("mine", "AP") == first.value("bm25", "AP")

@@ -147,12 +147,10 @@ def test_a_command_a_file_and_python_agree(folder, capsys):
         folds = 4
         [[systems]]
         name = "hybrid"
-        fusion = "wsum(first.run, second.run)"
-        parameters = {norm = "minmax"}
-        space = {w = "0:1:5"}
+        system = "wsum(first.run, second.run, norm=minmax, w=0:1:5)"
         [[systems]]
         name = "dense"
-        runs = "second.run"
+        system = "second.run"
         """
     )
     main(["run", "experiment.toml", "-o", "file", "--quiet"])
@@ -189,12 +187,8 @@ def test_workers_and_interruptions_leave_the_same_bytes(folder, collection, monk
     if search == "optuna":
         pytest.importorskip("optuna", reason="needs the extra optuna")
     asked = {"search": "optuna", "trials": 4} if search == "optuna" else {}
-    table = {
-        "name": "hybrid",
-        "fusion": "wsum(bm25, first.run, noise.run)",
-        "space": {"w": "0:1:3"},
-    }
-    systems = ["bm25(k1=0.2,3)", {**table, **asked}, System.of(overlap, "mine")]
+    hybrid = System.of("wsum(bm25, first.run, noise.run, w=0:1:3)", "hybrid", **asked)
+    systems = ["bm25(k1=0.2,3)", hybrid, System.of(overlap, "mine")]
     experiment = Experiment(collection=collection, systems=systems, plan={"folds": 3})
     experiment.run(folder / "one")
     experiment.run(folder / "two", workers=2)
@@ -285,7 +279,7 @@ def test_systems_that_learn_cannot_be_parts(collection):
     ):
         Experiment(collection=collection, systems=systems, plan=PLAN).check()
     pytest.importorskip("optuna", reason="needs the extra optuna")
-    searched = {"name": "bm25", "model": "bm25(k1=0.5:3:6)", "search": "optuna", "trials": 3}
+    searched = System.of("bm25(k1=0.5:3:6)", search="optuna", trials=3)
     systems = [searched, "ql-jm", "hybrid=rrf(bm25, ql-jm)"]
     with pytest.raises(HeldoutError, match="Optuna searches each training side by itself"):
         Experiment(collection=collection, systems=systems, plan=PLAN).check()

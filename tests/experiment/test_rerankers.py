@@ -113,9 +113,6 @@ def test_its_parameters_are_chosen_in_the_folds(tmp_path, monkeypatch, tuned_fir
     for part in surface.partition_by("fold"):
         best = chosen.filter(fold=part["fold"][0])["train"][0]
         assert best == pytest.approx(part["mean"].max())
-    table = {"function": "rank.py:mix", "first": "bm25", "parameters": {"depth": 20}}
-    again = _run([first, {"name": "mixed", **table, "space": {"weight": "0:1:3"}}])
-    assert again.value("mixed") == results.value("mixed")
 
 
 def test_a_stopped_run_can_be_resumed(tmp_path, monkeypatch):

@@ -34,11 +34,10 @@ kind = "given"
 file = "folds.tsv"
 [[systems]]
 name = "mine"
-function = "code/ranker.py:rank"
-space = {power = [0.5, 1.0]}
+system = "code/ranker.py:rank(power=0.5,1.0)"
 [[systems]]
 name = "runs"
-runs = ["one/a.run", "two/a.run"]
+system = "*/a.run"
 """
 CLASSES = """
 task = "classification"

@@ -42,7 +42,7 @@ collection = "data"
 folds = 2
 [[systems]]
 name = "mine"
-function = "code.py:rank"
+system = "code.py:rank"
 """
 CLASSES = """
 task = "classification"

@@ -9,7 +9,7 @@ from heldout import InputError, Scores
 from heldout.experiment.pilots import Spread, document_spreads, pilot_spreads
 from heldout.infer.power import pilot_sd, queries_needed
 from heldout.infer.power_designs import Goal
-from heldout.report.power import plan_lines, plan_table_lines
+from heldout.report.power import plan_lines
 
 GOAL = Goal(0.8, 0.95, "two-sided")
 RNG = np.random.default_rng(1)
@@ -99,37 +99,3 @@ def test_documents_are_planned_from_the_interval_of_the_difference():
     assert lines[-2] == "  ± 0.05     16,000"  # half the width, to the power 1 / .25
     with pytest.raises(InputError, match="no differences"):
         document_spreads(Results(), "RR")
-
-
-def test_many_pairs_are_one_table_with_one_row_per_pair():
-    gaps = [RNG.normal(0, scale, 30) for scale in (0.1, 0.2, 0.3)]
-    spreads = pilot_spreads(pilot(*gaps))
-    lines = plan_table_lines(spreads, [0.05, 0.1], [100], GOAL, quiet=True)
-    title, head, *rows = lines[: 2 + len(spreads)]
-    assert title == "Queries needed to detect a difference (power 80%, level 0.95, two-sided):"
-    assert head.split() == ["pair", "sd", "0.05", "0.1"]
-    assert len(rows) == len(spreads) == 6
-    for row, spread in zip(rows, spreads, strict=True):
-        pair, (sd, *needed) = row[: len("s1 - s0")], row[len("s1 - s0") :].split()
-        assert spread.what == f"{pair}, AP"
-        assert float(sd) == pytest.approx(spread.sd, rel=1e-2)
-        assert [int(one.replace(",", "")) for one in needed] == [
-            queries_needed(spread.sd, delta) for delta in (0.05, 0.1)
-        ]
-    assert lines[-10:-8] == ["", "Smallest detectable difference by number of queries:"]
-    assert lines[-8].split() == ["pair", "100"]
-
-
-def test_pairs_without_variance_are_not_in_the_table():
-    spreads = pilot_spreads(pilot(np.full(20, 0.25), RNG.normal(0, 0.2, 20)))
-    lines = plan_table_lines(spreads, None, None, GOAL, quiet=True)
-    assert [line[: len("s1 - s0")] for line in lines[2:-1]] == ["s2 - s0", "s2 - s1"]
-
-
-def test_the_table_of_many_pairs_fits_the_terminal():
-    gaps = [RNG.normal(0, 0.2, 30) for _ in range(3)]
-    scores = pilot(*gaps)
-    names = [f"a system with a very long name, number {at}, of a shared task" for at in range(4)]
-    long = Scores("AP", names, scores.units, scores.values)
-    lines = plan_table_lines(pilot_spreads(long), None, [50, 100], GOAL, width=80, quiet=True)
-    assert max(map(len, lines)) <= 80

@@ -13,7 +13,6 @@ from heldout.data.export import FolderExistsError
 from heldout.resample import export
 from heldout.resample.export import export_splits
 from heldout.resample.id_maps import IdMaps, maps_beside, read_map, write_map
-from heldout.resample.notices import PlanError
 from heldout.resample.parts import part_of
 
 FORMS = ["beir", "trec", "lines"]
@@ -174,16 +173,6 @@ def test_an_old_export_is_replaced_only_when_asked(tmp_path):
     (tmp_path / "out" / "thesis.docx").write_text("ten years of work")
     with pytest.raises(InputError, match="thesis"):
         export_splits(splits, whole, tmp_path / "out", force=True)
-
-
-def test_only_some_splits_are_written(tmp_path):
-    whole = made()
-    splits = KFold(3).splits(whole, "document")
-    written = export_splits(splits, whole, tmp_path / "out", only=lambda one: one.key.fold == 1)
-    assert written == ["r0-f1"]
-    with pytest.raises(PlanError, match="nothing to write"):
-        export_splits(splits, whole, tmp_path / "none", only=lambda one: one.key.fold == 7)
-    assert not (tmp_path / "none").exists()
 
 
 def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.characters import is_mark
+from heldout.retrieve.characters import is_mark, is_unspaced
 from heldout.retrieve.stopwords import STOP_LISTS
 
 
@@ -18,12 +18,9 @@ def by_comma(text):
 
 
 OTHER_VALUES = {
-    "tokens": "character",
     "lower": False,
     "stop": "english",
     "stemmer": "porter",
-    "ngrams": (1, 2),
-    "min_length": 2,
     "function": by_comma,
 }
 
@@ -47,7 +44,7 @@ def test_equal_analyzers_are_one_key():
 def test_words_are_those_of_re_where_there_are_no_marks(text):
     text = "".join(character for character in text if not is_mark(character))
     lowered = text.lower()
-    if not any(map(is_mark, lowered)):
+    if not any(is_mark(one) or is_unspaced(one) for one in lowered):
         assert Analyzer().analyze(text) == re.findall(r"\w+", lowered)
 
 
@@ -104,24 +101,8 @@ def test_a_stop_file(tmp_path):
     assert analyzer.analyze("of line") == ["line"]
 
 
-def test_n_grams_are_stemmed_word_by_word_and_stop_words_break_them():
-    analyzer = Analyzer(stop=("of",), stemmer="english", ngrams=(2, 3))
-    assert analyzer.analyze("cats of red dogs running") == ["red dog", "red dog run", "dog run"]
-
-
-def test_short_words_are_left_out():
-    assert Analyzer(min_length=3).analyze("a bc def ééé éé") == ["def", "ééé"]
-
-
-def test_characters():
-    assert Analyzer(tokens="character").analyze("東京 ab") == ["東", "京", "a", "b"]
-    pairs = Analyzer(tokens="character", ngrams=(2, 2))
-    assert pairs.analyze("東京都 x") == ["東京", "京都", "x"]
-    assert Analyzer(tokens="character", ngrams=(1, 2), min_length=2).analyze("abc") == ["ab", "bc"]
-
-
-def test_mixed_cuts_only_scripts_without_spaces():
-    analyzer = Analyzer(tokens="mixed", stemmer="english")
+def test_only_scripts_without_spaces_are_cut_into_pairs():
+    analyzer = Analyzer(stemmer="english")
     assert analyzer.analyze("Tokyo東京都engines") == ["tokyo", "東京", "京都", "engin"]
     assert analyzer.analyze("ไทย ກ") == ["ไท", "ทย", "ກ"]
     assert analyzer.analyze("e\u0301东") == ["e\u0301", "东"]
@@ -135,14 +116,7 @@ def test_a_function_gives_the_terms():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"tokens": "letters"}, "word, character, mixed"),
         ({"stemmer": "klingon"}, "english"),
-        ({"stemmer": "english", "tokens": "character"}, "characters have no stems"),
-        ({"ngrams": (0, 1)}, "at least 1"),
-        ({"ngrams": (2, 1)}, "ngrams=(2, 1)"),
-        ({"ngrams": 2}, "two integers"),
-        ({"ngrams": (1, 2), "tokens": "mixed"}, "leave ngrams out"),
-        ({"min_length": 0}, "expected a positive integer"),
         ({"stop": "englich"}, "neither a file nor one of none, english"),
         ({"function": lambda text: [text]}, "lambda"),
         ({"function": by_comma, "stop": "english"}, "stop has no effect"),

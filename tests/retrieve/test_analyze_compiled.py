@@ -28,12 +28,8 @@ def characters_and_blanks(text):
 ANALYZERS = [
     Analyzer(),
     Analyzer(lower=False),
-    Analyzer(ngrams=(1, 3)),
-    Analyzer(ngrams=(2, 2), stop=("b", "\N{GREEK SMALL LETTER SIGMA}"), stemmer="english"),
-    Analyzer(stemmer="russian", min_length=2),
-    Analyzer(tokens="character"),
-    Analyzer(tokens="character", ngrams=(2, 3), stop=("ab",), min_length=2),
-    Analyzer(tokens="mixed", stop="english"),
+    Analyzer(stop=("b", "\N{GREEK SMALL LETTER SIGMA}"), stemmer="english"),
+    Analyzer(stemmer="russian"),
     Analyzer(function=characters_and_blanks),
 ]
 
@@ -71,7 +67,7 @@ def test_every_character_in_the_middle_of_a_word():
     everything = [chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     assigned = [one for one in everything if unicodedata.category(one) not in {"Cn", "Co"}]
     text = "".join(f"a{character}b" for character in [*assigned, *everything[::101]])
-    for analyzer in (Analyzer(), Analyzer(lower=False), Analyzer(tokens="mixed")):
+    for analyzer in (Analyzer(), Analyzer(lower=False)):
         index = Index.build([text], analyzer, threads=1)
         assert counted(index, 0) == Counter(analyzer.analyze(text))
 

@@ -38,11 +38,8 @@ def cut(text: str) -> list[str]:
 
 ANALYZERS = [
     Analyzer(),
-    Analyzer(stop="english", stemmer="english", min_length=2),
+    Analyzer(stop="english", stemmer="english"),
     Analyzer(lower=False),
-    Analyzer(ngrams=(1, 2), stop="english", stemmer="porter"),
-    Analyzer(tokens="character", ngrams=(2, 3)),
-    Analyzer(tokens="mixed", stemmer="english"),
     Analyzer(function=cut),
 ]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli.help import group
 from heldout.cli.options import UNVERIFIED, add_json, add_quiet
 from heldout.cli.output import add_format, output_format
-from heldout.cli.scores import add_table_columns
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -60,7 +59,6 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--dark", action="store_true", help="light text on a dark background")
     add("--bare", action="store_true", help="no title and no caption")
     add = group(parser, "input").add_argument
-    add_table_columns(parser)
     add("--lower-is-better", action="store_true", help="table of scores: errors, times")
     add("--positive", metavar="CLASS", help="predictions: the positive class")
     add("--collection", metavar="NAME", help="collection, for the texts of the queries")
@@ -149,8 +147,6 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
         baseline=options.baseline,
-        systems=options.system,
-        units=options.unit,
         positive=options.positive,
         verify=not options.unverified,
     )

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit, show, split_paths
 from heldout.cli.help import group
-from heldout.cli.options import add_collection_options, add_json, add_quiet
+from heldout.cli.options import (
+    add_json,
+    add_queries,
+    add_query_field,
+    add_quiet,
+    add_reading,
+    add_source,
+)
 from heldout.cli.output import add_output, output_format
 
 if TYPE_CHECKING:
@@ -15,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.collection import Collection
-    from heldout.data.collection_files import Known
 
 __all__ = ["add_collection", "open_collection"]
 
@@ -56,19 +62,34 @@ def add_collection(command: Callable[..., argparse.ArgumentParser], commands: An
     _add_export(command, parts)
 
 
-def open_collection(options: argparse.Namespace, known: Known | None = None) -> Collection:
-    """Read the collection that the options name; `known` finds documents without reading them."""
+def open_collection(options: argparse.Namespace, **reading: Any) -> Collection:
+    """Read the collection that the options name."""
     from heldout.data.collection_files import read_collection  # NumPy comes with it
 
     return read_collection(
         options.collection,
-        encoding=options.encoding,
         queries=options.queries,
         qrels=None if options.qrels is None else split_paths(options.qrels),
+        **reading,
+    )
+
+
+def _add_input(parser: argparse.ArgumentParser) -> None:
+    add_source(parser)
+    add_queries(parser)
+    add_query_field(parser)
+    add_reading(parser)
+    add = group(parser, "input").add_argument
+    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+
+
+def _open(options: argparse.Namespace) -> Collection:
+    return open_collection(
+        options,
+        encoding=options.encoding,
         fields=None if options.fields is None else options.fields.split(","),
         query_field=options.query_field,
         split=options.split,
-        known=known,
     )
 
 
@@ -80,7 +101,7 @@ def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         _SHOW_EXAMPLES,
         notes=_SHOW_NOTES,
     )
-    add_collection_options(parser)
+    _add_input(parser)
     add_output(parser, _SHOW_FORMATS, auto="text")
     add_quiet(parser, "leave out possible problems")
     parser.set_defaults(run=_show)
@@ -93,7 +114,7 @@ def _show(options: argparse.Namespace) -> int:
     from heldout.report.collection import collection_json, collection_text
 
     kind = output_format(options.format, options.output, _SHOW_FORMATS, "text")
-    description = describe(open_collection(options))
+    description = describe(_open(options))
     if kind == "json":
         emit(collection_json(description), options.output)
     else:
@@ -104,7 +125,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
     parser = command(parts, "export", "Write a collection in another format.", _EXPORT_EXAMPLES)
-    add_collection_options(parser)
+    _add_input(parser)
     add = parser.add_argument
     add("--to", choices=("beir", "trec", "lines"), required=True, help="format")
     add = group(parser, "output").add_argument
@@ -120,7 +141,7 @@ def _export(options: argparse.Namespace) -> int:
     from heldout.data.export import export_collection
     from heldout.report.tables import note_lines, plain_text
 
-    collection = open_collection(options)
+    collection = _open(options)
     export_collection(collection, options.output, options.to, force=options.force)
     if options.json:
         emit(_written(collection, options))

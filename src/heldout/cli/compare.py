@@ -25,7 +25,7 @@ from heldout.cli.inputs import (
     refuse_given,
 )
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_detail, add_quiet
+from heldout.cli.options import add_detail, add_machine, add_quiet
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
@@ -105,10 +105,11 @@ def add_compare(command: Callable[..., argparse.ArgumentParser], commands: Any) 
     add_claim_arguments(parser)
     add_gate_and_ledger(parser)
     add_score_arguments(parser, "judgements and runs, predictions, or texts")
+    add_machine(parser)
     add_prediction_options(parser)
-    add = group(parser, "predictions").add_argument
-    add("--by-unit", action="store_true", help="compare over units even if there are folds")
-    add("--by-fold", action="store_true", help="compare over folds (default if there are folds)")
+    group(parser, "predictions").add_argument(
+        "--by-unit", action="store_true", help="compare over units even if there are folds"
+    )
     add_text_options(parser)
     group(parser, "analysis").add_argument(
         "--test-share",
@@ -169,7 +170,7 @@ def _comparisons(options: argparse.Namespace, signatures: list[str]) -> list[Com
         raise InputError("no input: give files, or --scores FILE (see --help)")
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    misfits = {"lower_is_better": False, "intersection": False, "system": None, "unit": None}
+    misfits = {"lower_is_better": False, "intersection": False, "unit": None}
     refuse_given(options, misfits | OF_MACHINES, "runs and tables of scores")
     return _texts(options, signatures) if options.task == "text" else _predictions(options)
 
@@ -185,13 +186,7 @@ def _check_page(options: argparse.Namespace) -> None:
         raise InputError("--collection goes with an HTML report (-o FILE.html)")
 
 
-_OF_PREDICTIONS: Final = {
-    "positive": None,
-    "threshold": None,
-    "undefined": None,
-    "by_unit": False,
-    "by_fold": False,
-}
+_OF_PREDICTIONS: Final = {"positive": None, "by_unit": False}
 
 
 def _scores(options: argparse.Namespace) -> list[Comparison]:
@@ -224,8 +219,6 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 def _predictions(options: argparse.Namespace) -> list[Comparison]:
     from heldout.infer.scoring.predictions import PredictionSystems
 
-    if options.by_fold and options.by_unit:
-        raise InputError("--by-fold or --by-unit, not both")
     with progress_bar("reading", quiet=options.quiet) as progress:
         several = read_predictions(options.task, options, progress)
     _check_gate(options, [one.name for one in several])
@@ -233,10 +226,10 @@ def _predictions(options: argparse.Namespace) -> list[Comparison]:
     given = given_measures(options.measure, options.task)
     return compare_measures(
         systems,
-        systems.measures(given, options.undefined),
+        systems.measures(given),
         options,
         positive=options.positive,
-        by="unit" if options.by_unit else "fold" if options.by_fold else "auto",
+        by="unit" if options.by_unit else "auto",
     )
 
 

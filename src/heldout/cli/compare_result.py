@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show, terminal_width
-from heldout.cli.help import group
 from heldout.cli.options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
@@ -47,21 +46,6 @@ def add_claim_arguments(parser: argparse.ArgumentParser) -> None:
     add("--correction", default="", metavar="NAME", help="correction for several comparisons")
     add_alternative(parser, "any difference, the new system better, the new system worse")
     add_level(parser)
-    add = group(parser, "analysis").add_argument
-    add(
-        "--interval",
-        default="",
-        choices=("t", "percentile", "bca", "randomization"),
-        help="interval of the differences (default: t, or what belongs to the correction)",
-    )
-    add("--tuned", action="append", metavar="NAME", help="system that was tuned (repeat for more)")
-    add(
-        "--replicates",
-        type=int,
-        default=100_000,
-        metavar="N",
-        help="random permutations or bootstrap samples (default: 100,000)",
-    )
     add_seed(parser)
 
 
@@ -156,10 +140,7 @@ def compare_as_asked(
         alternative=options.alternative,
         level=options.level,
         correction=options.correction,
-        interval=options.interval,
         test_share=test_share,
-        tuned=options.tuned or (),
-        replicates=options.replicates,
         seed=options.seed,
         positive=positive,
         by=by,
@@ -174,8 +155,6 @@ def compare_results(
     progress: Callable[[int, int], None] | None = None,
 ) -> Comparison:
     """Compare the systems of an experiment, which knows which of them were tuned."""
-    if options.tuned:
-        raise InputError("--tuned: results know which systems were tuned")
     if options.test_share is not None:
         raise InputError("--test-share: results know the sizes of their folds")
     return results.compare(
@@ -185,8 +164,6 @@ def compare_results(
         alternative=options.alternative,
         level=options.level,
         correction=options.correction,
-        interval=options.interval,
-        replicates=options.replicates,
         seed=options.seed,
         progress=progress,
     )

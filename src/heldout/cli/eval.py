@@ -7,7 +7,7 @@ import sys
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.files import emit, is_file, refuse_same_file, split_paths
+from heldout.cli.files import emit, refuse_same_file, split_paths
 from heldout.cli.help import group
 from heldout.cli.inputs import (
     FILES,
@@ -50,7 +50,7 @@ _EXAMPLES = """\
   heldout eval human.qrels bm25.run --machine llm.qrels     few human, many machine judgements
   heldout eval qrels.txt bm25.run -m my.py:FirstGrade       a measure of your own
   heldout eval knn.csv logistic.csv --per-class             predicted classes
-  heldout eval spam.jsonl --positive spam --hull --fp-rate 0.1
+  heldout eval spam.jsonl --positive spam --hull
   heldout eval old.csv new.csv -m RMSE -m MAE               predicted numbers
   heldout eval -r references.txt a.txt b.txt -m BLEU        texts
 """
@@ -71,24 +71,13 @@ _OF_RUNS: Final = {
     "depth": None,
     "complete": False,
     "intersection": False,
-    "queries": None,
-    "docs": 0,
     "ties": "docid-desc",
-    "single_precision": False,
     "digits": None,
     "machine": None,
     "assume_random": False,
 }
-_OF_PREDICTIONS: Final = {"positive": None, "threshold": None, "undefined": None}
-_OF_CLASSES: Final = {
-    "per_class": False,
-    "beta": 1.0,
-    "confusion": False,
-    "calibration": False,
-    "hull": False,
-    "curve": None,
-    "fp_rate": None,
-}
+_OF_PREDICTIONS: Final = {"positive": None}
+_OF_CLASSES: Final = {"threshold": None, "per_class": False, "confusion": False, "hull": False}
 
 
 def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -129,25 +118,11 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         action="store_true",
         help="average over the judged queries that all runs have",
     )
-    add("--queries", metavar="IDS", help="use these queries: ids with commas, or a file of ids")
-    add(
-        "-N",
-        "--docs",
-        type=int,
-        default=0,
-        metavar="N",
-        help="number of documents in the collection (for utility)",
-    )
     add(
         "--ties",
         choices=("docid-desc", "docid-asc", "input"),
         default="docid-desc",
         help="order of documents with equal scores (default: docid-desc, as trec_eval)",
-    )
-    add(
-        "--single-precision",
-        action="store_true",
-        help="store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do",
     )
     _add_predictions(parser)
     add_text_options(parser)
@@ -168,13 +143,15 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 def _add_predictions(parser: argparse.ArgumentParser) -> None:
     add_prediction_options(parser)
     add = group(parser, "predictions").add_argument
+    add(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="predict the positive class from this score on",
+    )
     add("--per-class", action="store_true", help="precision, recall, … of each class")
-    add("--beta", type=float, default=1.0, help="beta of F in --per-class (default: 1)")
     add("--confusion", action="store_true", help="confusion matrices")
-    add("--calibration", action="store_true", help="bins of the calibration error")
     add("--hull", action="store_true", help="ROC convex hull of all systems (two classes)")
-    add("--fp-rate", type=float, metavar="X", help="with --hull: the mixture with this FP rate")
-    add("--curve", choices=("roc", "pr"), help="print the points of the curves only")
 
 
 def _grade(text: str) -> int:
@@ -213,19 +190,7 @@ def _eval(options: argparse.Namespace) -> int:
 
     if task == "regression":
         refuse_given(options, _OF_CLASSES, "classes, and these are numbers")
-    _check_classification(options)
     return eval_predictions(task, options)
-
-
-def _check_classification(options: argparse.Namespace) -> None:
-    if options.curve and options.hull:
-        raise InputError("--curve prints points only: leave --hull out")
-    if options.fp_rate is not None and not options.hull:
-        raise InputError("--fp-rate goes with --hull")
-    if options.fp_rate is not None and not 0 <= options.fp_rate <= 1:
-        raise InputError(f"--fp-rate {options.fp_rate:g}: expected a fraction from 0 to 1")
-    if not 0 < options.beta < float("inf"):
-        raise InputError(f"--beta {options.beta:g}: expected a number above 0")
 
 
 def _eval_runs(options: argparse.Namespace) -> int:
@@ -240,16 +205,13 @@ def _eval_runs(options: argparse.Namespace) -> int:
     refuse_same_file(options.runs)
     subtopics = options.format != "trec" and by_subtopic(options.measure)
     judgements = read_qrels(*split_paths(options.qrels), subtopics=subtopics)
-    if options.queries is not None:
-        judgements = _select(judgements, _query_ids(options.queries), quiet=options.quiet)
-    reading = {"ties": options.ties, "single_precision": options.single_precision}
     if options.machine is not None:
         _refuse_beside_machine(options)
-        _show_estimates(_evaluate(judgements, options, reading), options)
+        _show_estimates(_evaluate(judgements, options), options)
     elif options.format == "trec":
-        emit(_trec(judgements, options, reading), options.output)
+        emit(_trec(judgements, options), options.output)
     else:
-        _show(_evaluate(judgements, options, reading), options)
+        _show(_evaluate(judgements, options), options)
     return 0
 
 
@@ -264,32 +226,11 @@ def _refuse_beside_machine(options: argparse.Namespace) -> None:
         raise InputError("--per-unit and --digits do not go with --machine")
 
 
-def _select(judgements: Qrels, wanted: list[str], *, quiet: bool) -> Qrels:
-    selected = judgements.select(wanted)
-    unknown = sorted(set(wanted) - set(judgements.queries))
-    if unknown and not quiet:
-        _note(f"--queries: {len(unknown)} have no judgements: {', '.join(unknown[:5])}")
-    return selected
-
-
 def _note(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
-def _query_ids(given: str) -> list[str]:
-    from pathlib import Path
-
-    if is_file(given):
-        try:
-            text = Path(given).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{given}: cannot be read as a list of ids ({error})") from None
-        lines = (line.split() for line in text.splitlines())
-        return [fields[0] for fields in lines if fields and not fields[0].startswith("#")]
-    return [one.strip() for one in given.split(",") if one.strip()]
-
-
-def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]) -> str:
+def _trec(judgements: Qrels, options: argparse.Namespace) -> str:
     from heldout.data.run_files import read_run
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
@@ -298,13 +239,13 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
         raise InputError(
             "--format trec averages over the queries of the run: leave --intersection out"
         )
-    lines = trec_lines(options.measure or [], options.rel, options.docs)
+    lines = trec_lines(options.measure or [], options.rel)
     return "".join(
         line
         for path in options.runs
         for line in trec_output(
             judgements,
-            read_run(path, **reading),
+            read_run(path, ties=options.ties),
             lines,
             per_query=options.per_unit,
             complete=options.complete,
@@ -315,9 +256,7 @@ def _trec(judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any
     )
 
 
-def _evaluate(
-    judgements: Qrels, options: argparse.Namespace, reading: dict[str, Any]
-) -> RankingEvaluation:
+def _evaluate(judgements: Qrels, options: argparse.Namespace) -> RankingEvaluation:
     from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
 
     settings = {
@@ -326,7 +265,7 @@ def _evaluate(
         "rel": options.rel,
         "judged_only": options.judged_only,
         **machine_given(options),
-        **reading,
+        "ties": options.ties,
     }
     usual = DEFAULT_MEASURES if options.machine is None else DEFAULT_MEASURES[:3]
     wanted = given_measures(options.measure, "ranking") or usual

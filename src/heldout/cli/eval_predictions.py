@@ -10,15 +10,13 @@ from heldout.cli.files import emit
 from heldout.cli.inputs import read_predictions
 from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
-from heldout.data.predictions import ClassPredictions, one_set_of_classes, positive_number
+from heldout.data.predictions import ClassPredictions, positive_number
 from heldout.errors import InputError
 from heldout.infer.intervals.evaluations import score_table
-from heldout.measure.prediction.curves import curves
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.hull import roc_hull
 from heldout.measure.prediction.roc import roc_curve
 from heldout.report import scores as report
-from heldout.report.curves import curve_grid, curve_notes, json_curves
 from heldout.report.tables import note_lines, tables_page, tables_text
 
 if TYPE_CHECKING:
@@ -47,25 +45,17 @@ def eval_predictions(task: str, options: argparse.Namespace) -> int:
     """
     with progress_bar("reading", quiet=options.quiet) as progress:
         predictions = read_predictions(task, options, progress)
-    if options.curve:
-        emit(_curves(predictions, options.positive, options), options.output)
-        return 0
     with progress_bar("measures", quiet=options.quiet) as progress:
         found = evaluate_predictions(
-            predictions,
-            given_measures(options.measure, task),
-            positive=options.positive,
-            undefined=options.undefined,
+            predictions, given_measures(options.measure, task), positive=options.positive
         )
         scores = score_table(found, level=options.level, seed=options.seed, progress=progress)
     hull = _hull(scores) if options.hull else None
     lines = report.score_lines(scores)
     if hull is not None:
-        at = options.fp_rate
-        lines += report.hull_lines(hull, None if at is None else hull.mix(at))
+        lines += report.hull_lines(hull)
     if options.format == "json":
-        record = report.score_record(scores, beta=options.beta, hull=hull)
-        emit(json_text(record), options.output)
+        emit(json_text(report.score_record(scores, hull)), options.output)
         return 0
     tables = _tables(task, scores, hull, options)
     emit(tables_page(tables, options.format, "Scores"), options.output)
@@ -80,23 +70,11 @@ def _tables(
 ) -> str:
     grids = [report.score_grid(scores)]
     if task == "classification":
-        grids += [report.class_grid(scores, options.beta)] if options.per_class else []
+        grids += [report.class_grid(scores)] if options.per_class else []
         grids += report.confusion_grids(scores) if options.confusion else []
-        grids += [report.calibration_grid(scores)] if options.calibration else []
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
     return tables_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
-
-
-def _curves(predictions: list[Any], positive: str | None, options: argparse.Namespace) -> str:
-    found = curves(one_set_of_classes(predictions), options.curve, positive)
-    if options.format == "json":
-        return json_curves(found)
-    terminal = options.output is None and sys.stdout.isatty()
-    notes = "".join(f"{note}\n" for note in curve_notes(found))
-    sys.stderr.write("" if options.quiet else notes)
-    text = tables_text([curve_grid(found)], options.format, terminal=terminal)
-    return tables_page(text, options.format, "Curves")
 
 
 def _hull(scores: ScoreTable) -> RocHull:

@@ -11,9 +11,10 @@ from heldout.cli.files import emit, show
 from heldout.cli.help import group
 from heldout.cli.options import (
     add_analyzer_options,
-    add_collection_options,
     add_json,
     add_quiet,
+    add_reading,
+    add_source,
     positive,
     size,
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
 
-__all__ = ["add_index", "build_index", "given_analyzer", "open_documents"]
+__all__ = ["add_index", "build_index", "given_analyzer"]
 
 _EXAMPLES = """\
   heldout index pydocs -o pydocs.index
@@ -45,16 +46,13 @@ depend on the number of threads or the memory that built it, and it knows its do
 and judgements are not needed to build it.
 """
 
-_ANALYZER_OPTIONS: Final = ("tokens", "keep_case", "stop", "stemmer", "ngrams", "min_length")
+_ANALYZER_OPTIONS: Final = ("keep_case", "stop", "stemmer")
 
 
 def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
     """The analyzer that the options ask for; None where they ask for nothing."""
-    values = {
-        name: getattr(options, name)
-        for name in _ANALYZER_OPTIONS
-        if getattr(options, name) is not None
-    }
+    values: dict[str, Any] = {name: getattr(options, name, None) for name in _ANALYZER_OPTIONS}
+    values = {name: value for name, value in values.items() if value is not None}
     if not values:
         return None
     from heldout.retrieve.analyze import Analyzer  # NumPy comes with it
@@ -62,18 +60,6 @@ def given_analyzer(options: argparse.Namespace) -> Analyzer | None:
     if values.pop("keep_case", False):
         values["lower"] = False
     return Analyzer(**values)
-
-
-def open_documents(options: argparse.Namespace) -> Documents:
-    """The documents of the collection that the options name, without queries and judgements."""
-    from heldout.data.collection_files import read_documents  # NumPy comes with it
-
-    return read_documents(
-        options.collection,
-        encoding=options.encoding,
-        fields=None if options.fields is None else options.fields.split(","),
-        split=options.split,
-    )
 
 
 def build_index(
@@ -100,7 +86,8 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     parser = command(
         commands, "index", "Index a collection, or show an index.", _EXAMPLES, notes=_NOTES
     )
-    add_collection_options(parser, or_index="show it")
+    add_source(parser, "show it")
+    add_reading(parser)
     add_analyzer_options(parser)
     add = parser.add_argument
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
@@ -161,10 +148,13 @@ def _show(options: argparse.Namespace) -> int:
 def _build(options: argparse.Namespace) -> int:
     import time
 
+    from heldout.data.collection_files import read_documents
+
     _refuse_to_replace(options.output, force=options.force)
     analyzer = given_analyzer(options)
     begin = time.perf_counter()
-    documents = open_documents(options)
+    fields = None if options.fields is None else options.fields.split(",")
+    documents = read_documents(options.collection, encoding=options.encoding, fields=fields)
     index = build_index(
         documents,
         analyzer,

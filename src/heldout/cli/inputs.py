@@ -39,7 +39,6 @@ group, weight. Texts have one segment per line, or are JSON lines.
 """What the files are; part of the help."""
 
 _TASKS: Final = ("ranking", "classification", "regression", "text")
-_OF_CLASSES: Final = {"positive": None, "threshold": None, "undefined": None}
 
 
 def add_prediction_options(parser: argparse.ArgumentParser) -> None:
@@ -47,19 +46,6 @@ def add_prediction_options(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "predictions").add_argument
     add("--task", choices=_TASKS, help="what the files hold (default: recognised by content)")
     add("--positive", metavar="CLASS", help="positive class of two (default: the last)")
-    add(
-        "--threshold",
-        type=float,
-        metavar="X",
-        help="predict the positive class from this score on",
-    )
-    add(
-        "--undefined",
-        type=int,
-        choices=(0,),
-        help="count undefined precision, recall, F, MCC and kappa as 0 (scikit-learn's "
-        "zero_division=0)",
-    )
 
 
 def add_text_options(parser: argparse.ArgumentParser) -> None:
@@ -70,7 +56,7 @@ def add_text_options(parser: argparse.ArgumentParser) -> None:
 
 def given_task(options: argparse.Namespace) -> str:
     """Return what the files hold: ``ranking``, ``classification``, ``regression`` or ``text``."""
-    if options.references:
+    if getattr(options, "references", None):
         if options.task not in (None, "text"):
             raise InputError(f"--references is for texts, not for --task {options.task}")
         return "text"
@@ -127,12 +113,11 @@ def read_predictions(
     refuse_same_file(options.files)
     read: Callable[[str], list[Any]]
     if task == "regression":
-        refuse_given(options, _OF_CLASSES, "classes, and these are numbers")
+        refuse_given(options, {"positive": None}, "classes, and these are numbers")
         read = read_number_predictions
     else:
-        read = partial(
-            read_class_predictions, positive=options.positive, threshold=options.threshold
-        )
+        threshold = getattr(options, "threshold", None)  # of eval alone
+        read = partial(read_class_predictions, positive=options.positive, threshold=threshold)
     found: list[Any] = []
     for done, path in enumerate(options.files, 1):
         found += read(path)

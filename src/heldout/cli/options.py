@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Any, Final
 
 from heldout.cli.groups import add_groups
@@ -15,16 +14,19 @@ __all__ = [
     "UNVERIFIED",
     "add_alternative",
     "add_analyzer_options",
-    "add_collection_options",
     "add_detail",
     "add_json",
     "add_level",
     "add_machine",
     "add_measures",
     "add_plan_options",
+    "add_queries",
+    "add_query_field",
     "add_quiet",
+    "add_reading",
     "add_seed",
-    "add_verify_index",
+    "add_source",
+    "add_stemming",
     "check_plan_options",
     "machine_given",
     "plan_table",
@@ -67,13 +69,6 @@ def _share(text: str) -> float:
         raise argparse.ArgumentTypeError(message) from None
 
 
-def _ngrams(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"(\d+)(?:[,-](\d+))?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not one number or two, such as 1,2")
-    return int(match[1]), int(match[2] or match[1])
-
-
 # Output
 
 
@@ -101,10 +96,9 @@ def add_detail(parser: argparse.ArgumentParser) -> None:
 # Analysis
 
 
-def add_machine(parser: argparse.ArgumentParser) -> Any:
-    """Add the options for judgements of a machine, and return their group."""
-    mine = group(parser, "machine judgements")
-    add = mine.add_argument
+def add_machine(parser: argparse.ArgumentParser) -> None:
+    """Add the options for judgements of a machine."""
+    add = group(parser, "machine judgements").add_argument
     add(
         "--machine",
         metavar="FILE",
@@ -117,13 +111,12 @@ def add_machine(parser: argparse.ArgumentParser) -> Any:
         help="the queries with human judgements are a random sample of all (heldout split "
         "--sample)",
     )
-    return mine
 
 
 def machine_given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the options of `add_machine` as the library takes them; empty without a machine."""
-    if options.machine is None:
-        if options.assume_random:
+    if getattr(options, "machine", None) is None:
+        if getattr(options, "assume_random", False):
             raise InputError("--assume-random goes with --machine FILE")
         return {}
     return {"machine": options.machine, "assume_random": options.assume_random}
@@ -176,44 +169,43 @@ def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
 # Collections and text
 
 
-def add_verify_index(parser: argparse.ArgumentParser) -> None:
-    """Add ``--verify-index``."""
-    group(parser, "input").add_argument(
-        "--verify-index",
-        action="store_true",
-        help="compare the whole collection with the index (default: only if path, size or time of "
-        "its files differ)",
-    )
-
-
-def add_collection_options(
-    parser: argparse.ArgumentParser, *, or_index: str = "", name: str = "collection"
-) -> None:
-    """Add the options that say where a collection is and how it is read.
-
-    Parameters
-    ----------
-    or_index
-        What is done with an index that is given in place of a collection, if that may be.
-    name
-        The name of the positional argument in the parsed options.
-    """
+def add_source(parser: argparse.ArgumentParser, or_index: str = "") -> None:
+    """Add the collection; ``or_index`` says what is done with an index in its place."""
     what = "pydocs, irds:NAME, a folder or a file"
     metavar = "COLLECTION_OR_INDEX" if or_index else "COLLECTION"
     what = f"{what}; or an index: {or_index}" if or_index else what
-    parser.add_argument(name, metavar=metavar, help=what)
+    parser.add_argument("collection", metavar=metavar, help=what)
+
+
+def add_queries(parser: argparse.ArgumentParser) -> None:
+    """Add ``--queries`` and ``--qrels`` of a collection."""
     add = group(parser, INPUT).add_argument
     add("--queries", metavar="FILE", help="queries, if the collection has none")
     add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
-    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
-    add(
+
+
+def add_query_field(parser: argparse.ArgumentParser) -> None:
+    """Add ``--query-field``."""
+    group(parser, INPUT).add_argument(
         "--query-field",
         default="title",
         metavar="NAME",
         help="title, description, narrative, or several joined by + (default: title)",
     )
-    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say how documents are read."""
+    add = group(parser, INPUT).add_argument
+    add("--fields", metavar="NAMES", help="document fields to read, separated by commas")
     add("--encoding", default="utf-8", metavar="NAME", help="text encoding (default: utf-8)")
+
+
+def add_stemming(parser: argparse.ArgumentParser) -> None:
+    """Add ``--stemmer`` and ``--stop``."""
+    add = group(parser, TEXT).add_argument
+    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
+    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
 
 
 def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
@@ -221,19 +213,6 @@ def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
     add = group(parser, TEXT).add_argument
     add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
     add("--stop", metavar="LIST", help="stop words: english, or a file of words")
-    add(
-        "--tokens",
-        choices=("word", "character", "mixed"),
-        help="words; characters, for languages without spaces; or words, and character pairs where "
-        "the script has no spaces (default: word)",
-    )
-    add(
-        "--ngrams",
-        type=_ngrams,
-        metavar="N,N",
-        help="fewest and most neighbouring tokens in a term (default: 1,1)",
-    )
-    add("--min-length", type=positive, metavar="N", help="shortest word to keep (default: 1)")
     add("--keep-case", action="store_true", default=None, help="keep upper and lower case")
 
 

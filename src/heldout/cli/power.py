@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import sys
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.cli.files import emit, show, terminal_width
+from heldout.cli.files import emit, show
 from heldout.cli.help import group
 from heldout.cli.inputs import (
     add_prediction_options,
-    add_text_options,
     given_task,
     read_predictions,
-    refuse_given,
 )
 from heldout.cli.measures import given_measures
 from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
-from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
+from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 from heldout.infer.levels import check_level
 
@@ -31,21 +28,15 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import PilotPower
-    from heldout.infer.power_several import SeveralPower
     from heldout.infer.scoring.base import Scored
 
 __all__ = ["add_power"]
 
-_MANY: Final = 3
-"""Pairs of systems from which on their plans are one table."""
-
 _EXAMPLES = """\
   heldout power qrels.txt old.run new.run --difference 0.02
-  heldout power human.qrels old.run new.run --machine llm.qrels --difference 0.02
   heldout power --scores scores.csv --queries 50 100 200
   heldout power --scores scores.csv --half-width 0.01
   heldout power --sd 0.15 --difference 0.01 0.02 0.05
-  heldout power --discordant 0.2 --difference 0.05      successes and failures, no pilot study
   heldout power knn.csv logistic.csv -m "F1(macro)" --simulate
   heldout power --scores folds.csv --test-share 0.1111  more data with the same number of folds
   heldout power --scores results/ --difference 0.01     an experiment, also by document
@@ -68,8 +59,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         "Plan the amount of data, or the smallest detectable difference.",
         _EXAMPLES,
         notes=_NOTES,
-        usage="QRELS RUN RUN [RUN ...]\nPREDICTIONS [PREDICTIONS ...]\n--scores FILE\n--sd X\n"
-        "--discordant X",
+        usage="QRELS RUN RUN\nPREDICTIONS PREDICTIONS\n--scores FILE\n--sd X",
     )
     add = parser.add_argument
     add("--difference", type=float, nargs="+", metavar="X", help="differences to detect")
@@ -92,31 +82,17 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--power", type=float, default=0.8, metavar="X", help="power (default: 0.8)")
     add("--sd", type=float, metavar="X", help="standard deviation of the differences, if known")
     add(
-        "--discordant",
-        type=float,
-        metavar="X",
-        help="fraction of units on which one system succeeds and the other fails, if known",
-    )
-    add(
         "--test-share",
         type=float,
         metavar="X",
         help="units are folds: n_test / n_train, 0.1111 for 10 folds",
     )
     add("--simulate", action="store_true", help="also compute the power by simulation")
-    add(
-        "--simulations",
-        type=int,
-        default=500,
-        metavar="N",
-        help="samples of the pilot for each amount (default: 500)",
-    )
     add_score_arguments(parser, "pilot study: judgements and runs, or predictions")
     add_prediction_options(parser)
     group(parser, "predictions").add_argument(
         "--by-unit", action="store_true", help="plan over units even if there are folds"
     )
-    add_text_options(parser)
     add_seed(parser)
     add_level(parser)
     add_alternative(parser, "any difference, a positive one, a negative one")
@@ -127,7 +103,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 def _power(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
-    from heldout.report.power import json_plan, several_lines, simulated_lines
+    from heldout.report.power import json_plan, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     goal = Goal(options.power, options.level, options.alternative)
@@ -135,40 +111,17 @@ def _power(options: argparse.Namespace) -> int:
     pilots = list(_pilots(options))
     spreads = [spread for pilot in pilots for spread in pilot.spreads]
     simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
-    several = [one for pilot in pilots for one in _several(pilot, options)]
     if options.json:
-        emit(
-            json_plan(
-                spreads,
-                *wanted,
-                widths=options.half_width,
-                simulated=simulated,
-                several=several,
-            )
-        )
+        emit(json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated))
         return 0
-    lines = [line for pilot in pilots for line in _lines(pilot.spreads, wanted, options)]
+    more = {"widths": options.half_width, "quiet": options.quiet}
+    lines = [line for spread in spreads for line in plan_lines(spread, *wanted, **more)]
     for spread, found in zip(spreads, simulated, strict=False):
         lines += simulated_lines(spread.what, found)
-    lines += several_lines(several, options.power)
-    if not several and not options.quiet and any(len(pilot.spreads) > 1 for pilot in pilots):
+    if not options.quiet and any(len(pilot.spreads) > 1 for pilot in pilots):
         lines += [SEVERAL_HINT, ""]
     show("".join(line + "\n" for line in lines))
     return 0
-
-
-def _lines(spreads: list[Spread], wanted: Any, options: argparse.Namespace) -> list[str]:
-    """The plan of each pair in a block; of many pairs in a table."""
-    from heldout.report.power import plan_lines, plan_table_lines
-
-    if len(spreads) >= _MANY and not options.half_width:
-        width = terminal_width() if sys.stdout.isatty() else None
-        return plan_table_lines(spreads, *wanted, width=width, quiet=options.quiet)
-    return [
-        line
-        for spread in spreads
-        for line in plan_lines(spread, *wanted, widths=options.half_width, quiet=options.quiet)
-    ]
 
 
 class _Pilot(NamedTuple):
@@ -180,40 +133,14 @@ class _Pilot(NamedTuple):
 
 SEVERAL_HINT: Final = (
     "Each plan is for one pair tested alone. Comparing all systems at once, with the default "
-    "correction, needs more: --simulate computes it from runs or scores of units."
+    "correction, needs more."
 )
-
-
-def _several(pilot: _Pilot, options: argparse.Namespace) -> list[tuple[float, SeveralPower | None]]:
-    """For each difference, the units that all systems together need, with the default test."""
-    if not options.simulate or pilot.scored is None or len(pilot.scored.scores.systems) < 3:
-        return []
-    from heldout.experiment.pilots import usual_difference
-    from heldout.infer.power_several import units_for_several
-
-    scores = pilot.scored.scores
-    return [
-        (
-            difference,
-            units_for_several(
-                scores,
-                difference,
-                power=options.power,
-                level=options.level,
-                simulations=min(options.simulations, 200),
-                seed=options.seed,
-            ),
-        )
-        for difference in options.difference or [usual_difference(pilot.spreads)]
-    ]
 
 
 def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPower]]:
     """For each pair of systems the power at each amount."""
     if not options.simulate:
         return []
-    if options.machine is not None:
-        raise InputError("--simulate does not go with --machine")
     if pilot.scored is None:
         raise InputError(
             "--simulate needs a pilot with values of units: runs, a table, predictions"
@@ -229,7 +156,6 @@ def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPow
                 pair=(second, first),
                 level=options.level,
                 alternative=options.alternative,
-                simulations=options.simulations,
                 seed=options.seed,
             )
             for n in amounts
@@ -244,8 +170,7 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
     folder = options.files[0] if len(options.files) == 1 and options.scores is None else None
     if folder is not None and Path(folder).is_dir():
         options.files, options.scores = [], folder
-    if options.sd is not None or options.discordant is not None:
-        refuse_given(options, OF_MACHINES, "pilot studies")
+    if options.sd is not None:
         yield _known_spread(options)
         return
     if not options.files and options.scores is None:
@@ -253,15 +178,10 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
             "no input: give a pilot study (QRELS RUN RUN, predictions, or --scores), or --sd"
         )
     results = None if options.files else given_results(options)
-    if results is not None or options.test_share is not None:
-        refuse_given(options, OF_MACHINES, "judgements and runs")
     task = "ranking" if options.scores is not None else given_task(options)
-    if task == "text":
-        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     if results is not None:
         yield from _of_results(results, options)
     elif task != "ranking":
-        refuse_given(options, OF_MACHINES, "judgements and runs")
         yield from _of_predictions(task, options)
     else:
         for scores in read_inputs(options):
@@ -272,21 +192,13 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
 
 
 def _known_spread(options: argparse.Namespace) -> _Pilot:
-    from heldout.experiment.pilots import Spread, proportion_spread
+    from heldout.experiment.pilots import Spread
 
-    name = "--sd" if options.sd is not None else "--discordant"
     if options.files or options.scores is not None:
-        raise InputError(
-            f"give either {name} or a pilot study (QRELS RUN RUN, or --scores), not both"
-        )
+        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
     if options.test_share is not None:
-        raise InputError(
-            f"--test-share is for a pilot of folds (--scores): leave it out with {name}"
-        )
-    if options.sd is not None and options.discordant is not None:
-        raise InputError("give either --sd or --discordant, not both")
-    known = options.sd is not None
-    return _Pilot([Spread("", options.sd) if known else proportion_spread(options.discordant)])
+        raise InputError("--test-share is for a pilot of folds (--scores): leave it out with --sd")
+    return _Pilot([Spread("", options.sd)])
 
 
 def _asked(options: argparse.Namespace) -> CompareSettings:
@@ -310,7 +222,7 @@ def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     systems = PredictionSystems.of(read_predictions(task, options), None)
-    for measure in systems.measures(given_measures(options.measure, task), options.undefined):
+    for measure in systems.measures(given_measures(options.measure, task)):
         scored = scored_predictions(
             systems,
             measure,

@@ -15,9 +15,10 @@ from heldout.cli.options import (
     add_machine,
     add_measures,
     add_plan_options,
+    add_queries,
     add_quiet,
     add_seed,
-    add_verify_index,
+    add_stemming,
     check_plan_options,
     plan_table,
     positive,
@@ -66,35 +67,26 @@ reorder the first documents of a model, a run or another system. vectors(docs.np
 ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
+Fields without an option (rule, keep_depth, tune_on, verify_index, and a table as collection with
+query_field, split, fields, encoding, intersection) are written into an experiment file, such as the
+experiment.toml that -o FOLDER keeps, or given in Python.
+
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
 features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
-# Options that describe an experiment; a file does that itself.
-_DESCRIBING: Final = {
-    "by": "--by",
-    "measure": "-m",
-    "tune_for": "--tune-for",
-    "inner": "--inner",
-    "rule": "--rule",
-    "method": "--method",
-    "target_size": "--target-size",
-    "depth": "--depth",
-    "keep_depth": "--keep-depth",
-    "baseline": "--baseline",
-    "level": "--level",
-    "seed": "--seed",
-    "index": "--index",
-    "stemmer": "--stemmer",
-    "stop": "--stop",
-    "queries": "--queries",
-    "qrels": "--qrels",
-    "query_field": "--query-field",
-    "split": "--split",
-    "machine": "--machine",
-    "tune_on": "--tune-on",
-}
+_FIELDS: Final = (
+    *("by", "tune_for", "seed", "inner", "method", "target_size", "depth", "baseline", "level"),
+    *("index", "machine"),
+)
+"""Options that are fields of an experiment of the same name."""
+
+_DESCRIBING: Final = (
+    *_FIELDS,
+    *("measure", "stemmer", "stop", "queries", "qrels", "against", "assume_random"),
+)
+"""Options that describe an experiment; a file does that itself."""
 
 
 def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -112,8 +104,8 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     add(
         "experiment",
         metavar="INPUT",
-        help="collection (pydocs, irds:NAME, a folder or a file), judgements if all systems are "
-        "run files, an experiment (.toml), or a results folder to repeat",
+        help="collection (pydocs, irds:NAME, a folder, a file, an index), judgements if all "
+        "systems are run files, an experiment (.toml), or a results folder to repeat",
     )
     add("--system", action="append", metavar="SYSTEM", help="system (repeat for more)")
     add(
@@ -128,32 +120,16 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
     add("--tune-for", metavar="NAME", help="measure to tune for (default: the first)")
     add("--inner", type=positive, metavar="K", help="tune by K inner folds of the training data")
     add(
-        "--rule",
-        choices=("best", "one-se"),
-        help="select the best mean, or the simplest setting within one standard error of it "
-        "(default: best)",
-    )
-    add(
         "--method",
         metavar="NAME",
         help="estimation method for new documents (default: pooled)",
     )
     add("--target-size", type=positive, metavar="N", help="collection size the estimate is for")
     add("--depth", type=positive, metavar="N", help="ranking depth (default: 1000)")
-    add(
-        "--keep-depth",
-        type=positive,
-        metavar="N",
-        help="documents of each held-out ranking to keep with the results (default: 10)",
-    )
     add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
     add_plan_options(parser)
     add_level(parser, None)
-    add_machine(parser).add_argument(
-        "--tune-on",
-        choices=("human", "machine"),
-        help="judgements of the training queries that parameters are tuned on (default: human)",
-    )
+    add_machine(parser)
     _add_input(parser)
     _add_output(parser)
     _add_execution(parser)
@@ -162,24 +138,9 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
 
 def _add_input(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "input").add_argument
-    add("--queries", metavar="FILE", help="queries, if the collection has none")
-    add("--qrels", metavar="FILE", help="judgements (separate several files with commas)")
-    add(
-        "--query-field",
-        metavar="NAME",
-        help="title, description, narrative, or several joined by + (default: title)",
-    )
-    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
-    add(
-        "--intersection",
-        action="store_true",
-        help="with judgements alone: use the queries that all runs have (default: a missing query "
-        "counts 0)",
-    )
+    add_queries(parser)
     add("--index", metavar="FILE", help="index of the collection (see heldout index)")
-    add_verify_index(parser)
-    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english")
-    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
+    add_stemming(parser)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -271,14 +232,13 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
     if options.system:
         return
-    plan = [f"--{name.replace('_', '-')}" for name in plan_table(options)]
-    given = [flag for name, flag in _DESCRIBING.items() if getattr(options, name) is not None]
-    given += ["--against"] if options.against else []
-    given += ["--assume-random"] if options.assume_random else []
-    if given or plan:
+    given = [name for name in _DESCRIBING if getattr(options, name) not in (None, False)]
+    given += plan_table(options)
+    if given:
+        flag = "-m" if given[0] == "measure" else f"--{given[0].replace('_', '-')}"
         raise InputError(
-            f"{[*given, *plan][0]} describes an experiment and goes with --system; in an "
-            "experiment file it is a field"
+            f"{flag} describes an experiment and goes with --system; in an experiment file it is a "
+            "field"
         )
 
 
@@ -310,10 +270,9 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     fields: dict[str, Any] = {"collection": _collection(options), "systems": options.system}
     if options.measure:
         fields["measures"] = options.measure
-    names = ("by", "tune_for", "seed", "inner", "rule", "method", "target_size", "depth")
-    fields |= _given(options, (*names, "keep_depth", "baseline", "level", "index"))
-    fields |= _given(options, ("machine", "tune_on"))
-    fields |= {name: True for name in ("verify_index", "assume_random") if getattr(options, name)}
+    fields |= _given(options, _FIELDS)
+    if options.assume_random:
+        fields["assume_random"] = True
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan
@@ -333,12 +292,9 @@ def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any
 def _collection(options: argparse.Namespace) -> dict[str, Any]:
     """The collection; judgements alone if that is what was given."""
     source = options.experiment
-    own = _given(options, ("queries", "query_field", "split"))
-    if options.qrels is None and "queries" not in own and _names_files(source):
-        judged: dict[str, Any] = {"qrels": split_paths(source)}
-        return judged | ({"intersection": True} if options.intersection else {}) | own
-    if options.intersection:
-        raise InputError("--intersection goes with judgements alone, without a collection")
+    own = _given(options, ("queries",))
+    if options.qrels is None and not own and _names_files(source):
+        return {"qrels": split_paths(source)}
     if options.qrels is not None:
         own["qrels"] = split_paths(options.qrels)
     return {"source": source, **own}
@@ -353,11 +309,10 @@ def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     """Add the runs of ``--against``; one alone is the baseline of one system."""
     from heldout.tune.run_groups import file_stem, matching  # NumPy comes with it
 
-    paths = [path for given in options.against for path in matching(given)]
-    untuned = [{"name": file_stem(path), "runs": [path]} for path in paths]
+    untuned = [path for given in options.against for path in matching(given)]
     fields["systems"] = [*options.system, *untuned]
     if len(untuned) == len(options.system) == 1:
-        fields.setdefault("baseline", untuned[0]["name"])
+        fields.setdefault("baseline", file_stem(untuned[0]))
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:

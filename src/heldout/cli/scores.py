@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from heldout.cli.help import group
 from heldout.cli.inputs import judgements_and_runs, refuse_given
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_machine, add_measures, machine_given
+from heldout.cli.options import add_measures, machine_given
 from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:
@@ -21,13 +21,12 @@ if TYPE_CHECKING:
 __all__ = [
     "OF_MACHINES",
     "add_score_arguments",
-    "add_table_columns",
     "given_results",
     "read_inputs",
 ]
 
 OF_MACHINES = {"machine": None, "assume_random": False}
-_OF_TABLES = {"lower_is_better": False, "system": None, "unit": None}
+_OF_TABLES = {"lower_is_better": False, "unit": None}
 
 
 def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
@@ -51,8 +50,7 @@ def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
         help="table of scores (CSV, TSV or Parquet; wide or long; also the output of heldout eval "
         "-q), or a results folder of heldout run",
     )
-    add_machine(parser)
-    add_table_columns(parser)
+    add("--unit", metavar="NAME", help="with --scores: column of unit ids")
     add("--lower-is-better", action="store_true", help="with --scores: errors, times")
     add(
         "--intersection",
@@ -60,18 +58,6 @@ def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
         help="use the judged queries that all runs have (default: a missing query counts 0; a "
         "table is always read so)",
     )
-
-
-def add_table_columns(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name columns of a table of scores."""
-    add = group(parser, "input").add_argument
-    add(
-        "--system",
-        action="append",
-        metavar="NAME",
-        help="table of scores: system to use (repeat for more; default: all)",
-    )
-    add("--unit", metavar="NAME", help="table of scores: column of unit ids")
 
 
 def given_results(options: argparse.Namespace) -> Results | None:
@@ -106,7 +92,7 @@ def _read_table(options: argparse.Namespace) -> list[Scores]:
     from heldout.data.io.score_table import read_score_table  # NumPy comes with it
     from heldout.data.scores import table_scores
 
-    table = read_score_table(options.scores, systems=options.system, units=options.unit)
+    table = read_score_table(options.scores, units=options.unit)
     names = options.measure or [None]
     if table.measures:
         names = _measures_of_table(options.scores, table.measures, options.measure or [])

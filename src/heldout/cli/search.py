@@ -7,17 +7,14 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.collection import open_collection
-from heldout.cli.files import emit, split_paths
+from heldout.cli.files import emit
 from heldout.cli.help import group
-from heldout.cli.index import build_index, given_analyzer, open_documents
-from heldout.cli.measures import given_measures
+from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.options import (
-    add_analyzer_options,
-    add_collection_options,
-    add_measures,
+    add_query_field,
     add_quiet,
-    add_verify_index,
+    add_source,
+    add_stemming,
     positive,
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
@@ -26,11 +23,11 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from heldout.data.documents import Documents
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels, Run
+    from heldout.data.run import Run
     from heldout.notes import Note
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
@@ -40,8 +37,8 @@ __all__ = ["add_search"]
 _EXAMPLES = """\
   heldout search pydocs -o bm25.run
   heldout search pydocs --query "invert a matrix"
-  heldout search pydocs --model ql-dirichlet --param mu=500 --eval
-  heldout search scifact --stemmer english --model "bm25(k1=0.9, b=0.4)" --eval -m nDCG@10 -m AP
+  heldout search pydocs --model 'ql-dirichlet(mu=500)' -o ql.run
+  heldout search scifact --stemmer english --model 'bm25(k1=0.9, b=0.4)' -o bm25.run
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
@@ -51,7 +48,8 @@ _EXAMPLES = """\
 _NOTES = """\
 A collection is indexed in memory on every call; for a large one build the index once (heldout
 index) and name it with --index; it must be of the same documents. The run is written to -o FILE
-(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output.
+(.csv, .tsv, .json, .parquet, else TREC; compressed with .gz), or as TREC lines to standard output;
+heldout eval measures it.
 Vectors (.npy, one row per document or query) have their ids in docs.ids or docs.txt beside them,
 one per line. All documents are compared: the ranking is exact.
 """
@@ -75,15 +73,13 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     parser = command(
         commands, "search", "Search a collection and write a run.", _EXAMPLES, notes=_NOTES
     )
-    add_collection_options(parser, or_index="with --queries or --query")
+    add_source(parser, "with --queries or --query")
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="model, see --models (default: bm25)")
     add(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=X",
-        help="parameter of the model (repeat for more)",
+        "--model",
+        default="bm25",
+        metavar="MODEL",
+        help="model, such as bm25(k1=0.9, b=0.4); see --models (default: bm25)",
     )
     add("--metric", choices=METRICS, help="how vectors are compared (default: cosine)")
     add("--models", action=_ListModels, nargs=0, help="list the models and exit")
@@ -95,15 +91,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         metavar="N",
         help=f"documents per query (default: {_MOST}; with --query {_MOST_SHOWN})",
     )
-    add("--name", metavar="NAME", help="name of the run (default: the model)")
-    add("--eval", action="store_true", help="print measures of the run")
-    add_measures(parser, "measure for --eval (repeat for more)")
-    group(parser, "input").add_argument(
-        "--index", metavar="FILE", help="index of the collection (see heldout index)"
-    )
-    add_verify_index(parser)
-    add_analyzer_options(parser)
-    add_run_output(parser, "print the documents, the measures or the run as JSON")
+    add = group(parser, "input").add_argument
+    add("--queries", metavar="FILE", help="queries, if the collection has none")
+    add_query_field(parser)
+    add("--index", metavar="FILE", help="index of the collection (see heldout index)")
+    add_stemming(parser)
+    add_run_output(parser, "print the documents or the run as JSON")
     add_quiet(parser)
     parser.set_defaults(run=_search)
 
@@ -111,8 +104,9 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 def _search(options: argparse.Namespace) -> int:
     from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.models import parse_model
 
-    model = _model(options.model, options.param)
+    model = parse_model(options.model)
     _refuse_misfits(options)
     kind = run_format(options)
     if not (options.index or is_index(options.collection) or is_vectors(options.collection)):
@@ -121,45 +115,19 @@ def _search(options: argparse.Namespace) -> int:
         prepare_search(model)
     if options.query is not None:
         return _show_found(options, model)
-    if options.measure:
-        from heldout.measure.parse import parse_measures
-
-        # Unknown measures are refused before the search.
-        options.measure = parse_measures(given_measures(options.measure, "ranking"), "ranking")
     if is_vectors(options.collection):
-        judged = _given_judgements(options)
-        _refuse_unjudged(judged, options)
         run, lines = search_vectors(options, options.depth or _MOST)
     else:
         given = _from_index(options) if is_index(options.collection) else _from_collection(options)
-        judged = given.judged
-        _refuse_unjudged(judged, options)
         run = _run(given, model, options)
         lines = _notes(given, run)
     if options.output is not None:
         write_run(run, options.output, kind)
     if not options.quiet:
         sys.stderr.write("".join(line + "\n" for line in lines))
-    if options.output is None and not _evaluates(options):
+    if options.output is None:
         print_run(run, json=options.json)
-    if judged is not None and _evaluates(options):
-        _evaluate(judged, run, options)
     return 0
-
-
-def _given_judgements(options: argparse.Namespace) -> Qrels | None:
-    from heldout.data.run_files import read_qrels
-
-    return None if options.qrels is None else read_qrels(*split_paths(options.qrels))
-
-
-def _refuse_unjudged(judged: Qrels | None, options: argparse.Namespace) -> None:
-    if judged is None and _evaluates(options):
-        raise InputError(f"{options.collection} has no judgements to evaluate with: give --qrels")
-
-
-def _evaluates(options: argparse.Namespace) -> bool:
-    return bool(options.eval or options.measure)
 
 
 def _refuse_misfits(options: argparse.Namespace) -> None:
@@ -167,61 +135,37 @@ def _refuse_misfits(options: argparse.Namespace) -> None:
     refuse_text_options(options)
     if options.query is None:
         return
-    for name, value in (
-        ("--queries", options.queries),
-        ("--output", options.output),
-        ("--eval", _evaluates(options)),
-        ("--name", options.name),
-    ):
-        if value:
+    for name in ("queries", "output"):
+        if getattr(options, name):
             raise InputError(
-                f"--query shows documents and writes no run, so {name} has no effect: put the "
+                f"--query shows documents and writes no run, so --{name} has no effect: put the "
                 "query into a file (--queries FILE)"
             )
 
 
-def _model(text: str, parameters: Sequence[str]) -> Model:
-    """The model that is named, with what --param says in place of its own parameters."""
-    from heldout.retrieve.models import Model, parse_model
-
-    model = parse_model(text)
-    values = {**dict(model.parameters), "k3": model.k3}
-    for one in parameters:
-        name, equals, number = one.partition("=")
-        try:
-            value = float(number)
-        except ValueError:
-            equals = ""
-        if not equals:
-            raise InputError(f"--param {one}: expected name=number, such as k1=0.9")
-        values[name.strip()] = value
-    return Model.make(model.name, **values)
-
-
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """What is searched: an index, queries, perhaps judgements."""
+    """What is searched: an index, and queries."""
 
     index: Index
     queries: Queries
-    judged: Qrels | None
     notes: tuple[Note, ...] = ()
 
 
 def _from_collection(options: argparse.Namespace) -> _Given:
-    from heldout.retrieve.known import known_to
+    from heldout.data.collection_files import read_collection
 
     named = _open_named(options)
-    known = None if named is None or options.verify_index else known_to(named)
-    collection = open_collection(options, known)
+    collection = read_collection(
+        options.collection, queries=options.queries, query_field=options.query_field
+    )
     index = named or build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
     _refuse_other(index, collection.documents, options)
-    judged = collection.qrels if len(collection.qrels) else None
-    return _Given(index, collection.queries, judged, collection.notes)
+    return _Given(index, collection.queries, collection.notes)
 
 
 def _from_index(options: argparse.Namespace) -> _Given:
-    """An index alone: queries and judgements must be given beside it."""
+    """An index alone: queries must be given beside it."""
     from heldout.data.io.blocks import Reading
     from heldout.data.io.query_files import read_queries
 
@@ -231,9 +175,8 @@ def _from_index(options: argparse.Namespace) -> _Given:
             "--query WORDS, or the collection with --index"
         )
     index = _open_alone(options)
-    reading = Reading(options.encoding)
-    queries = read_queries(options.queries, reading, field=options.query_field, first_line=1)
-    return _Given(index, queries, _given_judgements(options), tuple(queries.notes()))
+    queries = read_queries(options.queries, Reading(), field=options.query_field, first_line=1)
+    return _Given(index, queries, tuple(queries.notes()))
 
 
 def _open_alone(options: argparse.Namespace) -> Index:
@@ -279,7 +222,7 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
     from heldout.retrieve.search import search
 
     depth = min(options.depth or _MOST, max(given.index.n_documents, 1))
-    name = options.name or str(model).replace(" ", "")
+    name = str(model).replace(" ", "")
     run = search(given.index, given.queries, model, k=depth, name=name)
     if not len(run):
         raise InputError(
@@ -310,30 +253,16 @@ def _notes(given: _Given, run: Run) -> list[str]:
     return [*note_lines(notes), plain_text(made)]
 
 
-def _evaluate(judged: Qrels, run: Run, options: argparse.Namespace) -> None:
-    from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
-    from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
-
-    result = evaluate_runs(judged, run, options.measure or DEFAULT_MEASURES)
-    if options.json:
-        shown = evaluation_json(result)
-    else:
-        terminal = sys.stdout.isatty()
-        shown = evaluation_text(result, "table" if terminal else "tsv", terminal=terminal)
-    emit(shown)
-    if not options.quiet:
-        sys.stderr.write("".join(line + "\n" for line in policy_lines(result)))
-
-
 def _show_found(options: argparse.Namespace, model: Model) -> int:
     """Search for words and show the best documents."""
     import shutil
 
+    from heldout.data.collection_files import read_documents
     from heldout.report.search import found_json, found_text
     from heldout.retrieve.indexing.file import is_index
     from heldout.retrieve.search import search_numbers
 
-    documents = None if is_index(options.collection) else open_documents(options)
+    documents = None if is_index(options.collection) else read_documents(options.collection)
     if documents is None:
         index = _open_alone(options)
     else:

@@ -28,7 +28,7 @@ def refuse_text_options(options: argparse.Namespace) -> None:
         if options.metric is not None:
             raise InputError("--metric is for vectors: heldout search docs.npy --queries q.npy")
         return
-    for name in ("query", "index", "param"):
+    for name in ("query", "index"):
         if getattr(options, name):
             raise InputError(
                 f"--{name} is for text, and {options.collection} has vectors: leave it out"
@@ -48,10 +48,9 @@ def search_vectors(options: argparse.Namespace, depth: int) -> tuple[Run, list[s
 
     documents, queries = map(read_embeddings, (options.collection, options.queries))
     metric = check_metric(options.metric or "cosine")
-    name = options.name or "dense"
-    run = rank_vectors(documents, queries, metric=metric, k=depth, name=name)
+    run = rank_vectors(documents, queries, metric=metric, k=depth, name="dense")
     made = (
-        f"{name}: {count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}, "
+        f"dense: {count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}, "
         f"by {metric} of {count_of(len(documents), 'vector')} of "
         f"{count_of(documents.dimensions, 'dimension')}"
     )

@@ -12,11 +12,12 @@ from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
     PLANS,
-    add_collection_options,
     add_json,
     add_plan_options,
+    add_queries,
     add_quiet,
     add_seed,
+    add_source,
     check_plan_options,
     plan_table,
     positive,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.collection import Collection
-    from heldout.resample.split import Split, Splits
+    from heldout.resample.split import Splits
 
 __all__ = ["add_split"]
 
@@ -65,7 +66,8 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         _EXAMPLES,
         notes=_NOTES,
     )
-    add_collection_options(parser)
+    add_source(parser)
+    add_queries(parser)
     add = parser.add_argument
     add(
         "--by",
@@ -84,7 +86,6 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         metavar="N",
         help="draw N random units: print the ids of queries, or write a collection with -o",
     )
-    add("--fold", type=int, metavar="N", help="with -o: write this fold only")
     add_plan_options(parser)
     add_seed(parser, None)
     add = group(parser, "output").add_argument
@@ -95,16 +96,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         default="beir",
         help="format of the collections (default: beir)",
     )
-    add(
-        "-f",
-        "--format",
-        choices=("auto", *_FORMATS),
-        default="auto",
-        metavar="NAME",
-        help="format of --assignments: tsv or csv (default: by its suffix, else tsv)",
-    )
     add("--force", action="store_true", help="replace an earlier export")
-    add("--describe", action="store_true", help="print the description (default without -o)")
     add_json(parser, "print the description as JSON")
     add_quiet(parser, "print no notes")
     parser.set_defaults(run=_split)
@@ -119,7 +111,7 @@ def _split(options: argparse.Namespace) -> int:
     kind = ""
     if options.assignments is not None:
         file = None if options.assignments == "-" else options.assignments
-        kind = output_format(options.format, file, _FORMATS, "tsv")
+        kind = output_format("auto", file, _FORMATS, "tsv")
     collection = _collection(options)
     with warnings.catch_warnings():
         # The same sentences are notes of the splits, which are printed below.
@@ -198,17 +190,13 @@ def _refuse_strange(options: argparse.Namespace) -> None:
 def _refuse_strange_output(options: argparse.Namespace) -> None:
     if options.assignments is not None and options.output is not None:
         raise InputError("--assignments writes a table and -o collections: give one of them")
-    if options.format != "auto" and options.assignments is None:
-        raise InputError("--format goes with --assignments; collections have --to")
     if options.sample is not None and options.output is None and options.by != "query":
         raise InputError("--sample of documents writes a collection: add -o FOLDER")
-    if options.fold is not None and options.output is None:
-        raise InputError("--fold goes with -o FOLDER")
     if options.force and options.output is None:
         raise InputError("--force goes with -o FOLDER")
     if options.output is None:
         return
-    if options.describe or options.json:
+    if options.json:
         raise InputError("a description is printed: leave -o out, or redirect the output")
     if options.output.lower().endswith((".csv", ".tsv", ".json")):
         raise InputError(
@@ -293,15 +281,11 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
     from heldout.resample.export import export_splits
     from heldout.resample.id_maps import maps_beside
 
-    def wanted(split: Split) -> bool:
-        return options.fold is None or split.key.fold == options.fold
-
     written = export_splits(
         splits,
         collection,
         options.output,
         options.to,
-        only=wanted,
         maps=maps_beside(options.collection),
         force=options.force,
     )

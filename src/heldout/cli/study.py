@@ -14,11 +14,12 @@ from heldout.cli.help import group
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.measures import given_measures
 from heldout.cli.options import (
-    add_analyzer_options,
-    add_collection_options,
     add_measures,
+    add_queries,
     add_quiet,
     add_seed,
+    add_source,
+    add_stemming,
     positive,
 )
 from heldout.cli.output import TABLE_FORMATS, add_output, output_format
@@ -27,7 +28,7 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from heldout.data.collection import Collection
     from heldout.experiment.documents.candidates import Candidates
@@ -39,16 +40,16 @@ __all__ = ["add_study"]
 _FORMATS = (*TABLE_FORMATS, "parquet")
 
 _EXAMPLES = """\
-  heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
-  heldout study bias pydocs --draws 20 --tune --param k1=0.5:3:6 --param b=0:1:5
-  heldout study curve pydocs --model ql-jm --tune --draws 5
+  heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
+  heldout study bias pydocs --draws 20 --system 'bm25(k1=0.5:3:6, b=0:1:5)'
+  heldout study curve pydocs --system 'ql-jm(lambda=0:1:11)' --draws 5
 """
 
 _BIAS_EXAMPLES = """\
-  heldout study bias pydocs --fraction 0.5 --draws 20 --model bm25 --param k1=1 --param b=0.5
+  heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
   heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
-  heldout study bias pydocs --sets 5 --tune --pre-split            as older studies did it
-  heldout study bias scifact --stemmer english --tune --json
+  heldout study bias pydocs --sets 5 --system 'bm25(b=0:1:5)' --pre-split    as older studies did it
+  heldout study bias scifact --stemmer english --system 'bm25(k1=0.2:5:10:log, b=0:1:11)' --json
 """
 
 _BIAS_NOTES = """\
@@ -58,8 +59,8 @@ predict from the training data alone.
 """
 
 _CURVE_EXAMPLES = """\
-  heldout study curve pydocs --tune --draws 5
-  heldout study curve pydocs --by query --model ql-jm --tune --sizes 0.05,0.1,0.25,0.5,1
+  heldout study curve pydocs --system 'bm25(k1=0.5:3:6)' --draws 5
+  heldout study curve pydocs --by query --system 'ql-jm(lambda=0:1:11)' --sizes 0.05,0.25,0.5,1
 """
 
 
@@ -77,20 +78,15 @@ def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
-    add_collection_options(parser)
+    add_source(parser)
+    add_queries(parser)
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="model (see heldout search --models)")
     add(
-        "--param",
-        action="append",
-        default=[],
-        metavar="NAME=X",
-        help="parameter (k1=1), or with --tune a range: k1=0.5:3:6, mu=10:9999:7:log, b=0.3,0.75",
-    )
-    add(
-        "--tune",
-        action="store_true",
-        help="tune the parameters; without ranges over a default grid",
+        "--system",
+        default="bm25",
+        metavar="SYSTEM",
+        help="model (see heldout search --models); ranges are tuned: bm25(k1=0.5:3:6, b=0.3,0.75), "
+        "ql-dirichlet(mu=10:9999:7:log) (default: bm25)",
     )
     add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
     add(
@@ -101,7 +97,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add_seed(parser)
     add_output(parser, _FORMATS, auto="table with a verdict")
     add_quiet(parser, "print the table and the verdict only")
-    add_analyzer_options(parser)
+    add_stemming(parser)
 
 
 def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
@@ -129,7 +125,7 @@ def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         help="disjoint samples of that size per repetition (default: 1)",
     )
     add("--folds", type=positive, default=5, metavar="K", help="document folds (default: 5)")
-    add("--pre-split", action="store_true", help="with --tune: tune once before splitting (leaks)")
+    add("--pre-split", action="store_true", help="tune once before splitting (leaks)")
     add(
         "--replicates",
         type=int,
@@ -172,25 +168,13 @@ def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> N
 
 
 def _system(options: argparse.Namespace) -> ModelSystem:
-    from heldout.tune.space import default_space
+    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.reading import system_of
 
-    system = _parsed(options.model, options.param)
-    if system.space is not None and not options.tune:
-        raise InputError(f"{system.space.axes[0].name} has several values: add --tune to tune it")
-    if not options.tune or system.space is not None:
-        return system
-    fixed = {key for key, _ in system.parameters}
-    axes = [axis for axis in default_space(system.model).axes if axis.name not in fixed]
-    if not axes:
-        raise InputError("--tune: every parameter is fixed by --param")
-    words = [f"{a.name}={','.join(f'{float(v)!r}' for v in a.values)}" for a in axes]
-    return _parsed(options.model, [*options.param, *words])
-
-
-def _parsed(model: str, parameters: Sequence[str]) -> ModelSystem:
-    from heldout.experiment.systems.reading import model_system
-
-    return model_system(model, parameters)
+    system = system_of(options.system)
+    if not isinstance(system, ModelSystem):
+        raise InputError(f"--system {options.system}: a study needs a built-in model")
+    return system
 
 
 def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candidates, Collection]:
@@ -233,9 +217,10 @@ def _bias(options: argparse.Namespace) -> int:
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system = _system(options)
-    if options.pre_split and not options.tune:
-        raise InputError("--pre-split goes with --tune")
-    tuning: Tuning = "pre-split" if options.pre_split else "nested" if options.tune else "fixed"
+    tuned = system.space is not None
+    if options.pre_split and not tuned:
+        raise InputError("--pre-split needs ranges to tune, such as --system 'bm25(k1=0.5:3:6)'")
+    tuning: Tuning = "pre-split" if options.pre_split else "nested" if tuned else "fixed"
     settings = StudySettings(
         parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
         options.fraction,

@@ -6,11 +6,11 @@ import os
 import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
+from heldout.data.documents import Documents
 from heldout.data.io import trec
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
 from heldout.data.io.blocks import Reading
@@ -18,7 +18,13 @@ from heldout.data.io.compression import sniff
 from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.lines import LineDocuments
-from heldout.data.io.meta import is_meta_folder, line_files, meta_config, meta_folder
+from heldout.data.io.meta import (
+    find_compressed,
+    is_meta_folder,
+    line_files,
+    meta_config,
+    meta_folder,
+)
 from heldout.data.io.query_files import read_queries
 from heldout.data.io.source import open_source
 from heldout.data.io.trec_documents import TrecDocuments
@@ -28,16 +34,14 @@ from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from heldout.data.documents import Documents
     from heldout.data.io.meta import LineCorpus
     from heldout.data.io.records import RecordDocuments
     from heldout.data.queries import Queries
     from heldout.data.run import Qrels
 
     Path_ = str | os.PathLike[str]
-    Known = Callable[[str, Sequence[str], Reading, Callable[[], Documents]], Documents | None]
 
 __all__ = ["read_collection", "read_documents", "refuse_unknown"]
 
@@ -67,32 +71,8 @@ class _Found:
     only_judged: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Opening:
-    """How documents are opened: read, unless they are known."""
-
-    reading: Reading
-    known: Known | None = None
-
-    def records(self, kind: type[RecordDocuments], files: Sequence[str]) -> Documents:
-        """Documents in files of records."""
-        return self._known(kind, files, partial(kind, tuple(files), self.reading))
-
-    def lines(self, path: str) -> Documents:
-        """The lines of a file."""
-        return self._known(LineDocuments, [path], partial(LineDocuments, path, self.reading))
-
-    def _known(
-        self, kind: type[Documents], files: Sequence[str], read: Callable[[], Documents]
-    ) -> Documents:
-        if self.known is None:
-            return read()
-        found = self.known(kind.__name__, files, self.reading, read)
-        return read() if found is None else found
-
-
 def read_collection(
-    source: Path_,
+    source: Path_ | Documents,
     *,
     encoding: str = "utf-8",
     queries: Path_ | None = None,
@@ -101,7 +81,6 @@ def read_collection(
     query_field: str = "title",
     split: str | None = None,
     name: str | None = None,
-    known: Known | None = None,
 ) -> Collection:
     """Read a collection of documents, queries and judgements.
 
@@ -114,7 +93,7 @@ def read_collection(
         folder), documents as JSON lines, CSV, TSV or Parquet (a file or a folder), a line corpus,
         ``irds:NAME`` for a collection of ir_datasets, or ``pydocs`` for the collection built from
         the documentation of NumPy, SciPy and scikit-learn. Text may be compressed (.gz .xz .bz2
-        .zst).
+        .zst). Or documents that were read before.
     encoding
         The encoding of the text.
     queries
@@ -130,9 +109,6 @@ def read_collection(
         The split of a BEIR folder; by default ``test``, or the only one there is.
     name
         The name of the collection.
-    known
-        Finds documents that need not be read again, as `heldout.retrieve.known.known_to` does with
-        an index.
 
     Returns
     -------
@@ -141,6 +117,8 @@ def read_collection(
     """
     wanted = None if fields is None else tuple(fields)
     reading = Reading(encoding, wanted)
+    if isinstance(source, Documents):
+        return _assemble(_Found(name or "documents", source), reading, queries, qrels, query_field)
     given = os.fspath(source)
     if given == "pydocs" and not Path(given).exists():
         from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
@@ -148,8 +126,7 @@ def read_collection(
         return read_pydocs()
     if given.startswith("irds:"):
         return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
-    opening = _Opening(reading, known)
-    found = _find(given, opening, split, given_queries=queries is not None)
+    found = _find(given, reading, split, given_queries=queries is not None)
     len(found.documents)  # reads them, so that errors in their files come first
     return _assemble(found, reading, queries, qrels, query_field, name)
 
@@ -159,7 +136,6 @@ def read_documents(
     *,
     encoding: str = "utf-8",
     fields: Sequence[str] | None = None,
-    split: str | None = None,
 ) -> Documents:
     """Open the documents of a collection, which needs no queries or judgements then.
 
@@ -168,7 +144,7 @@ def read_documents(
 
     Parameters
     ----------
-    source, encoding, fields, split
+    source, encoding, fields
         As for `read_collection`.
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
@@ -182,7 +158,9 @@ def read_documents(
 
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
-    return _find(given, _Opening(reading), split, given_queries=True).documents
+    if is_beir_folder(Path(given)):  # whatever its splits are
+        return JsonLines([str(find_compressed(Path(given, "corpus.jsonl")))], reading)
+    return _find(given, reading, None, given_queries=True).documents
 
 
 def refuse_unknown(source: Path_) -> None:
@@ -203,7 +181,7 @@ def _assemble(
     queries: Path_ | None,
     qrels: Path_ | Sequence[Path_] | None,
     query_field: str,
-    name: str | None,
+    name: str | None = None,
 ) -> Collection:
     path = found.queries if queries is None else os.fspath(queries)
     if path is None:
@@ -265,30 +243,30 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
     return ""
 
 
-def _find(given: str, opening: _Opening, split: str | None, *, given_queries: bool) -> _Found:
+def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
     path = Path(given)
     if names_folder(path):
         if is_beir_folder(path):
-            return _beir(path, opening, split)
+            return _beir(path, reading, split)
         if is_meta_folder(path):
-            return _lines(meta_folder(path), opening)
-        return _folder(path, opening, given_queries=given_queries)
+            return _lines(meta_folder(path), reading)
+        return _folder(path, reading, given_queries=given_queries)
     if path.suffix.lower() == ".toml":
-        return _lines(meta_config(path), opening)
+        return _lines(meta_config(path), reading)
     if not is_there(path):
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
     name = _ENDINGS.sub("", path.name) or path.name
     kind = _kind(given)
     if kind is None:
-        return _lines(line_files(path), opening)
-    return _Found(name, opening.records(kind, [given]))
+        return _lines(line_files(path), reading)
+    return _Found(name, kind([given], reading))
 
 
-def _beir(path: Path, opening: _Opening, split: str | None) -> _Found:
+def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
     files = beir_folder(path, split)
     return _Found(
         path.resolve().name,
-        opening.records(JsonLines, [files.documents]),
+        JsonLines([files.documents], reading),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         notes=tuple(files.notes()),
@@ -296,10 +274,10 @@ def _beir(path: Path, opening: _Opening, split: str | None) -> _Found:
     )
 
 
-def _lines(files: LineCorpus, opening: _Opening) -> _Found:
+def _lines(files: LineCorpus, reading: Reading) -> _Found:
     return _Found(
         files.name,
-        opening.lines(files.documents),
+        LineDocuments(files.documents, reading),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         files.first_query,
@@ -327,7 +305,7 @@ def _kind(
     raise InputError(f"{path}: unrecognized format; {_EXPECTED}")
 
 
-def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
+def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
     """Read a folder of documents of one format; queries and judgements are found by name."""
     files: list[Path] = []
     kind: type[RecordDocuments] | None = None
@@ -351,7 +329,7 @@ def _folder(path: Path, opening: _Opening, *, given_queries: bool) -> _Found:
         raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
     return _Found(
         path.resolve().name,
-        opening.records(kind, rest),
+        kind(rest, reading),
         str(queries[0]) if queries else None,
         tuple(map(str, qrels)),
     )

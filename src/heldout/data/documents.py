@@ -23,7 +23,6 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.data.origin import Origin
     from heldout.data.words import Bytes, Ints
 
 __all__ = [
@@ -122,10 +121,6 @@ class Documents(ABC):
         """Yield id and text of every document."""
         for batch in self.batches():
             yield from batch.pairs()
-
-    def origin(self) -> Origin | None:
-        """Where they were read from; None: not from files."""
-        return None
 
     def digest(self) -> str:
         """Return the SHA-256 of ids, lengths and texts; computed once."""

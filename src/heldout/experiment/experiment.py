@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.atomic import write_atomically
-from heldout.data.io.toml import toml_text
+from heldout.data.io.toml import parse_toml, toml_text
 from heldout.errors import InputError
 from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.resources import Resources
@@ -19,7 +19,6 @@ from heldout.experiment.problems import Problems
 from heldout.experiment.ranking_fields import check_ranking_fields
 from heldout.experiment.result_files import EXPERIMENT, flush
 from heldout.experiment.schema import PredictionFields, RankingFields
-from heldout.experiment.toml_lines import place_in, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -57,7 +56,8 @@ class Experiment:
     ----------
     collection
         A `Collection`, its name or path, or ``{"source": …, "queries": …}`` with the options of
-        `heldout.read_collection`.
+        `heldout.read_collection`. An index can be named as the source, with queries and qrels: its
+        documents are not read.
     systems
         One or several systems, or ``{name: system}``; see `System.of`.
     by
@@ -83,10 +83,7 @@ class Experiment:
     level, baseline
         The confidence level of intervals and tests, and the system that others are compared with.
     index, analyzer
-        An `Index` or its path; or, if one is built, how text is turned into terms. The files of the
-        collection are not read again if path, size and time are those that the index recorded.
-    verify_index
-        Read and compare the whole collection with the index all the same.
+        An `Index` or its path; or, if one is built, how text is turned into terms.
     machine
         For held-out queries: judgements of a machine (a file, an object or a dictionary) for all
         queries; those of the collection are then human judgements of a random sample of them.
@@ -147,7 +144,6 @@ class Experiment:
         level: float = 0.95,
         baseline: str | None = None,
         index: Index | str | os.PathLike[str] | None = None,
-        verify_index: bool = False,
         analyzer: Analyzer | Mapping[str, Any] | None = None,
         machine: Any = None,
         tune_on: TuneOn = "human",
@@ -173,7 +169,6 @@ class Experiment:
             "level": level,
             "baseline": baseline,
             "index": index,
-            "verify_index": verify_index,
             "analyzer": analyzer,
             "machine": machine,
             "tune_on": tune_on,
@@ -196,7 +191,10 @@ class Experiment:
         place = Path(path)
         if place.is_dir():
             place = _stored(place)
-        fields, text = read_fields(place)
+        try:
+            fields, text = parse_toml(place.read_bytes(), str(place))
+        except OSError as error:
+            raise InputError(f"{place}: cannot be read ({error.strerror})") from None
         made = cls()
         made._source = str(place)
         made._text = text
@@ -214,7 +212,7 @@ class Experiment:
 
     def check(self) -> Settings:
         """Check all fields before anything runs, and raise all mistakes at once."""
-        problems = Problems(place_in(self._text) if self._text else self.place_of or str)
+        problems = Problems(self.place_of or str)
         settings: Settings | None = None
         task = self.fields.get("task", "ranking")
         if task == "ranking":

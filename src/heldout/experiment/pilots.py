@@ -15,8 +15,7 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.scores import MachineScores, Scores
-    from heldout.data.words import Floats
+    from heldout.data.scores import Scores
     from heldout.experiment.results import Results
     from heldout.infer.power_designs import Goal, PowerDesign
 
@@ -26,10 +25,7 @@ __all__ = [
     "fold_spreads",
     "pilot_spreads",
     "planned_numbers",
-    "proportion_spread",
     "shown_value",
-    "usual_difference",
-    "usual_differences",
 ]
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
@@ -138,42 +134,21 @@ def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
     if is_constant(gaps):
         return Spread(what, 0.0, len(gaps), unit=unit)
     found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
-    if scores.machine is not None:
-        return _machine_spread(found, gaps, scores.machine, (second, first))
     if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
-        return proportion_spread(float((gaps != 0).mean()), found)
+        return _proportion_spread(float((gaps != 0).mean()), found)
     return found
 
 
-def _machine_spread(
-    pilot: Spread, gaps: Floats, machine: MachineScores, pair: tuple[int, int]
-) -> Spread:
-    """The plan for human queries when a machine has judged all queries."""
-    from heldout.infer.power_machine import machine_design  # SciPy
-
-    known = drop_noise(*(machine.known[:, system] for system in pair))
-    design = machine_design(gaps, known, len(machine.extra))
-    about = (
-        f"{pilot.what}: differences have standard deviation {shown_value(pilot.sd, pilot.sd)} "
-        f"(pilot of {pilot.units:,} queries) and correlation {design.correlation:.2f} with those "
-        f"under machine judgements (adjusted for the size of the pilot). The machine judged "
-        f"{design.total:,} queries; people judge a random sample of them."
-    )
-    return pilot._replace(design=design, unit="human queries", about=about)
-
-
-def proportion_spread(discordant: float, pilot: Spread | None = None) -> Spread:
+def _proportion_spread(discordant: float, pilot: Spread) -> Spread:
     """The plan for successes and failures, given the share of units on which systems differ."""
     from heldout.infer.power_designs import UnitDesign
 
-    if not 0 < discordant <= 1:
-        raise InputError(f"discordant={discordant}: expected a fraction, such as 0.2")
     sd = math.sqrt(discordant)  # of differences of 1, 0 and -1, if the systems are equally good
-    known = pilot or Spread("", sd)
-    of_pilot = f" (pilot of {known.units:,} {known.unit})" if known.units else ""
-    subject = f"{known.what}: one system" if known.what else "One system"
-    about = f"{subject} succeeds where the other fails on {discordant:.1%} of the units{of_pilot}."
-    return known._replace(design=UnitDesign(sd), about=about)
+    about = (
+        f"{pilot.what}: one system succeeds where the other fails on {discordant:.1%} of the units "
+        f"(pilot of {pilot.units:,} {pilot.unit})."
+    )
+    return pilot._replace(design=UnitDesign(sd), about=about)
 
 
 def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> list[Spread]:
@@ -253,14 +228,6 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
     return found
 
 
-def usual_difference(spreads: Sequence[Spread]) -> float:
-    """A difference to plan for if none is named: of the size that is usual for such scores."""
-    from heldout.infer.power_designs import Goal
-
-    varying = sorted((spread for spread in spreads if spread.sd), key=lambda spread: spread.sd)
-    return usual_differences(varying[len(varying) // 2], Goal())[-2]
-
-
 def planned_numbers(
     spread: Spread,
     differences: Sequence[float] | None,
@@ -269,7 +236,7 @@ def planned_numbers(
 ) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
     """Data needed for each difference, and the difference that each amount can show."""
     design = spread.planned
-    wanted = differences or usual_differences(spread, goal)
+    wanted = differences or _usual_differences(spread, goal)
     needed = [(delta, design.needed(delta, goal)) for delta in wanted]
     return needed, [(n, design.detectable(n, goal)) for n in numbers or _usual_numbers(spread)]
 
@@ -282,7 +249,7 @@ def _usual_numbers(spread: Spread) -> list[int]:
     return sorted({*NUMBERS, *([spread.units] if spread.units else [])})
 
 
-def usual_differences(spread: Spread, goal: Goal) -> list[float]:
+def _usual_differences(spread: Spread, goal: Goal) -> list[float]:
     """Round numbers of the size of the spread, negative where only a loss is looked for."""
     from heldout.infer.power_designs import ScaledDesign
 

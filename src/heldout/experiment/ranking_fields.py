@@ -33,7 +33,8 @@ from heldout.experiment.schema import (
 )
 from heldout.experiment.settings import RankingSettings
 from heldout.experiment.systems.outcomes import listed_splits
-from heldout.experiment.systems.reading import SYSTEM_SOURCES, system_from_table, system_of
+from heldout.experiment.systems.parameters import SystemOptions
+from heldout.experiment.systems.reading import system_of
 from heldout.measure.parse import parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay, TwoWaySplits
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from heldout.data.collection_files import Known
     from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems import System
@@ -81,9 +81,8 @@ def check_ranking_fields(
     check_names(systems, given.baseline, problems)
     check_fitting(systems, by, measures, given, problems)
     index, analyzer = _index(given, problems, folder)
-    known = None if given.verify_index else _known(index)
     machine = given_machine(given, by, measures, problems, _found_from(folder))
-    collection, source = _collection(given, systems, problems, folder, known, machine)
+    collection, source = _collection(given, systems, problems, folder, machine)
     judges = given_judges(given, collection, machine, problems)
     if judges is not None:
         collection = judges.tuned
@@ -211,17 +210,15 @@ def _systems(given: Any, problems: Problems, folder: Path | None) -> tuple[Syste
 
 def _system(one: Any, under: str, problems: Problems, folder: Path | None) -> System[Any] | None:
     if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str):
-        name, described = one
-        if not (isinstance(described, dict) and set(described) & set(SYSTEM_SOURCES)):
-            return system_of(described, name, folder=folder)
-        one = {"name": name, **described}
-    # In Python, a mapping can also be runs by name; in a file it is always a table.
-    if isinstance(one, dict) and (folder is not None or set(one) & set(SYSTEM_SOURCES)):
+        return system_of(one[1], one[0], folder=folder)
+    # In Python, a mapping is runs by name; in a file it is a table.
+    if isinstance(one, dict) and folder is not None:
         before = len(problems.found)
         table = checked(SystemTable, one, problems, under)
         if table is None or len(problems.found) > before:
             return None
-        return system_from_table(table, folder)
+        options = SystemOptions(search=table.search, trials=table.trials)
+        return system_of(table.system, table.name, options, folder=folder)
     return system_of(one, folder=folder)
 
 
@@ -235,25 +232,11 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
     return find
 
 
-def _known(index: Index | str | None) -> Known | None:
-    """Return what finds documents in the index, if it can be opened (else a problem is told)."""
-    if index is None:
-        return None
-    from heldout.retrieve.index import Index
-    from heldout.retrieve.known import known_to
-
-    try:
-        return known_to(Index.open(index) if isinstance(index, str) else index)
-    except HeldoutError:
-        return None
-
-
 def _collection(
     fields: RankingFields,
     systems: tuple[System[Any], ...],
     problems: Problems,
     folder: Path | None,
-    known: Known | None,
     machine: GivenMachine | None,
 ) -> tuple[Collection | None, CollectionTable | None]:
     """Return the collection, and how it was read (None: it was given as an object)."""
@@ -275,7 +258,7 @@ def _collection(
     if source.intersection:
         problems.add("collection.intersection", "is only for judgements without a collection")
     with problems.at("collection"):
-        collection = _judged(source.read(known), problems)
+        collection = _judged(source.read(), problems)
     return collection, source
 
 

@@ -7,7 +7,7 @@ There is one class for each table of a file or parameter of a call. All mistakes
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -23,7 +23,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
-from heldout.retrieve.analyze import Analyzer, Tokens
+from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.stopwords import STOP_LISTS
 from heldout.tune.choice import Rule  # noqa: TC001 - the same
 
@@ -31,10 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from heldout.data.collection import Collection
-    from heldout.data.collection_files import Known
     from heldout.experiment.problems import Problems
-
-Anything: TypeAlias = object  # a name that the field `object` of a table does not hide
 
 __all__ = [
     "AnalyzerTable",
@@ -127,7 +124,6 @@ class RankingFields(ExperimentFields):
     target_size: Count | None = None
     replicates: Annotated[int, Field(ge=100, le=MOST_REPEATS)] = 500
     index: Any = None
-    verify_index: bool = False
     analyzer: Any = None
     machine: Any = None
     tune_on: TuneOn = "human"
@@ -163,22 +159,27 @@ class CollectionTable(Table):
         }
         return self.model_copy(update=changed)
 
-    def read(self, known: Known | None = None) -> Collection:
-        """Read the collection; `known` finds documents that need not be read again."""
+    def read(self) -> Collection:
+        """Read the collection, or take the documents of an index."""
+        from pathlib import Path
+
         from heldout.data.collection_files import read_collection
+        from heldout.retrieve.index import Index
+        from heldout.retrieve.indexed_documents import IndexedDocuments
+        from heldout.retrieve.indexing.file import is_index
 
         if self.source is None:
             raise InputError("the collection has no source")
+        indexed = IndexedDocuments(Index.open(self.source)) if is_index(self.source) else None
         return read_collection(
-            self.source,
+            self.source if indexed is None else indexed,
             encoding=self.encoding,
             queries=self.queries,
             qrels=self.qrels,
             fields=self.fields,
             query_field=self.query_field,
             split=self.split,
-            name=self.name,
-            known=known,
+            name=self.name or (None if indexed is None else Path(self.source).stem),
         )
 
 
@@ -187,9 +188,6 @@ class AnalyzerTable(Table):
 
     stemmer: str | None = None
     stop: StopWords = "none"
-    tokens: Tokens = "word"
-    ngrams: Annotated[tuple[int, int], BeforeValidator(_as_tuple)] = (1, 1)
-    min_length: int = 1
     lower: bool = True
 
     def analyzer(self, move: Callable[[str], str]) -> Analyzer:
@@ -202,33 +200,19 @@ class AnalyzerTable(Table):
         """
         named = isinstance(self.stop, str) and self.stop not in STOP_LISTS
         return Analyzer(
-            tokens=self.tokens,
             lower=self.lower,
             stop=move(self.stop) if named and isinstance(self.stop, str) else self.stop,
             stemmer=self.stemmer,
-            ngrams=self.ngrams,
-            min_length=self.min_length,
         )
 
 
 class SystemTable(Table):
-    """A system that ranks: one of model, runs, fusion, function, object and transformer."""
+    """A system that ranks, as a text such as ``bm25(k1=0.5:3:6)``."""
 
+    system: str
     name: Annotated[str, Field(pattern=r"\S")] | None = None
-    model: str | None = None
-    runs: Any = None
-    fusion: str | None = None
-    function: str | None = None
-    object: str | None = None
-    transformer: str | None = None
-    first: str | None = None
-    parameters: dict[str, Anything] | None = None
-    space: Any = None
-    sample: Count | None = None
     search: Literal["grid", "random", "optuna"] | None = None
     trials: Count | None = None
-    comparable: bool | None = None
-    learns: bool | None = None
 
 
 class EstimatorTable(Table):

@@ -107,11 +107,6 @@ class Settings(ABC):
 
     # Other processes.
 
-    @property
-    def reads_files(self) -> bool:
-        """Whether other processes have to read files."""
-        return False
-
     def sendable(self) -> Self:
         """Return the settings without what other processes load or open themselves."""
         return replace(self, systems=tuple(system.sendable() for system in self.systems))
@@ -127,15 +122,9 @@ class Settings(ABC):
         pairs = zip(self.systems, sources, strict=True)
         return replace(self, systems=tuple(one.restored(source) for one, source in pairs))
 
-    def replacements(self, index: Index | None, *, embed: bool) -> Sequence[Replacement]:
-        """Return large objects, each with a call that makes it again in another process.
-
-        Parameters
-        ----------
-        embed
-            Send the contents of files, too: the other process cannot read the files.
-        """
-        del index, embed
+    def replacements(self, index: Index | None) -> Sequence[Replacement]:
+        """Return large objects, each with a call that makes it again in another process."""
+        del index
         return ()
 
     def _described(self) -> SettingsRecord:
@@ -247,8 +236,13 @@ class RankingSettings(Settings):
             return None
         from heldout.retrieve.first_use import prepare_ranking
         from heldout.retrieve.index import Index
+        from heldout.retrieve.indexed_documents import IndexedDocuments
 
         documents, given = self.collection.documents, self.index
+        if isinstance(documents, IndexedDocuments):
+            if given is not None or self.analyzer is not None:
+                raise InputError("the collection is an index: leave index and analyzer out")
+            return documents.index
         if given is None:
             prepare_ranking()
             return Index.build(documents, self.analyzer)
@@ -310,11 +304,6 @@ class RankingSettings(Settings):
         ranked: Any = outcomes  # all systems of these settings rank
         return ranking_results(self, ranked, manifest, timings)
 
-    @property
-    def reads_files(self) -> bool:
-        """Whether the collection or the index is in files."""
-        return self.source is not None or isinstance(self.index, str)
-
     def sendable(self) -> Self:
         """Return the settings without the index, which is sent beside them.
 
@@ -322,11 +311,11 @@ class RankingSettings(Settings):
         """
         return replace(Settings.sendable(self), index=None, machine=None)
 
-    def replacements(self, index: Index | None, *, embed: bool) -> Sequence[Replacement]:
+    def replacements(self, index: Index | None) -> Sequence[Replacement]:
         """Return the collection, its parts, the index, and measures of the user."""
         from heldout.experiment.execution.payload import ranking_replacements
 
-        return tuple(ranking_replacements(self, index, embed=embed))
+        return tuple(ranking_replacements(self, index))
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -43,6 +43,7 @@ def stored_collection(folder: str | os.PathLike[str], results: Results) -> Colle
 
 def _read(folder: Path, results: Results) -> Collection | None:
     from heldout.data.collection_files import read_collection
+    from heldout.retrieve.indexing.file import is_index
 
     settings: Any = results.manifest["settings"]
     if settings["collection"]["name"].startswith("pydocs-"):
@@ -51,6 +52,6 @@ def _read(folder: Path, results: Results) -> Collection | None:
     given = experiment.fields.get("collection")
     fields = given if isinstance(given, Mapping) else {"source": given}
     table = CollectionTable.model_validate(fields).moved(experiment.path_of)
-    if table.source is None or not Path(table.source).exists():
+    if table.source is None or not Path(table.source).exists() or is_index(table.source):
         return None
     return table.read()

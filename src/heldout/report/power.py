@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.experiment.pilots import planned_numbers, shown_value, usual_differences
+from heldout.experiment.pilots import planned_numbers, shown_value
 from heldout.notes import note_texts
-from heldout.report.tables import Table, note_lines, plain_text
-from heldout.report.terminal import aligned, fitted, printable
+from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,13 +14,10 @@ if TYPE_CHECKING:
     from heldout.experiment.pilots import Spread
     from heldout.infer.power_designs import Goal
     from heldout.infer.power_pilot import PilotPower
-    from heldout.infer.power_several import SeveralPower
 
 __all__ = [
     "json_plan",
     "plan_lines",
-    "plan_table_lines",
-    "several_lines",
     "simulated_lines",
 ]
 
@@ -69,62 +65,6 @@ def plan_lines(
     ]
 
 
-def plan_table_lines(
-    spreads: Sequence[Spread],
-    differences: Sequence[float] | None,
-    numbers: Sequence[int] | None,
-    goal: Goal,
-    *,
-    width: int | None = None,
-    quiet: bool = False,
-) -> list[str]:
-    """The plans of many pairs of systems, one line per pair.
-
-    Parameters
-    ----------
-    spreads
-        What is known of the differences of each pair.
-    differences, numbers
-        What to plan for; by default three usual differences.
-    goal
-        Power, level and alternative.
-    width
-        Columns of the terminal; names of pairs are shortened to fit. None for any width.
-    quiet
-        Whether to leave out notes.
-    """
-    varying = [spread for spread in spreads if spread.sd]
-    middle = sorted(varying, key=lambda spread: spread.sd)[len(varying) // 2]
-    wanted = list(differences or usual_differences(middle, goal)[1::2])
-    unit = middle.unit
-    sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
-    test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
-    lines = [f"{unit.capitalize()} needed to detect a difference ({test}):"]
-    rows = [
-        [
-            spread.what.rpartition(", ")[0],
-            shown_value(spread.sd, spread.sd),
-            *(f"{spread.planned.needed(delta, goal):,}" for delta in wanted),
-        ]
-        for spread in varying
-    ]
-    table = Table(["pair", "sd", *(f"{delta:g}" for delta in wanted)], rows)
-    lines += aligned(fitted(printable(table), width)).splitlines()
-    if numbers:
-        rows = [
-            [
-                spread.what.rpartition(", ")[0],
-                *(shown_value(spread.planned.detectable(n, goal), spread.sd) for n in numbers),
-            ]
-            for spread in varying
-        ]
-        table = Table(["pair", *(f"{n:,}" for n in numbers)], rows)
-        lines += ["", f"Smallest detectable difference by number of {unit}:"]
-        lines += aligned(fitted(printable(table), width)).splitlines()
-    notes = [note for spread in varying for note in spread.notes]
-    return [*lines, *([] if quiet else note_lines(notes)), ""]
-
-
 def _width_lines(spread: Spread, widths: Sequence[float] | None, level: float) -> Iterator[str]:
     if not widths:
         return
@@ -148,23 +88,6 @@ def simulated_lines(what: str, found: Sequence[PilotPower], unit: str = "units")
     ]
 
 
-def several_lines(found: Sequence[tuple[float, SeveralPower | None]], power: float) -> list[str]:
-    """Units that several systems need together, in words."""
-    lines = []
-    for difference, one in found:
-        start = f"One system better than all others by {difference:g} (romano-wolf, all pairs): "
-        if one is None:
-            lines.append(
-                f"{start}more than 5,000 units are needed to find {power:.0%} of its pairs."
-            )
-            continue
-        lines.append(
-            f"{start}about {one.n:,} units find {one.power:.0%} ± {one.error:.0%} of its pairs "
-            f"({one.systems} systems, {one.simulations:,} samples of the pilot)."
-        )
-    return [*lines, ""] if lines else []
-
-
 def json_plan(
     spreads: Sequence[Spread],
     differences: Sequence[float] | None,
@@ -173,7 +96,6 @@ def json_plan(
     *,
     widths: Sequence[float] | None = None,
     simulated: Sequence[Sequence[PilotPower]] = (),
-    several: Sequence[tuple[float, SeveralPower | None]] = (),
 ) -> str:
     """The plans of all pairs, every number at full precision."""
     from heldout.as_json import json_text
@@ -196,10 +118,5 @@ def json_plan(
             ]
         if simulated:
             plan["simulated"] = [one._asdict() for one in simulated[at]]
-        if several:
-            plan["several_systems"] = [
-                {"difference": difference} if one is None else one._asdict()
-                for difference, one in several
-            ]
         plans.append(plan)
     return json_text(plans)

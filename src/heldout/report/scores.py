@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from heldout.as_json import plain
 from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
-from heldout.measure.prediction.calibration import calibration_bins
 from heldout.measure.prediction.classification import class_rows
 from heldout.measure.prediction.measures import class_confusion
 from heldout.measure.prediction.undefined_hint import undefined_hint
@@ -19,11 +18,10 @@ from heldout.report.tables import Table, plain_text
 if TYPE_CHECKING:
     from heldout.infer.intervals.evaluations import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
-    from heldout.measure.prediction.hull import HullPoint, Mixture, RocHull
+    from heldout.measure.prediction.hull import HullPoint, RocHull
     from heldout.measure.undefined import Number
 
 __all__ = [
-    "calibration_grid",
     "class_grid",
     "confusion_grids",
     "hull_grid",
@@ -103,15 +101,15 @@ def _labelled(scores: ScoreTable) -> list[ClassPredictions]:
     ]
 
 
-def class_grid(scores: ScoreTable, beta: float = 1.0) -> Table:
+def class_grid(scores: ScoreTable) -> Table:
     """One row a system and class."""
-    head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate"]
+    head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate", "F1"]
     rows = []
     for one in _labelled(scores):
-        for row in class_rows(class_confusion(one), beta, scores.evaluation.undefined):
+        for row in class_rows(class_confusion(one), undefined=scores.evaluation.undefined):
             numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
             rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
-    return Table([*head, f"F{beta:g}"], rows, texts=2)
+    return Table(head, rows, texts=2)
 
 
 def confusion_grids(scores: ScoreTable) -> list[Table]:
@@ -126,20 +124,6 @@ def confusion_grids(scores: ScoreTable) -> list[Table]:
         head = ["system", "true", *(f"→ {name}" for name in table.classes)]
         found.append(Table(head, rows, texts=2))
     return found
-
-
-def calibration_grid(scores: ScoreTable, bins: int = 10) -> Table:
-    """How often the most probable class is right, beside how probable it was said to be."""
-    rows = []
-    for one in scores.evaluation.predictions:
-        if not isinstance(one, ClassPredictions) or one.scores is None or not one.probabilities:
-            continue
-        right = one.scores.argmax(axis=1) == one.truth
-        for part in calibration_bins(one.scores.max(axis=1), right, bins):
-            span = f"({part.low:.2f}, {part.high:.2f}]"
-            numbers = (show(part.confidence), show(part.accuracy))
-            rows.append([one.name, span, str(part.units), *numbers])
-    return Table(["system", "probability", "units", "mean", "right"], rows, texts=2)
 
 
 def hull_grid(hull: RocHull) -> Table:
@@ -161,7 +145,7 @@ def _point(point: HullPoint) -> str:
     return "(nothing positive)" if point.tp_rate == 0 else "(all positive)"
 
 
-def hull_lines(hull: RocHull, mixture: Mixture | None = None) -> list[str]:
+def hull_lines(hull: RocHull) -> list[str]:
     """What the hull says, in words."""
     lines = [f"area under the ROC convex hull: {hull.area:.4f}"]
     if hull.dominated:
@@ -171,20 +155,7 @@ def hull_lines(hull: RocHull, mixture: Mixture | None = None) -> list[str]:
         )
     else:
         lines.append("no classifier is dominated")
-    if mixture is not None:
-        first, second = (_at(point) for point in (mixture.first, mixture.second))
-        rate = (1 - mixture.weight) * mixture.first.fp_rate
-        rate += mixture.weight * mixture.second.fp_rate
-        lines.append(
-            f"FP rate {rate:.4g}: TP rate {mixture.tp_rate:.4f} by {first} with probability "
-            f"{1 - mixture.weight:.4f} and {second} with probability {mixture.weight:.4f}"
-        )
     return [plain_text(line) for line in lines]
-
-
-def _at(point: HullPoint) -> str:
-    where = f" from {point.threshold:.6g} on" if math.isfinite(point.threshold) else ""
-    return _point(point) + where
 
 
 def _number(value: Number) -> dict[str, Any]:
@@ -210,7 +181,7 @@ def _row_dict(scores: ScoreTable, row: ScoreRow) -> dict[str, Any]:
     }
 
 
-def _class_dict(one: ClassPredictions, beta: float, undefined: float | None) -> dict[str, Any]:
+def _class_dict(one: ClassPredictions, undefined: float | None) -> dict[str, Any]:
     table = class_confusion(one)
     return {
         "system": one.name,
@@ -221,14 +192,12 @@ def _class_dict(one: ClassPredictions, beta: float, undefined: float | None) -> 
                 name: _number(getattr(row, name))
                 for name in ("precision", "recall", "specificity", "fp_rate", "f")
             }
-            for row in class_rows(table, beta, undefined)
+            for row in class_rows(table, undefined=undefined)
         ],
     }
 
 
-def score_record(
-    scores: ScoreTable, *, beta: float = 1.0, hull: RocHull | None = None
-) -> dict[str, Any]:
+def score_record(scores: ScoreTable, hull: RocHull | None = None) -> dict[str, Any]:
     """Everything at full precision, as JSON has it; the reason stands beside what is null."""
     content: dict[str, Any] = {
         "task": scores.evaluation.task,
@@ -242,9 +211,8 @@ def score_record(
         content |= {
             "classes": list(first.classes),
             "positive": scores.evaluation.positive,
-            "beta": beta,
             "confusion": [
-                _class_dict(one, beta, scores.evaluation.undefined) for one in _labelled(scores)
+                _class_dict(one, scores.evaluation.undefined) for one in _labelled(scores)
             ],
         }
     if hull is not None:

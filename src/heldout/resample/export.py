@@ -10,12 +10,11 @@ from heldout.data.export import export_collection, write_folder
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.fold_files import fold_lines
 from heldout.resample.id_maps import DOC_MAP, NO_MAPS, QUERY_MAP, write_map
-from heldout.resample.notices import PlanError
 from heldout.resample.parts import part_of
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from heldout.data.collection import Collection
     from heldout.data.export import ExportFormat
@@ -33,7 +32,6 @@ def export_splits(
     folder: str | os.PathLike[str],
     to: ExportFormat = "beir",
     *,
-    only: Callable[[Split], bool] | None = None,
     maps: IdMaps = NO_MAPS,
     force: bool = False,
 ) -> list[str]:
@@ -55,8 +53,6 @@ def export_splits(
         but an earlier export.
     to
         ``beir``, ``trec`` or ``lines``.
-    only
-        Write the splits for which this is true.
     maps
         The original ids of the collection, if it is an exported split itself.
 
@@ -66,13 +62,7 @@ def export_splits(
         The folders of the splits.
     """
     with write_folder(Path(folder), force=force) as aside:
-        written = [
-            _export_split(split, collection, aside, to, maps)
-            for split in splits
-            if only is None or only(split)
-        ]
-        if not written:
-            raise PlanError(f"none of the {len(splits)} splits is selected: nothing to write")
+        written = [_export_split(split, collection, aside, to, maps) for split in splits]
         if splits.partitions:
             with (aside / "folds.tsv").open("w", encoding="utf-8", newline="\n") as file:
                 file.writelines(fold_table(splits))

@@ -1,4 +1,4 @@
-"""Turn text into terms: tokens, lower case, stop words, stems, n-grams.
+"""Turn text into terms: words, lower case, stop words, stems.
 
 `Analyzer.analyze` is the readable definition and analyses queries. Documents are analysed by
 compiled loops that give the same terms (a test compares them over all of Unicode): they find the
@@ -13,43 +13,32 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final
 
 from heldout.errors import InputError
 from heldout.retrieve.characters import is_mark, is_unspaced, is_word
 from heldout.retrieve.stopwords import STOP_LISTS
 
-__all__ = [
-    "UNSPACED_SIZE",
-    "AbsentFunction",
-    "Analyzer",
-    "TokenFunction",
-    "Tokens",
-    "function_name",
-]
+__all__ = ["AbsentFunction", "Analyzer", "TokenFunction", "function_name"]
 
-Tokens = Literal["word", "character", "mixed"]
 TokenFunction = Callable[[str], Sequence[str]]
 
 _WORDS: Final = re.compile(r"\w+")
-UNSPACED_SIZE: Final = 2
-"""N-gram sizes of the mode "mixed" for scripts without spaces: pairs of characters."""
+_FIRST_UNSPACED: Final = "\u0e00"
 
 
 @dataclass(frozen=True, slots=True)
 class Analyzer:
     r"""How text becomes terms.
 
+    Words are the longest runs of letters, marks, digits and underscores (Python's ``\w``, and
+    combining marks). Where the script puts no spaces between words (Han, Hiragana, Katakana, Thai,
+    Lao, Khmer, Myanmar), terms are the pairs of adjacent characters.
+
     Parameters
     ----------
-    tokens
-        ``"word"``: the longest runs of letters, marks, digits and underscores (Python's ``\w``,
-        and combining marks). ``"character"``: the characters (code points) of such runs, for
-        languages without spaces; `ngrams` gives the numbers of adjacent characters, and a run
-        shorter than the smallest number stays whole. ``"mixed"``: words, and pairs of characters
-        where the script is Han, Hiragana, Katakana, Thai, Lao, Khmer or Myanmar.
     lower
         Convert text to lower case first, as `str.lower` does: a Greek Σ at the end of a word
         becomes ς, and İ becomes i with a combining dot. Accents are kept: é and e are different.
@@ -60,11 +49,6 @@ class Analyzer:
         text, and its parts are left out.
     stemmer
         The name of a Snowball stemmer ("english", "porter", "german", …), or None.
-    ngrams
-        The smallest and largest number of adjacent words (or characters) in a term. Each word
-        of an n-gram is stemmed, and n-grams that contain a stop word are left out.
-    min_length
-        Words (or character n-grams) with fewer characters are left out.
     function
         A named function from text to tokens that replaces all of the above, which must keep
         their defaults. It is called for every document and is therefore slow; an index built
@@ -74,42 +58,26 @@ class Analyzer:
     --------
     >>> Analyzer(stop="english", stemmer="english").analyze("The cats of Élodie")
     ['cat', 'élodi']
-    >>> Analyzer(ngrams=(1, 2)).analyze("to be or")
-    ['to', 'to be', 'be', 'be or', 'or']
-    >>> Analyzer(tokens="mixed").analyze("BM25 検索エンジン")
+    >>> Analyzer().analyze("BM25 検索エンジン")
     ['bm25', '検索', '索エ', 'エン', 'ンジ', 'ジン']
     >>> print(Analyzer(stemmer="porter").signature())
-    tokens=word|lower=yes|stop=none|stemmer=porter|ngrams=1-1|min_length=1|function=none
+    lower=yes|stop=none|stemmer=porter|function=none
     """
 
-    tokens: Tokens = "word"
     lower: bool = True
     stop: str | tuple[str, ...] = "none"
     stemmer: str | None = None
-    ngrams: tuple[int, int] = (1, 1)
-    min_length: int = 1
     function: TokenFunction | None = None
 
     def __post_init__(self) -> None:
-        if self.tokens not in get_args(Tokens):
-            known = ", ".join(get_args(Tokens))
-            raise InputError(f"unknown tokens {self.tokens!r}: use one of {known}")
-        low, high = _two_numbers(self.ngrams)
-        object.__setattr__(self, "ngrams", (low, high))
         object.__setattr__(self, "stop", _stop_words(self.stop))
-        if self.min_length < 1:
-            raise InputError(f"min_length={self.min_length}: expected a positive integer")
         self._check_stemmer()
-        if self.tokens == "mixed" and self.ngrams != (1, 1):
-            raise InputError('tokens "mixed" are words and pairs of characters: leave ngrams out')
         if self.function is not None:
             self._check_function()
 
     def _check_stemmer(self) -> None:
         if self.stemmer is None:
             return
-        if self.tokens == "character":
-            raise InputError("characters have no stems: leave the stemmer out, or use words")
         import Stemmer
 
         if self.stemmer not in Stemmer.algorithms():
@@ -143,52 +111,23 @@ class Analyzer:
         if self.function is not None:
             return list(self.function(text))
         runs = _runs(text.lower() if self.lower else text)
-        if self.tokens != "word":
-            return [gram for run in runs for gram in self._character_grams(run)]
-        return runs if self.ngrams == (1, 1) else self._word_grams(runs)
+        return runs if text.isascii() else [term for run in runs for term in _pairs(run)]
 
     def final_terms(self, raw: list[str]) -> list[str]:
-        """Return the final form of each raw term, or an empty string if it is left out."""
-        final = self.function is not None or (self.tokens == "word" and self.ngrams != (1, 1))
-        return raw if final else self.final_words(raw)
-
-    def final_words(self, words: list[str]) -> list[str]:
-        """Return the stem of each raw word, or an empty string if the word is left out."""
+        """Return the stem of each raw term, or an empty string if it is left out."""
+        if self.function is not None:
+            return raw
         stop = self.stop_set()
-        stems = words if self.stemmer is None else _stemmer(self.stemmer).stemWords(words)
-        return [
-            "" if word in stop or len(word) < self.min_length else stem
-            for word, stem in zip(words, stems, strict=True)
-        ]
+        stems = raw if self.stemmer is None else _stemmer(self.stemmer).stemWords(raw)
+        return ["" if word in stop else stem for word, stem in zip(raw, stems, strict=True)]
 
     def stop_set(self) -> frozenset[str]:
         """Return the stop words as they are compared: lower-cased and tokenized."""
         return _cut_stop_words(self.stop, self.lower)
 
     def keeps_raw_terms(self) -> bool:
-        """Return whether raw terms are final: no stop words, no stemming, no minimum length."""
-        return self.function is not None or (
-            self.stemmer is None and self.min_length == 1 and not self.stop_set()
-        )
-
-    def _word_grams(self, raw: list[str]) -> list[str]:
-        words = self.final_words(raw)
-        low, high = self.ngrams
-        return [
-            " ".join(words[begin : begin + size])
-            for begin in range(len(words))
-            for size in range(low, min(high, len(words) - begin) + 1)
-            if all(words[begin : begin + size])
-        ]
-
-    def _character_grams(self, run: str) -> list[str]:
-        if self.tokens == "character":
-            return _cut(run, *self.ngrams)
-        return [
-            gram
-            for unspaced, segment in _segments(run)
-            for gram in (_cut(segment, UNSPACED_SIZE, UNSPACED_SIZE) if unspaced else [segment])
-        ]
+        """Return whether raw terms are final: no stop words, no stemming."""
+        return self.function is not None or (self.stemmer is None and not self.stop_set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,14 +159,16 @@ def _runs(text: str) -> list[str]:
     return ["".join(run) for good, run in groupby(text, is_word) if good]
 
 
-def _cut(run: str, low: int, high: int) -> list[str]:
-    """Return all substrings of `low` to `high` characters; a shorter run stays whole."""
-    if len(run) < low:
+def _pairs(run: str) -> list[str]:
+    """Split a run: words where its script has spaces, and pairs of characters where it has not."""
+    if max(run) < _FIRST_UNSPACED:
         return [run]
     return [
-        run[begin : begin + size]
-        for begin in range(len(run))
-        for size in range(low, min(high, len(run) - begin) + 1)
+        term
+        for unspaced, segment in _segments(run)
+        for term in (
+            map("".join, pairwise(segment)) if unspaced and len(segment) > 1 else [segment]
+        )
     ]
 
 
@@ -243,18 +184,6 @@ def _segments(run: str) -> list[tuple[bool, str]]:
         else:
             segments.append((unspaced, character))
     return segments
-
-
-def _two_numbers(ngrams: Any) -> tuple[int, int]:
-    try:
-        low, high = (int(one) for one in ngrams)
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"ngrams={ngrams!r}: expected two integers, such as (1, 2)") from None
-    if not 1 <= low <= high:
-        raise InputError(
-            f"ngrams={low, high}: the first must be at least 1 and not above the second"
-        )
-    return low, high
 
 
 def _stop_words(stop: Any) -> str | tuple[str, ...]:
@@ -296,8 +225,6 @@ def _printed(name: str, value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if name == "ngrams":
-        return f"{value[0]}-{value[1]}"
     if name == "stop" and not isinstance(value, str):
         digest = hashlib.sha256("\n".join(value).encode()).hexdigest()
         return f"{len(value)}-words-{digest[:16]}"

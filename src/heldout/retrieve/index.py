@@ -13,7 +13,6 @@ import numpy as np
 
 from heldout.data.atomic import write_atomically
 from heldout.data.documents import Documents, documents_of
-from heldout.data.origin import Origin
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.indexing.bounds import Bounds
@@ -82,8 +81,6 @@ class Index:
         The largest counts and smallest lengths of the terms, by windows of documents.
     text_hashes
         `Documents.text_hashes` of the indexed documents.
-    origin
-        The files that the documents were read from, as they were then; None: unknown.
     path
         The file; empty: in memory.
 
@@ -115,7 +112,6 @@ class Index:
     text_hashes: NDArray[np.uint64]
     _digests: Mapping[str, str]
     _sound: NDArray[np.bool_]
-    origin: Origin | None = None
     path: str = ""
     _cache: dict[str, Any] = field(default_factory=dict)
 
@@ -237,13 +233,13 @@ class Index:
         try:
             if path is None:
                 arrays, digested = build_arrays(source, plan)
-                return cls._assemble(arrays, analyzer, digested, origin=source.origin())
+                return cls._assemble(arrays, analyzer, digested)
             build_file(
                 source.batches(plan.batch_size()),
                 source.size_hint(),
                 plan,
                 Path(path),
-                lambda digested: describe_index(analyzer, digested, origin=source.origin()),
+                lambda digested: describe_index(analyzer, digested),
             )
         except DuplicateIdError:
             len(source)  # documents in files name the places of both
@@ -271,7 +267,6 @@ class Index:
             header["documents"],
             opened.digests,
             header["fingerprint"],
-            origin=Origin.from_json(header.get("origin")),
             path=os.path.abspath(path),  # noqa: PTH100 - a path of any kind
         )
 
@@ -286,7 +281,7 @@ class Index:
             writer = IndexWriter(file, sizes)
             for name, array in arrays.items():
                 writer.write(name, array)
-            described = describe_index(self.analyzer, self.documents_digest, origin=self.origin)
+            described = describe_index(self.analyzer, self.documents_digest)
             writer.finish(self.analyzer.signature(), described)
 
     def verify(self) -> None:
@@ -318,7 +313,6 @@ class Index:
         digests: Mapping[str, str] | None = None,
         fingerprint: str = "",
         *,
-        origin: Origin | None = None,
         path: str = "",
     ) -> Index:
         for array in arrays.values():
@@ -342,7 +336,6 @@ class Index:
             _term_words=arrays["term_words"],
             bounds=Bounds.of_arrays(arrays, len(arrays["lengths"])),
             text_hashes=arrays["text_hashes"].reshape(-1, 2),
-            origin=origin,
             _digests=digests,
             _sound=np.full(len(arrays["term_words"]), built),
             path=path,

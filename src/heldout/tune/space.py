@@ -21,7 +21,6 @@ __all__ = [
     "Scale",
     "Space",
     "Value",
-    "default_space",
     "geometric",
     "given",
     "linear",
@@ -365,27 +364,3 @@ def _at(axis: Axis, share: float) -> Value:
 def _rounded(value: float, axis: Axis) -> int:
     low, high = _ends(axis)
     return int(min(max(round(value), low), high))
-
-
-def default_space(model: str) -> Space:
-    """Return the default grid of a model, wide enough that its edges are rarely chosen.
-
-    Examples
-    --------
-    >>> len(default_space("bm25"))
-    110
-    """
-    axes: tuple[Axis, ...]
-    if model.startswith("bm25"):
-        axes = (geometric("k1", 0.2, 5, 10), linear("b", 0, 1, 11))
-    elif model == "ql-jm":
-        axes = (linear("lambda", 0, 1, 11),)
-    elif model == "ql-dirichlet":
-        axes = (geometric("mu", 10, 10_000, 13),)
-    elif model == "ql-absolute":
-        axes = (linear("delta", 0.1, 1, 10),)
-    elif model in ("tf-idf", "pivoted"):
-        axes = (linear("s", 0, 1, 11),)
-    else:
-        raise InputError(f"no default grid for {model}: give a space, such as k1=0.5:3:6")
-    return Space(axes)

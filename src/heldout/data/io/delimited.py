@@ -1,8 +1,7 @@
 """The strict reader of text tables (CSV, TSV, semicolons).
 
 Polars reads millions of rows faster, but silently renames repeated columns and fills up short
-lines. Here every irregularity is an error that names its line. Large regular texts are read by
-`heldout.data.io.delimited_fast`.
+lines. Here every irregularity is an error that names its line.
 """
 
 from __future__ import annotations

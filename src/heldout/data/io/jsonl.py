@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import numpy as np
-
-from heldout.data.documents import TextBatch, stretches
 from heldout.data.io.blocks import blocks, encoded
 from heldout.data.io.decode import json_object
 from heldout.data.io.records import Record, RecordDocuments, joined_text
@@ -18,8 +14,7 @@ from heldout.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.io.blocks import Block, Reading
-    from heldout.data.words import Ints
+    from heldout.data.io.blocks import Reading
 
 __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "json_text", "pick"]
 
@@ -27,8 +22,6 @@ ID_NAMES = ("_id", "id", "doc_id", "docno", "docid", "document_id")
 TEXT_NAMES = ("text", "contents", "content", "body", "passage")
 _SCAN: Final = json.JSONDecoder().raw_decode
 """What `json.loads` calls, without its checks of the text before and after."""
-_LARGE: Final = 64 << 20
-_NEWLINE: Final = 10
 _BLANKS: Final = " \t\n\r"
 """White space in JSON; `str.strip` removes more."""
 
@@ -53,63 +46,6 @@ class JsonLines(RecordDocuments):
         one = json_id(found, ID_NAMES, where)
         text = joined_text(_fields(found, reading.fields, where))
         return Record(one, encoded(text, where), offset, line)
-
-    def _stream(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
-        """Batches, and the offsets of their records in the files.
-
-        Large files are read a block at a time; for small ones that would take longer to compile.
-        """
-        large = sum(Path(path).stat().st_size for path in self._files) >= _LARGE
-        if not large or self._reading.encoding != "utf-8" or self._reading.fields is not None:
-            yield from super()._stream(size)
-            return
-        firsts, count = [], 0
-        for path in self._files:
-            firsts.append(count)
-            for block in blocks(path):
-                batch, starts = self._batch(path, block, count)
-                for begin, end in stretches(batch.offsets, size):
-                    base = batch.offsets[begin]
-                    text = batch.text[base : batch.offsets[end]]
-                    offsets = batch.offsets[begin : end + 1] - base
-                    own = TextBatch(count + begin, batch.ids[begin:end], text, offsets)
-                    yield own, starts[begin:end]
-                count += len(batch)
-        self._first = np.array(firsts, np.int64)
-
-    def _batch(self, path: str, block: Block, first: int) -> tuple[TextBatch, Ints]:
-        """The documents of a block: plain lines at once, all others one by one."""
-        from heldout.data.io.json_scan import find_plain  # compiled loops
-
-        raw = np.frombuffer(block.raw, np.uint8)
-        found = find_plain(raw)
-        plain = found.is_plain() & _is_utf8(block.raw)
-        ids, lengths = found.ids(block.raw), np.where(plain, found.lengths(), 0)
-        others: dict[int, bytes] = {}
-        rest = np.flatnonzero(~plain)
-        if len(rest):
-            ends = np.flatnonzero(raw == _NEWLINE)
-            lines = block.line + np.searchsorted(ends, found.starts[rest])
-            for place, line in zip(rest.tolist(), lines.tolist(), strict=True):
-                begin, end = int(found.starts[place]), int(found.ends[place])
-                record = self._record(path, block.offset + begin, line, block.raw[begin:end])
-                ids[place], others[place] = record.id, record.text
-                lengths[place] = len(record.text)
-            found.fields[rest] = -1
-        offsets = np.concatenate(([0], np.cumsum(lengths)))
-        text = np.empty(offsets[-1], np.uint8)
-        found.copy(raw, offsets, text)
-        for place, own in others.items():
-            text[offsets[place] : offsets[place + 1]] = np.frombuffer(own, np.uint8)
-        return TextBatch(first, ids, text, offsets), block.offset + found.starts
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.isascii() or raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def json_objects(

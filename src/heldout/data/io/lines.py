@@ -16,7 +16,6 @@ from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, stre
 from heldout.data.io.blocks import blocks
 from heldout.data.io.compression import is_compressed, readable
 from heldout.data.io.survey import Stamps, Survey
-from heldout.data.origin import Origin
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -71,11 +70,6 @@ class LineDocuments(Documents):
         self._digest = digest.hexdigest()
         self.ids = NumberIds(survey.count)
         self.notes = tuple(survey.notes(lambda number: f"{path}:{number + 1}", [path]))
-
-    def origin(self) -> Origin:
-        """Where they were read from."""
-        self._stamps.check()
-        return Origin.of(type(self).__name__, [self._path], self._reading, self.notes)
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """Yield all documents, in batches of about `size` bytes of text at most."""

@@ -12,7 +12,6 @@ from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest
 from heldout.data.io.compression import is_compressed
 from heldout.data.io.survey import Stamps, Survey
-from heldout.data.origin import Origin
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -138,11 +137,6 @@ class RecordDocuments(Documents):
     def size_hint(self) -> int:
         """Return the number of documents; 0 if the files have not been read yet."""
         return 0 if self._contents is None else len(self._contents.ids)
-
-    def origin(self) -> Origin:
-        """Where they were read from."""
-        self._stamps.check()
-        return Origin.of(type(self).__name__, self._files, self._reading, self.notes)
 
     def stamps(self) -> Stamps:
         """Return the sizes and times of the files, by which changes are noticed."""

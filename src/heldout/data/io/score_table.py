@@ -255,7 +255,7 @@ def _wide_columns(table: Table, unit: int, systems: Sequence[str] | None) -> dic
     }
     if not found:
         raise InputError(f"{table.source}: no columns of scores, only {table.names[unit]}")
-    say = "name the systems (systems=…), or remove it"
+    say = "remove it, or name the systems (in Python, systems=…)"
     for name, at in found.items():
         if name.lower() in UNIT_NAMES:
             raise InputError(

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 import numpy as np
 
 from heldout.data.io.decode import decode_text, json_object
-from heldout.data.io.delimited import read_delimited, refuse_repeated
-from heldout.data.io.delimited_fast import read_regular
+from heldout.data.io.delimited import find_separator, first_lines, read_delimited, refuse_repeated
 from heldout.data.io.parquet import parquet_errors, read_parquet
 from heldout.errors import FormatError, InputError
 
@@ -179,12 +178,9 @@ def table_of(source: str, columns: dict[str, list[Any]]) -> Table:
 
 
 def _of_text(content: bytes, name: str, separator: str, bad: list[BadRow] | None) -> Table:
-    regular = read_regular(content, separator) if len(content) >= LARGE else None
+    regular = _of_regular_text(content, name, separator) if len(content) >= LARGE else None
     if regular is not None:
-        lines: Sequence[int] = range(regular.first_line, regular.first_line + regular.rows)
-        places = Places(name, regular.rows, lines)
-        header = f"{name}:{regular.first_line - 1}"
-        return Table(name, regular.names, regular.column, places, header, is_text=True)
+        return regular
     found = read_delimited(content, name, separator, bad)
 
     def cells(at: int) -> list[str]:
@@ -192,6 +188,38 @@ def _of_text(content: bytes, name: str, separator: str, bad: list[BadRow] | None
 
     places = Places(name, len(found.rows), found.lines)
     return Table(name, found.names, cells, places, f"{name}:{found.header_line}", is_text=True)
+
+
+def _of_regular_text(content: bytes, name: str, separator: str) -> Table | None:
+    """Read a large text with Polars; None if the strict reader has to read it.
+
+    Polars refuses lines with too many cells, but fills up short ones: the number of separators
+    tells whether there are any.
+    """
+    import polars as pl
+
+    content = content.replace(b"\r\n", b"\n")
+    head = content[: content.rfind(b"\n", 0, HEAD) + 1].decode(errors="replace")
+    if any(one in content for one in (b'"', b"\r", b"\0")) or not head.strip():
+        return None
+    separator = separator or find_separator(first_lines(head))
+    names = [one.strip() for one in head[: head.index("\n")].split(separator)]
+    lines = content.count(b"\n") + (not content.endswith(b"\n"))
+    marks = content.count(separator.encode())
+    if len(names) < 2 or "" in names or len(set(names)) < len(names) or names[0].startswith("#"):
+        return None
+    try:
+        frame = pl.read_csv(content, separator=separator, quote_char=None, infer_schema=False)
+    except pl.exceptions.PolarsError:
+        return None
+    if (frame.height + 1, marks) != (lines, lines * (len(names) - 1)):
+        return None
+    frame = frame.fill_null("")
+    empty = frame.filter(frame[:, 0].str.strip_chars() == "")
+    if any(not "".join(row).strip() for row in empty.iter_rows()):
+        return None
+    places = Places(name, frame.height, range(2, lines + 1))
+    return Table(name, names, frame.to_series, places, f"{name}:1", is_text=True)
 
 
 def _of_json_lines(content: bytes, name: str) -> Table:

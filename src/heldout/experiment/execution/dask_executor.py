@@ -182,14 +182,11 @@ class DaskExecutor:
             self._payload = None
 
     def _sent_payload(self) -> Any:
-        """Return a payload that names files, or has their contents if workers cannot read them."""
+        """Return what the workers share, on its way to them."""
         try:
             # A task that a worker cannot import would kill it without a message.
             self._client.run(_is_importable)
-            payload = self._send(pack_payload(self._settings, self._index))
-            if not self._settings.reads_files or self._all_can_open(payload):
-                return payload
-            return self._send(pack_payload(self._settings, self._index, embed=True))
+            return self._send(pack_payload(self._settings, self._index))
         except InputError:
             raise
         except Exception as error:
@@ -207,13 +204,6 @@ class DaskExecutor:
                 "the paths"
             )
         return _sent(self._client, payload)
-
-    def _all_can_open(self, payload: Any) -> bool:
-        """Return whether the current workers find the same files."""
-        places = [{"workers": [worker]} for worker in workers_of(self._client)] or [{}]
-        asked = [self._client.submit(_can_open, payload, pure=False, **place) for place in places]
-        # One after another: a gather of all prints a warning when one of them fails.
-        return all(_awaited(future) for future in as_completed(asked))
 
 
 def _sent(client: Client, data: Any) -> Any:
@@ -288,19 +278,14 @@ def _run_on_worker(payload: Payload, task: Task, sender: tuple[str, int]) -> byt
     if _this_process() != sender:  # a worker can also be a thread of the sender
         _limit_threads()
     with _one_at_a_time:
+        try:
+            payload.open()
+        except (HeldoutError, OSError) as error:  # such as a file that is not there
+            raise InputError(f"worker {get_worker().address}: {error}") from None
         return run_packed(payload, task)
 
 
 def _is_importable() -> bool:
-    return True
-
-
-def _can_open(payload: Payload) -> bool:
-    try:
-        with _one_at_a_time:
-            payload.open()
-    except (HeldoutError, OSError):
-        return False
     return True
 
 

@@ -95,17 +95,15 @@ class _Contents:
     index: Index | None
 
 
-def pack_payload(settings: Settings, index: Index | None, *, embed: bool = False) -> Payload:
+def pack_payload(settings: Settings, index: Index | None) -> Payload:
     """Make a payload.
 
     Parameters
     ----------
     index
         The index, if the other process ranks with built-in models.
-    embed
-        Put the contents of files into the payload, for processes that cannot read the files.
     """
-    replacements = settings.replacements(index, embed=embed)
+    replacements = settings.replacements(index)
     try:
         sources = tuple(system.source() for system in settings.systems)
         contents = _Contents(versions_of(settings), sources, settings.sendable(), index)
@@ -154,19 +152,17 @@ def _refuse_other_versions(there: dict[str, str], here: dict[str, str]) -> None:
             )
 
 
-def ranking_replacements(
-    settings: RankingSettings, index: Index | None, *, embed: bool
-) -> Iterator[Replacement]:
+def ranking_replacements(settings: RankingSettings, index: Index | None) -> Iterator[Replacement]:
     """Yield the large objects of a ranking experiment, each with the call that makes it again."""
     for measure in (*settings.measures, settings.tune_for):
         if hasattr(measure.definition.compute, "own"):  # defined by the user
             yield measure, _own_measure, (measure.definition, copy(measure))
     collection, documents = settings.collection, settings.collection.documents
     if index is not None:
-        yield _index_replacement(index, settings.index, embed=embed)
+        yield _index_replacement(index, settings.index)
     if index is not None and not any(system.needs_text for system in settings.systems):
         yield documents, _DocumentsWithoutText, (index,)
-    elif settings.source is not None and not embed:
+    elif settings.source is not None:
         # A worker may have been started in another folder.
         source = settings.source.moved(_absolute)
         yield collection, _read_collection, (source, collection.fingerprint())
@@ -182,9 +178,9 @@ def ranking_replacements(
     yield collection, _collection, parts
 
 
-def _index_replacement(index: Index, given: Index | str | None, *, embed: bool) -> Replacement:
+def _index_replacement(index: Index, given: Index | str | None) -> Replacement:
     function = index.analyzer.function
-    if isinstance(given, str) and not embed:
+    if isinstance(given, str):
         path = str(Path(given).absolute())
         return index, _open_index, (path, index.fingerprint, function)
     return index, _index_of_file, (_index_file(index), function)

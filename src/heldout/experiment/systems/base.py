@@ -108,7 +108,6 @@ class System(ABC, Generic[S]):
         *,
         space: Space | Mapping[str, Any] | None = None,
         parameters: Mapping[str, Value] | None = None,
-        sample: int | None = None,
         search: Literal["grid", "random", "optuna"] | None = None,
         trials: int | None = None,
         comparable: bool | None = None,
@@ -135,8 +134,6 @@ class System(ABC, Generic[S]):
         search, trials
             How the space is searched: all parameter settings (``grid``), or a number of `trials`
             that are drawn (``random``) or proposed (``optuna``).
-        sample
-            The same as ``search="random"`` with that number of trials.
         comparable
             Whether the scores of a function, object or run for documents of different parts of a
             collection can be compared, so that folds of documents can be merged.
@@ -162,9 +159,7 @@ class System(ABC, Generic[S]):
         from heldout.experiment.systems.parameters import SystemOptions
         from heldout.experiment.systems.reading import system_of  # it makes systems
 
-        options = SystemOptions(
-            parameters, space, sample, comparable, search, trials, first, learns
-        )
+        options = SystemOptions(parameters, space, comparable, search, trials, first, learns)
         return system_of(given, name, options, kind)
 
     @staticmethod
@@ -235,7 +230,7 @@ class System(ABC, Generic[S]):
         from heldout.experiment.systems.fusion_reading import fusion_of_parts  # it makes systems
         from heldout.experiment.systems.parameters import SystemOptions
 
-        options = SystemOptions(parameters, space, None, None, search, trials)
+        options = SystemOptions(parameters, space, None, search, trials)
         return fusion_of_parts(how, parts, options, name)
 
     def points(self) -> tuple[Point, ...]:

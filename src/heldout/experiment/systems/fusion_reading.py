@@ -17,7 +17,7 @@ from heldout.experiment.systems.parameters import (
     written_parameters,
 )
 from heldout.experiment.systems.runs import RunSystem
-from heldout.retrieve.fusion_methods import is_method, method_name
+from heldout.retrieve.fusion_methods import method_name
 from heldout.tune.listed import Listed
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space
@@ -26,12 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from heldout.experiment.schema import SystemTable
-
-__all__ = ["fusion_from_table", "fusion_of_parts", "fusion_of_text", "split_parts"]
+__all__ = ["fusion_of_parts", "fusion_of_text", "split_parts"]
 
 _PARAMETER: Final = re.compile(r"[^\W\d]\w*\s*=")
-_CALL: Final = re.compile(r"\s*([\w-]+)\s*\((.*)\)\s*", re.DOTALL)
 
 
 def split_parts(text: str) -> tuple[list[str], str]:
@@ -60,19 +57,6 @@ def fusion_of_text(
     fixed, axes = written_parameters(how, written)
     home = "" if folder is None else str(folder)
     return fusion_of_parts(how, parts, options, name, fixed=fixed, axes=axes, home=home)
-
-
-def fusion_from_table(
-    table: SystemTable, options: SystemOptions, folder: Path | None
-) -> System[Any]:
-    """Make a fusion from a table of ``experiment.toml``."""
-    match = _CALL.fullmatch(str(table.fusion))
-    if match is None or not is_method(match[1]):
-        raise InputError(
-            f"fusion = {table.fusion!r}: expected a method with parts, such as "
-            "rrf(bm25.run, dense.run)"
-        )
-    return fusion_of_text(match[1], match[2], table.name, options, folder)
 
 
 def fusion_of_parts(
@@ -151,7 +135,7 @@ def _space(
     axes: Sequence[Axis], parts: int, options: SystemOptions
 ) -> tuple[Space | Listed | None, int]:
     """Return the points to try; with three or more parts, ``w`` is the weight of every one."""
-    asked = options.search, options.trials, options.sample
+    asked = options.search, options.trials
     shared = next((axis for axis in axes if axis.name == "w"), None)
     if shared is None or parts == 2:
         return drawn_points(Space(tuple(axes)) if axes else None, *asked)

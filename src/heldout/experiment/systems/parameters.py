@@ -22,7 +22,6 @@ class SystemOptions(NamedTuple):
 
     parameters: Any = None
     space: Any = None
-    sample: int | None = None
     comparable: bool | None = None
     search: str | None = None
     trials: int | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,32 +26,28 @@ from heldout.experiment.systems.runs import RunSystem
 from heldout.experiment.systems.text_forms import (
     FOLD_RUNS,
     FORMS,
-    fold_runs_of,
+    check_run_options,
     fold_runs_of_text,
     reranker,
 )
 from heldout.retrieve.fusion_methods import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
+from heldout.tune.run_groups import file_stem
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Space, given
 
 if TYPE_CHECKING:
-    from heldout.experiment.schema import SystemTable
     from heldout.experiment.systems.calls import CallSystem
     from heldout.tune.space import Value
 
 __all__ = [
-    "SYSTEM_SOURCES",
     "is_model_text",
     "kind_of",
-    "model_system",
     "run_paths",
-    "system_from_table",
     "system_of",
 ]
 
-SYSTEM_SOURCES: Final = ("model", "runs", "fusion", "function", "object", "transformer")
 _MODEL: Final = re.compile(
     # A name does not begin or end with a space: otherwise matching could take exponential time.
     r"\s*(?:([^=()\s](?:[^=()]*[^=()\s])?)\s*=\s*)?([\w-]+)\s*(?:\((.*)\))?\s*",
@@ -62,9 +58,6 @@ _REFERENCE: Final = re.compile(
 )
 _SAID: Final = re.compile(r"(.*)\((\s*comparable\s*=[^()]*)\)", re.DOTALL)
 """A path, and what is said about its scores."""
-_ENDING: Final = re.compile(
-    r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|res))?(\.(gz|xz|bz2|zst))?$", re.IGNORECASE
-)
 
 
 def system_of(
@@ -99,9 +92,9 @@ def system_of(
         return _of_text(given_system, name, options, kind, folder)
     if isinstance(given_system, Run | os.PathLike):
         called = name or getattr(given_system, "name", None)
-        return _of_runs({"run": given_system}, called, options.comparable)
+        return _of_runs({"run": given_system}, called, options)
     if isinstance(given_system, Mapping) and given_system:
-        return _of_runs(given_system, name, options.comparable)
+        return _of_runs(given_system, name, options)
     return _of_call(given_system, name, options, kind)
 
 
@@ -144,8 +137,6 @@ def _of_text(
     if not paths and said is not None:
         own, paths = _named_paths(said[1].strip(), base)
         options = with_written(said[1], said[2], options)
-        if options.parameters or options.space:
-            raise InputError(f"{said[1].strip()}: runs have no parameters but comparable")
     if not paths:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
@@ -153,7 +144,7 @@ def _of_text(
             "rerank(first=bm25, function=file.py:name), or file.py:function; models are "
             f"{', '.join(MODELS)}"
         )
-    return _of_runs({path: path for path in paths}, name or own, options.comparable)
+    return _of_runs({path: path for path in paths}, name or own, options)
 
 
 def _of_reference(
@@ -210,14 +201,6 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
     return _searched(_checked_model(made), trials)
 
 
-def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
-    """Make a system from the name of a built-in model, with parameters such as ``k1=0.5:3:6``."""
-    if model not in MODELS:
-        raise InputError(f"{model} is not a built-in model: see heldout search --models")
-    made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
-    return made  # type: ignore[no-any-return]
-
-
 def _checked_model(system: ModelSystem) -> ModelSystem:
     twice = {key for key, _ in system.parameters} & {
         axis.name for axis in (system.space.axes if system.space else ())
@@ -234,9 +217,8 @@ def _checked_model(system: ModelSystem) -> ModelSystem:
     return system
 
 
-def _of_runs(
-    runs: Mapping[Any, Any], name: str | None, comparable: bool | None = None
-) -> System[Any]:
+def _of_runs(runs: Mapping[Any, Any], name: str | None, options: SystemOptions) -> System[Any]:
+    check_run_options(name or "runs", options)
     listed = {
         str(key): os.fspath(one) if isinstance(one, os.PathLike) else one
         for key, one in runs.items()
@@ -256,14 +238,14 @@ def _of_runs(
         name=name or (labels[0] if space is None else "runs"),
         runs=tuple(values[at] for at in order),
         space=space,
-        comparable=comparable,
+        comparable=options.comparable,
     )
 
 
 def _labels(names: list[str]) -> list[str]:
     """Return names of files without folder and extension, if these are unique."""
     for short in (
-        [_ENDING.sub("", Path(name).name) or name for name in names],
+        [file_stem(name) for name in names],
         [Path(name).name for name in names],
     ):
         if len(set(short)) == len(short):
@@ -342,7 +324,7 @@ def kind_of(call: Any) -> Any:
 
 
 def _drawn(space: Space | None, options: SystemOptions) -> tuple[Space | Listed | None, int]:
-    return drawn_points(space, options.search, options.trials, options.sample)
+    return drawn_points(space, options.search, options.trials)
 
 
 def _searched(system: System[Any], trials: int) -> System[Any]:
@@ -353,83 +335,6 @@ def _searched(system: System[Any], trials: int) -> System[Any]:
     return searched(system, trials)
 
 
-def system_from_table(table: SystemTable, folder: Path | None = None) -> System[Any]:
-    """Make a system from a table of ``experiment.toml``.
-
-    Parameters
-    ----------
-    folder
-        Where relative paths start.
-    """
-    sources = [one for one in SYSTEM_SOURCES if getattr(table, one) is not None]
-    if len(sources) != 1:
-        found = f"has {' and '.join(sources)}" if sources else "has none"
-        raise InputError(f"a system needs one of {', '.join(SYSTEM_SOURCES)}; this one {found}")
-    if table.first is not None and not (table.function or table.transformer):
-        raise InputError("first is only for functions and transformers that rerank: name one")
-    if table.model is not None:
-        return _model_from(table, table.model)
-    if table.runs is not None:
-        return _runs_from(table, folder)
-    if table.fusion is not None:
-        from heldout.experiment.systems.fusion_reading import fusion_from_table
-
-        return fusion_from_table(table, _options(table), folder)
-    return _call_from(table, sources[0], folder)
-
-
-def _options(table: SystemTable) -> SystemOptions:
-    return SystemOptions(
-        table.parameters,
-        table.space,
-        table.sample,
-        table.comparable,
-        table.search,
-        table.trials,
-        table.first,
-        table.learns,
-    )
-
-
-def _model_from(table: SystemTable, text: str) -> System[Any]:
-    match = _MODEL.fullmatch(text)
-    if match is None or match[1] or match[2] not in MODELS:
-        raise InputError(f"unknown model {text!r}: expected one of {', '.join(MODELS)}")
-    return _of_model(match[2], match[3] or "", table.name, _options(table))
-
-
-def _runs_from(table: SystemTable, folder: Path | None) -> System[Any]:
-    for key in ("parameters", "space", "sample", "search", "trials"):
-        if getattr(table, key) is not None:
-            raise InputError(f"runs have no {key}: their parameters are read from the file names")
-    if isinstance(table.runs, str) and "{" in table.runs:
-        return fold_runs_of(table.runs, table.name, _options(table), folder)
-    listed = [table.runs] if isinstance(table.runs, str) else table.runs
-    texts = isinstance(listed, list) and all(isinstance(one, str) for one in listed)
-    if not texts or not listed:
-        raise InputError(f"runs = {table.runs!r}: expected a path, a pattern, or a list of them")
-    base = folder or Path()
-    paths: dict[str, str] = {}
-    for one in listed:
-        found = run_paths(str(base / one))
-        if not found:
-            raise InputError(f"no run file matches {one}")
-        paths.update({path: path for path in found})
-    return _of_runs(paths, table.name, table.comparable)
-
-
 def _refuse_comparable(options: SystemOptions) -> None:
     if options.comparable is not None:
         raise InputError("comparable is only for functions, objects and runs")
-
-
-def _call_from(table: SystemTable, kind: str, folder: Path | None) -> System[Any]:
-    reference = getattr(table, kind)
-    if ":" not in reference:
-        raise InputError(f'{kind} = {reference!r}: expected "file.py:name" or "module:name"')
-    called = table.name or _attribute(reference)
-    loaded = load_reference(reference, folder, system=called)
-    if kind == "function" and not callable(loaded):
-        raise InputError(f"{reference} is not a function")
-    home = "" if folder is None else str(folder)
-    return _of_call(loaded, called, _options(table), kind, reference=reference, home=home)

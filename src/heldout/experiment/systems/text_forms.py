@@ -30,7 +30,7 @@ __all__ = [
     "FOLD_RUNS",
     "FORMS",
     "RerankText",
-    "fold_runs_of",
+    "check_run_options",
     "fold_runs_of_text",
     "parse_rerank",
     "parse_vectors",
@@ -166,20 +166,21 @@ def fold_runs_of_text(
     """Make a system from ``folds/{fold}.run`` or ``folds/{fold}.run(comparable=true)``."""
     own, pattern, written = match.groups()
     options = with_written(pattern, written or "", options)
-    if options.parameters or options.space is not None:
-        raise InputError(f"{pattern}: runs of folds have no parameters but comparable")
-    return fold_runs_of(pattern.strip(), name or own, options, folder)
-
-
-def fold_runs_of(
-    pattern: str, name: str | None, options: SystemOptions, folder: Path | None
-) -> System[Any]:
-    """Make a system from the path of its run files, with a field such as ``{fold}``."""
+    check_run_options(pattern, options)
     from heldout.experiment.systems.fold_runs import FoldRunSystem, fold_run_path
 
+    pattern = pattern.strip()
     path = fold_run_path(pattern, folder)
-    called = name or Path(pattern.partition("{")[0]).name.strip("-_.") or "runs"
+    called = name or own or Path(pattern.partition("{")[0]).name.strip("-_.") or "runs"
     return FoldRunSystem(name=called, pattern=path, comparable=options.comparable)
+
+
+def check_run_options(called: str, options: SystemOptions) -> None:
+    """Refuse parameters and a search of run files: theirs are read from the file names."""
+    if options.parameters or options.space is not None:
+        raise InputError(f"{called}: runs have no parameters but comparable")
+    if options.search is not None or options.trials is not None:
+        raise InputError(f"{called}: runs have no search: every file is one setting")
 
 
 def reranker(
@@ -225,7 +226,7 @@ def reranker(
 
 def _drawn(options: SystemOptions) -> tuple[Space | Listed | None, int]:
     space = given_space(options.space)
-    return drawn_points(space, options.search, options.trials, options.sample)
+    return drawn_points(space, options.search, options.trials)
 
 
 def _refuse_comparable(options: SystemOptions) -> None:

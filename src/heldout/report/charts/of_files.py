@@ -51,8 +51,6 @@ def charts_of_path(
     collection: str | None = None,
     higher_is_better: bool = True,
     baseline: str | None = None,
-    systems: Sequence[str] | None = None,
-    units: str | None = None,
     positive: str | None = None,
     verify: bool = True,
 ) -> tuple[NamedChart, ...]:
@@ -68,7 +66,7 @@ def charts_of_path(
     collection
         Of results: the name of the collection, for the texts of the queries. The embedded one is
         found automatically.
-    higher_is_better, baseline, systems, units
+    higher_is_better, baseline
         Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
     positive
         Of predictions: the positive class.
@@ -98,9 +96,7 @@ def charts_of_path(
         return _of_predictions([path], task, positive)
     from heldout.data.scores import read_scores
 
-    scores = read_scores(
-        path, measure, higher_is_better=higher_is_better, systems=systems, units=units
-    )
+    scores = read_scores(path, measure, higher_is_better=higher_is_better)
     return _of_scores(scores, baseline)
 
 

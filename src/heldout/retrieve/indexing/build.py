@@ -93,8 +93,7 @@ class Plan:
 
     def batch_size(self) -> int:
         """Return the bytes of text per batch: the work of all threads takes a quarter of memory."""
-        low, high = self.analyzer.ngrams
-        share = self.memory // (4 * self.threads * _PER_TEXT * (high - low + 1))
+        share = self.memory // (4 * self.threads * _PER_TEXT)
         return max(_LEAST, min(_BATCH, share))
 
     def spooled(self) -> int:

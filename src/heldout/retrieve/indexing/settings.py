@@ -12,26 +12,18 @@ from heldout.retrieve.stopwords import STOP_LISTS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heldout.data.origin import Origin
     from heldout.retrieve.analyze import TokenFunction
 
 __all__ = ["describe_index", "restored_analyzer"]
 
 
-def describe_index(
-    analyzer: Analyzer, documents_digest: str, *, origin: Origin | None = None
-) -> dict[str, Any]:
+def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
     """Return the entries of the header other than the sections."""
-    found = {**_analyzer_settings(analyzer), "documents": documents_digest}
-    return found if origin is None else {**found, "origin": origin.as_json()}
-
-
-def _analyzer_settings(analyzer: Analyzer) -> dict[str, Any]:
-    """Return the settings from which an analyzer can be restored."""
     values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
     if analyzer.function is not None:
         values["function"] = function_name(analyzer.function)
-    return {"analyzer": values, "stems": _stems_version(analyzer.stemmer)}
+    stems = _stems_version(analyzer.stemmer)
+    return {"analyzer": values, "stems": stems, "documents": documents_digest}
 
 
 def restored_analyzer(
@@ -53,7 +45,6 @@ def restored_analyzer(
     if isinstance(stop, str) and stop not in STOP_LISTS:
         raise InputError(f"{name}: unknown stop list {stop!r}: build the index again")
     values["stop"] = stop if isinstance(stop, str) else tuple(stop)
-    values["ngrams"] = tuple(values["ngrams"])
     values["function"] = _function(name, values["function"], function)
     stems = _stems_version(values["stemmer"])
     if stems != header["stems"]:

@@ -9,11 +9,10 @@ import numpy as np
 
 from heldout.data.words import words
 from heldout.errors import InputError
-from heldout.retrieve.analyze import UNSPACED_SIZE
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
 from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
-from heldout.retrieve.indexing.kernels.cutting import character_grams, cut_words, word_grams
-from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Found, Grams, Table, Tokens
+from heldout.retrieve.indexing.kernels.cutting import cut_words, split_unspaced
+from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Found, Ranges, Table, Tokens
 from heldout.retrieve.indexing.strings import PackedStrings
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Postings", "Tokenizer", "Workspace", "halves", "unseen", "whole"]
 
 _SIGMA: Final = "Σ".encode()
+_THREE_BYTES: Final = 0xE0
+"""Characters of scripts without spaces begin with this byte or one above it."""
 _MOST_BYTES: Final = 1 << 30
 _NARROW: Final = (1 << 16) - 1
 _TOGETHER: Final = 128
@@ -130,7 +131,8 @@ class Tokenizer:
     def _cut(self, batch: TextBatch) -> Tokens:
         lower = self._analyzer.lower
         text, offsets = batch.text, batch.offsets
-        is_ascii = int(text.max(initial=0)) < 128
+        highest = int(text.max(initial=0))
+        is_ascii = highest < 128
         if lower and not is_ascii:
             text, offsets = _lower_sigmas(batch)
         table = ascii_table(lower) if is_ascii else unicode_table(lower)
@@ -142,30 +144,18 @@ class Tokenizer:
             _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, found
         )
         tokens = Tokens(out, words(out), *_first(found, n_words))
-        return self._grams(tokens, table)
+        return tokens if highest < _THREE_BYTES else self._split(tokens, table)
 
-    def _room(self, name: str, size: int, n_documents: int) -> Grams:
+    def _room(self, name: str, size: int, n_documents: int) -> Ranges:
         starts = self._space.array(f"{name} starts", size, np.int32)
         ends = self._space.array(f"{name} ends", size, np.int32)
-        return Grams(starts, ends, np.zeros(n_documents + 1, np.int64))
+        return Ranges(starts, ends, np.zeros(n_documents + 1, np.int64))
 
-    def _grams(self, found: Tokens, table: NDArray[np.int32]) -> Tokens:
-        """Split words further, or join them into n-grams, as the analyzer requires."""
-        low, high = self._analyzer.ngrams
-        mode = self._analyzer.tokens
-        n_documents = len(found.offsets) - 1
-        if mode == "word" and high == 1:
-            return found
-        if mode == "word":
-            grams = self._room("gram", len(found.starts) * (high - low + 1), n_documents)
-            n_grams = word_grams(found, low, high, grams)
-        else:
-            mixed = mode == "mixed"
-            sizes = (UNSPACED_SIZE, UNSPACED_SIZE) if mixed else (low, high)
-            n_bytes = int((found.ends - found.starts).sum(dtype=np.int64))
-            grams = self._room("gram", n_bytes * (sizes[1] - sizes[0] + 1), n_documents)
-            n_grams = character_grams(found, table, sizes, mixed, grams)
-        return Tokens(found.text, found.words, *_first(grams, n_grams))
+    def _split(self, found: Tokens, table: NDArray[np.int32]) -> Tokens:
+        """Split words where their script has no spaces."""
+        size = int((found.ends - found.starts).sum(dtype=np.int64))
+        terms = self._room("term", size, len(found.offsets) - 1)
+        return Tokens(found.text, found.words, *_first(terms, split_unspaced(found, table, terms)))
 
     def _count(self, tokens: Tokens, first: int) -> Postings:
         size = len(tokens.starts)
@@ -182,8 +172,8 @@ class Tokenizer:
         return Postings(first, self._number, Counted(terms, counts, counted.offsets))
 
 
-def _first(grams: Grams, size: int) -> Grams:
-    return Grams(grams.starts[:size], grams.ends[:size], grams.offsets)
+def _first(ranges: Ranges, size: int) -> Ranges:
+    return Ranges(ranges.starts[:size], ranges.ends[:size], ranges.offsets)
 
 
 def halves(counts: NDArray[np.int32]) -> NDArray[np.uint16]:

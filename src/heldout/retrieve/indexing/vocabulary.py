@@ -68,18 +68,8 @@ def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]
 
 def _final_forms(terms: PackedStrings, analyzer: Analyzer) -> PackedStrings:
     """Return the final form of each raw term; empty if it is left out."""
-    one_word = analyzer.tokens != "word" or analyzer.ngrams == (1, 1)
     parts = []
     for begin in range(0, len(terms), _PIECE):
         some = terms[begin : begin + _PIECE]
-        finals = analyzer.final_words(some) if one_word else _final_grams(some, analyzer)
-        parts.append(pack([term.encode() for term in finals]))
+        parts.append(pack([term.encode() for term in analyzer.final_terms(some)]))
     return join(parts)
-
-
-def _final_grams(grams: list[str], analyzer: Analyzer) -> list[str]:
-    """Stem the words of each n-gram; n-grams that contain a stop word are left out."""
-    words = list({word for gram in grams for word in gram.split(" ")})
-    final = dict(zip(words, analyzer.final_words(words), strict=True))
-    split = ([final[word] for word in gram.split(" ")] for gram in grams)
-    return [" ".join(gram) if all(gram) else "" for gram in split]

@@ -1,4 +1,4 @@
-"""Split text into tokens: words, n-grams of words and of characters."""
+"""Split text into words, and into pairs of characters where a script has no spaces."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from heldout.compiled import bare_kernel, part
 from heldout.retrieve.characters import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
 
 if TYPE_CHECKING:
-    from heldout.retrieve.indexing.kernels.types import Bytes, Grams, Offsets, Places, Tokens
+    from heldout.retrieve.indexing.kernels.types import Bytes, Offsets, Places, Ranges, Tokens
 
-__all__ = ["character_grams", "cut_words", "word_grams"]
+__all__ = ["cut_words", "split_unspaced"]
 
 _SPACE: Final = 32
 _DOT_ABOVE: Final = 0x307
+_THREE_BYTES: Final = 0xE0
+"""Characters of scripts without spaces begin with this byte or one above it."""
 
 
 @part
@@ -73,7 +75,7 @@ def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tupl
 
 @bare_kernel
 def cut_words(
-    text: Bytes, offsets: Offsets, letters: Bytes, table: Places, out: Bytes, words: Grams
+    text: Bytes, offsets: Offsets, letters: Bytes, table: Places, out: Bytes, words: Ranges
 ) -> int:
     """Write the words of each document, each followed by one space; return their number.
 
@@ -113,45 +115,30 @@ def cut_words(
     return n_words
 
 
-@bare_kernel
-def word_grams(words: Tokens, low: int, high: int, grams: Grams) -> int:
-    """Write all sequences of `low` to `high` adjacent words of a document; return their number."""
-    n_grams = 0
-    for document in range(len(words.offsets) - 1):
-        end = words.offsets[document + 1]
-        for word in range(words.offsets[document], end):
-            for last in range(word + low - 1, min(word + high, end)):
-                grams.starts[n_grams] = words.starts[word]
-                grams.ends[n_grams] = words.ends[last]
-                n_grams += 1
-        grams.offsets[document + 1] = n_grams
-    return n_grams
+@part
+def _cut_pairs(text: Bytes, begin: int, end: int, terms: Ranges, n_terms: int) -> int:
+    """Write all pairs of adjacent characters of a run; a single character stays alone."""
+    middle = begin + _decode(text, begin)[1]
+    if middle == end:
+        terms.starts[n_terms] = begin
+        terms.ends[n_terms] = end
+        return n_terms + 1
+    while middle < end:
+        last = middle + _decode(text, middle)[1]
+        terms.starts[n_terms] = begin
+        terms.ends[n_terms] = last
+        n_terms += 1
+        begin, middle = middle, last
+    return n_terms
 
 
 @part
-def _cut_run(
-    text: Bytes, run: tuple[int, int], sizes: tuple[int, int], grams: Grams, n_grams: int
-) -> int:
-    """Write all character n-grams of a run in the given sizes; a shorter run stays whole."""
-    first, end = run
-    low, high = sizes
-    n_before = n_grams
-    while first < end:
-        last = first
-        for size in range(1, high + 1):
-            if last >= end:
-                break
-            last += _decode(text, last)[1]
-            if size >= low:
-                grams.starts[n_grams] = first
-                grams.ends[n_grams] = last
-                n_grams += 1
-        first += _decode(text, first)[1]
-    if n_grams == n_before:
-        grams.starts[n_grams] = run[0]
-        grams.ends[n_grams] = end
-        n_grams += 1
-    return n_grams
+def _has_long_character(text: Bytes, begin: int, end: int) -> bool:
+    """Return whether a word has a character of three bytes or more."""
+    place = begin
+    while place < end and text[place] < _THREE_BYTES:
+        place += 1
+    return place < end
 
 
 @part
@@ -171,25 +158,24 @@ def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int,
 
 
 @bare_kernel
-def character_grams(
-    words: Tokens, table: Places, sizes: tuple[int, int], mixed: bool, grams: Grams
-) -> int:
-    """Split words into character n-grams; if `mixed`, only their parts without spaces."""
-    n_grams = np.int64(0)
+def split_unspaced(words: Tokens, table: Places, terms: Ranges) -> int:
+    """Split the parts of words whose script has no spaces into pairs; return how many."""
+    n_terms = np.int64(0)
     for document in range(len(words.offsets) - 1):
         for word in range(words.offsets[document], words.offsets[document + 1]):
             begin = np.int64(words.starts[word])
             end = np.int64(words.ends[word])
+            long = _has_long_character(words.text, begin, end)
             while begin < end:
-                stop, cut = end, True
-                if mixed:
-                    stop, cut = _segment_end(words.text, begin, end, table)
-                if cut:
-                    n_grams = _cut_run(words.text, (begin, stop), sizes, grams, n_grams)
+                stop, unspaced = end, False
+                if long:
+                    stop, unspaced = _segment_end(words.text, begin, end, table)
+                if unspaced:
+                    n_terms = _cut_pairs(words.text, begin, stop, terms, n_terms)
                 else:
-                    grams.starts[n_grams] = begin
-                    grams.ends[n_grams] = stop
-                    n_grams += 1
+                    terms.starts[n_terms] = begin
+                    terms.ends[n_terms] = stop
+                    n_terms += 1
                 begin = stop
-        grams.offsets[document + 1] = n_grams
-    return n_grams
+        terms.offsets[document + 1] = n_terms
+    return n_terms

@@ -12,10 +12,10 @@ __all__ = [
     "Bytes",
     "Counted",
     "Found",
-    "Grams",
     "Offsets",
     "Placed",
     "Places",
+    "Ranges",
     "Sorted",
     "Table",
     "Tokens",
@@ -53,8 +53,8 @@ class Tokens(NamedTuple):
     offsets: Offsets
 
 
-class Grams(NamedTuple):
-    """Space for the ranges of n-grams; as in `Tokens`."""
+class Ranges(NamedTuple):
+    """Space for the ranges of tokens; as in `Tokens`."""
 
     starts: Places
     ends: Places

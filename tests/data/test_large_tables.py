@@ -7,10 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout import read_class_predictions, read_number_predictions
-from heldout.data.io import delimited_fast, table
+from heldout.data.io import table
 from heldout.data.io.cells import code_labels, read_labels, read_numbers
 from heldout.data.io.delimited import read_delimited
-from heldout.data.io.delimited_fast import read_regular
 from heldout.errors import FormatError, HeldoutError
 
 PLAIN = [f"u{at},c{at % 3},{at / 7:.4f}" for at in range(40)]
@@ -38,23 +37,17 @@ ODD = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def small_blocks(monkeypatch):
-    monkeypatch.setattr(delimited_fast, "BLOCK", 200)
-
-
 def check_same(content):
     """Read by columns it is what it is read by lines, or nothing."""
-    found = read_regular(content)
+    found = table._of_regular_text(content, "t", "")
     if found is None:
         return False
     strict = read_delimited(content, "t")
     assert found.names == strict.names
-    lines = range(found.first_line, found.first_line + found.rows)
-    assert list(lines) == strict.lines
-    assert found.first_line - 1 == strict.header_line
+    assert [found.places.number(at) for at in range(len(found))] == strict.lines
+    assert found.header == f"t:{strict.header_line}"
     for at in range(len(found.names)):
-        assert list(found.column(at)) == [row[at] for row in strict.rows]
+        assert list(found.cells(at)) == [row[at] for row in strict.rows]
     return True
 
 
@@ -74,33 +67,22 @@ def test_any_text_is_read_alike_or_left_alone(odd, header, above, end, closed):
         lines.insert(1 + at, line)
     text = above + "\n".join(lines) + ("\n" if closed else "")
     content = text.replace("\n", end).encode()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited_fast, "BLOCK", 200)
-        try:
-            read_delimited(content, "t")
-        except HeldoutError:
-            assert read_regular(content) is None
-        else:
-            check_same(content)
+    try:
+        read_delimited(content, "t")
+    except HeldoutError:
+        assert table._of_regular_text(content, "t", "") is None
+    else:
+        check_same(content)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
-@pytest.mark.parametrize("quoted", [False, True])
-def test_plain_texts_are_read_by_columns(end, mark, quoted):
+def test_plain_texts_are_read_by_columns(end, mark):
     rows = [line.split(",") for line in ["unit,truth,x", *PLAIN, "two words,New York, 1 "]]
-    cells = [[f'"{cell}"' if quoted else cell for cell in row] for row in rows]
-    text = end.join(mark.join(row) for row in cells) + end
+    text = end.join(mark.join(row) for row in rows) + end
     assert check_same(text.encode())
     assert check_same(text.rstrip().encode())
-    assert check_same(("# a comment" + end + text).encode())
-
-
-def test_bytes_that_are_no_text_are_left_alone():
-    content = "\n".join(["unit,truth,x", *PLAIN]).encode()
-    assert check_same(content)
-    assert read_regular(content.replace(b"u17", b"u\xff")) is None
-    assert read_regular(content.replace(b"u17", b"u" * delimited_fast.LONGEST)) is None
+    assert table._of_regular_text(text.encode().replace(b"u17", b"u\xff"), "t", "") is None
 
 
 NUMBERS = st.one_of(

@@ -1,24 +1,22 @@
-"""A collection whose index is at hand is not read again; a changed one is still refused."""
+"""An index can be the documents of an experiment; one of other documents is refused."""
 
 from __future__ import annotations
 
 import json
-import os
-import pickle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.data.collection_files import read_collection, read_documents
+from heldout.data.collection_files import read_documents
 from heldout.data.documents import documents_of
 from heldout.data.io import jsonl
-from heldout.data.origin import Origin
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
+from heldout.experiment.results import Results
 from heldout.retrieve.index import Index
-from heldout.retrieve.known import IndexedDocuments, known_to
+from heldout.retrieve.indexed_documents import IndexedDocuments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,17 +43,6 @@ def index(corpus: Path, tmp_path: Path) -> Index:
     return Index.build(read_documents(corpus), path=tmp_path / "x.index")
 
 
-@pytest.fixture
-def unreadable(monkeypatch: pytest.MonkeyPatch, index: Index, corpus: Path) -> None:
-    """Nobody reads documents from now on."""
-    assert index.n_documents == len(TEXTS) == len(read_documents(corpus))
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("the corpus was read")
-
-    monkeypatch.setattr(jsonl.JsonLines, "records", refuse)
-
-
 def run_command(arguments: list[str]) -> int:
     """Return the exit code."""
     try:
@@ -65,13 +52,10 @@ def run_command(arguments: list[str]) -> int:
     return 0
 
 
-def change(corpus: Path, *, same_stamp: bool = False) -> None:
+def change(corpus: Path) -> None:
     """Change one text, but not the size of the file."""
     path = corpus / "corpus.jsonl"
-    before = path.stat()
     path.write_text(path.read_text().replace("pears", "plums"))
-    time = before.st_mtime_ns if same_stamp else before.st_mtime_ns + 1
-    os.utime(path, ns=(time, time))
 
 
 def test_an_index_is_built_in_one_pass_over_the_files(
@@ -93,7 +77,6 @@ def test_an_index_is_built_in_one_pass_over_the_files(
     assert seen == [(len(TEXTS), 0)]
     assert [note.code for note in documents.notes] == ["empty-documents"]
     assert index.documents_digest == documents.digest()
-    assert index.origin == documents.origin()
 
 
 def test_an_id_that_appears_twice_is_named_with_its_places(
@@ -109,41 +92,39 @@ def test_an_id_that_appears_twice_is_named_with_its_places(
     assert not target.exists()
 
 
-@pytest.mark.usefixtures("unreadable")
-def test_ids_hashes_and_digest_come_from_the_index(index: Index, corpus: Path) -> None:
-    found = read_collection(corpus, known=known_to(index)).documents
-    plain = documents_of(TEXTS)
-    assert isinstance(found, IndexedDocuments)
+def test_ids_hashes_and_digest_come_from_the_index(index: Index) -> None:
+    found, plain = IndexedDocuments(index), documents_of(TEXTS)
     assert list(found.ids) == list(TEXTS)
     assert found.ids.find([*TEXTS, "d", "d4", "zz", ""]).tolist() == [0, 1, 2, 3, 4, *[-1] * 4]
     assert found.ids.take(np.array([3, 0])) == plain.ids.take(np.array([3, 0])) == ["é", "d2"]
     assert found.ids.hashes().tolist() == plain.ids.hashes().tolist()
     assert found.digest() == plain.digest()
     assert np.array_equal(found.text_hashes(), plain.text_hashes())
-    assert [note.code for note in found.notes] == ["empty-documents"]
+    with pytest.raises(InputError, match="an index has no texts"):
+        found.text(0)
 
 
-def test_collections_are_equal(index: Index, corpus: Path) -> None:
-    known, plain = read_collection(corpus, known=known_to(index)), read_collection(corpus)
-    assert known.fingerprint() == plain.fingerprint()
-    assert known.notes == plain.notes
-    assert known.documents.text(1) == "green apples"
-    again = pickle.loads(pickle.dumps(known.documents))  # noqa: S301 - our own
-    assert list(again.ids) == list(TEXTS)
-    assert again.text(3) == "pears"
-
-
-@pytest.mark.usefixtures("unreadable")
-def test_search_and_run_do_not_read(
+def test_an_index_named_as_the_documents_gives_the_same_numbers(
     index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = str(index.path)
-    assert run_command(["search", str(corpus), "--index", path, "--quiet"]) == 0
-    assert "d10" in capsys.readouterr().out
-    results = Experiment(
-        collection=str(corpus), systems="bm25", plan={"folds": 2}, by="document", index=path
-    ).run()
-    assert results.estimate("bm25")["value"] > 0
+    parts = {"queries": corpus / "queries.jsonl", "qrels": corpus / "qrels/test.tsv"}
+    more = [one for name, path in parts.items() for one in (f"--{name}", str(path))]
+    plan = ["--system", "bm25(k1=0.5:2:3)", "--by", "document", "--folds", "2", "--seed", "1"]
+    given = {
+        "files": [str(corpus), "--index", index.path],
+        "index": [index.path, *more],
+        "workers": [index.path, *more, "--jobs", "2"],
+    }
+    values = {}
+    for name, own in given.items():
+        target = corpus.with_name(name)
+        assert run_command(["run", *own, *plan, "-o", str(target), "--quiet"]) == 0
+        values[name] = Results.read(target).estimate("bm25")
+        assert run_command(["report", str(target), "-o", str(target / "page.html")]) == 0
+    assert values["files"] == values["index"] == values["workers"]
+    capsys.readouterr()
+    assert run_command(["run", index.path, *more, *plan, "--index", index.path, "-o", "x"]) == 2
+    assert "leave index and analyzer out" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("moved", [False, True])
@@ -159,36 +140,3 @@ def test_a_changed_corpus_is_refused(
     experiment = Experiment(collection=str(corpus), systems="bm25", plan=plan, index=path)
     with pytest.raises(InputError, match="not an index of these documents"):
         experiment.run()
-
-
-def test_verify_index_always_compares(
-    index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = index.path
-    command = ["search", str(corpus), "--index", path]
-    assert run_command([*command, "--verify-index", "--quiet"]) == 0
-    change(corpus, same_stamp=True)
-    assert run_command([*command, "--quiet"]) == 0  # nothing tells that it has changed
-    capsys.readouterr()
-    assert run_command([*command, "--verify-index"]) == 2
-    assert "text or ids differ" in capsys.readouterr().err
-    known = read_collection(corpus, known=known_to(index))
-    with pytest.raises(InputError, match="have changed since they were indexed"):
-        known.documents.text(0)
-
-
-def test_a_moved_or_otherwise_read_corpus_is_read(index: Index, corpus: Path) -> None:
-    known = known_to(index)
-    fields = read_collection(corpus, fields=["text"], known=known)
-    assert not isinstance(fields.documents, IndexedDocuments)
-    elsewhere = corpus.rename(corpus.with_name("elsewhere"))
-    moved = read_collection(elsewhere, known=known)
-    assert not isinstance(moved.documents, IndexedDocuments)
-    assert index.made_of(moved.documents)
-
-
-def test_an_origin_is_read_back_or_ignored(index: Index) -> None:
-    assert index.origin is not None
-    assert Origin.from_json(json.loads(json.dumps(index.origin.as_json()))) == index.origin
-    for wrong in (None, [], {}, {"kind": "x"}, {**index.origin.as_json(), "files": [[1]]}):
-        assert Origin.from_json(wrong) is None
