@@ -73,7 +73,7 @@ def ours(queries: int, how: str) -> dict[str, Any]:
     fused, cold = timed(fuse)
     _, warm = timed(fuse)
     judged = {f"q{query:05}": {f"{17 * query + 3:07}": 1} for query in range(queries)}
-    qrels = heldout.Qrels.from_dict(judged)
+    qrels = heldout.Qrels.of(judged)
     points = [Fusion("wsum", weights=(w, 1 - w, 0.5)) for w in np.linspace(0, 1, 11).tolist()]
     judged_ranks(runs, qrels, points[:1])
     _, sweep = timed(lambda: judged_ranks(runs, qrels, points))

@@ -118,7 +118,7 @@ def part_of(collection: Collection, rows: NDArray[np.int64]) -> Collection:
         query: {one: grade for one, grade in grades.items() if one in known}
         for query, grades in collection.qrels.to_dict().items()
     }
-    qrels = heldout.Qrels.from_dict({query: one for query, one in judged.items() if one})
+    qrels = heldout.Qrels.of({query: one for query, one in judged.items() if one})
     return Collection(documents_of(ids, texts), collection.queries, qrels, name=collection.name)
 
 

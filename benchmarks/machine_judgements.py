@@ -131,7 +131,7 @@ def judge(
 
 
 def values(judgements: Grades, runs: dict[str, heldout.Run]) -> Values:
-    evaluation = heldout.evaluate(Qrels.from_dict(judgements), runs, list(MEASURES))
+    evaluation = heldout.evaluate(Qrels.of(judgements), runs, list(MEASURES))
     return {measure: evaluation.scores(measure).values for measure in MEASURES}
 
 
@@ -396,8 +396,8 @@ def write_example(data: Path, judgements: Path, folder: Path) -> None:
     given = judge(human, pool, profiles(judgements, levels)[MODEL], np.random.default_rng(1))
     folder.mkdir(parents=True, exist_ok=True)
     people = {query: human[query] for query in draw_sample(human, 50, seed=1)}
-    Qrels.from_dict(people).write(folder / "human.qrels")
-    Qrels.from_dict(given).write(folder / "llm.qrels")
+    Qrels.of(people).write(folder / "human.qrels")
+    Qrels.of(given).write(folder / "llm.qrels")
     for name, run in runs.items():
         replace(run, name=name).write(folder / f"{name}.run")
 

@@ -51,9 +51,9 @@ def test_numbers_stay_numbers(number):
 def write_runs(folder, names):
     run = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"b": 2.0}, "q3": {"c": 1.0, "a": 0.5}}
     for number, name in enumerate(names):
-        Run.from_dict(
-            {q: {d: s + number for d, s in docs.items()} for q, docs in run.items()}
-        ).write(folder / f"{name}.json")
+        Run.of({q: {d: s + number for d, s in docs.items()} for q, docs in run.items()}).write(
+            folder / f"{name}.json"
+        )
     (folder / "qrels.json").write_text('{"q1": {"a": 1, "b": 0}, "q2": {"b": 1}, "q3": {"a": 1}}')
 
 
@@ -96,7 +96,7 @@ def test_charts_data_hold_no_formula(tmp_path, capsys):
 def test_files_of_data_keep_their_ids(tmp_path):
     """What is read back is what was written: an id is no text for people."""
     ranked = {name.strip(): {name.strip(): 1.0} for name in FORMULAS}
-    Run.from_dict(ranked).write(tmp_path / "x.csv")
+    Run.of(ranked).write(tmp_path / "x.csv")
     assert read_run(tmp_path / "x.csv").to_dict() == ranked
     frame = pl.read_csv(tmp_path / "x.csv", infer_schema=False)
     assert set(frame["doc_id"]) == set(ranked)

@@ -102,13 +102,13 @@ def folder(tmp_path_factory):
     export_collection(collection, place / "data")
     heldout.Index.build(collection).save(place / "data.index")
     for file in ("qrels.txt", "machine.txt"):
-        heldout.Qrels.from_dict(judged).write(place / file)
+        heldout.Qrels.of(judged).write(place / file)
     for at, name in enumerate(("one", "two")):
         scores = {
             query: {doc: (number + at) % 7 + 1 / (number + 1) for number, doc in enumerate(docs)}
             for query, docs in ((query, [*documents][at : at + 20]) for query in queries)
         }
-        heldout.Run.from_dict(scores, name).write(place / f"{name}.run")
+        heldout.Run.of(scores, name).write(place / f"{name}.run")
     rows = [f"u{n},{'ab'[n % 2]},{'aab'[n % 3]}\n" for n in range(20)]
     (place / "classes.csv").write_text("unit,truth,prediction\n" + "".join(rows))
     rows = [f"u{n},{n},{n + n % 3}.5\n" for n in range(20)]

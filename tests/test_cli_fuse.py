@@ -14,8 +14,8 @@ SECOND = {"q1": {"b": 0.9, "d": 0.7, "a": 0.5}}
 @pytest.fixture(autouse=True)
 def _files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    heldout.Run.from_dict(FIRST).write("first.run")
-    heldout.Run.from_dict(SECOND).write("second.run")
+    heldout.Run.of(FIRST).write("first.run")
+    heldout.Run.of(SECOND).write("second.run")
 
 
 def test_what_is_written_is_what_the_library_makes(capsys):

@@ -28,10 +28,10 @@ def files(tmp_path_factory):
         machine[query] = dict(zip(docs, given.astype(int).tolist(), strict=True))
         human[query] = dict(zip(docs, grades.astype(int).tolist(), strict=True))
     few = generator.permutation(list(human))[:PEOPLE].tolist()
-    heldout.Qrels.from_dict({query: human[query] for query in few}).write(folder / "human.qrels")
-    heldout.Qrels.from_dict(machine).write(folder / "llm.qrels")
+    heldout.Qrels.of({query: human[query] for query in few}).write(folder / "human.qrels")
+    heldout.Qrels.of(machine).write(folder / "llm.qrels")
     for name, run in runs.items():
-        heldout.Run.from_dict(run, name).write(folder / f"{name}.run")
+        heldout.Run.of(run, name).write(folder / f"{name}.run")
     return folder
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.data.prediction_task import detect_task
+from heldout.data.prediction_files import detect_task
 
 
 def run(capsys, *arguments, code=None):

@@ -8,7 +8,8 @@ import pytest
 
 import heldout
 from heldout.cli import main
-from heldout.data.run import Qrels, Run
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
 from heldout.experiment.results import Results
 from heldout.resample.plans import KFold
 from heldout.tune.tuned_folds import cross_validate
@@ -23,11 +24,11 @@ def example(tmp_path, monkeypatch):
         query: {f"d{at}": int(generator.random() < 0.3) for at in range(15)} | {"d0": 1}
         for query in queries
     }
-    Qrels.from_dict(qrels).write("qrels.txt")
+    Qrels.of(qrels).write("qrels.txt")
     Path("runs").mkdir()
 
     def write(path, weight):
-        Run.from_dict(
+        Run.of(
             {
                 query: {doc: weight * grade + generator.random() for doc, grade in docs.items()}
                 for query, docs in qrels.items()
@@ -249,7 +250,7 @@ def test_the_lists_of_all_files_of_a_system_are_kept():
     for split in plan.splits(heldout.read_qrels("qrels.txt").queries, "query"):
         held = [query for query, out in zip(queries, split.test, strict=True) if out]
         names = [f"r{split.key.repeat}-{at}" for at in range(12)]
-        Run.from_dict({query: dict.fromkeys(names, 1.0) for query in held}).write(
+        Run.of({query: dict.fromkeys(names, 1.0) for query in held}).write(
             f"runs/{str(split.key).replace('/', '-')}.run"
         )
     results = heldout.Experiment(

@@ -108,7 +108,7 @@ def test_swapped_judgements_and_run_are_named(capsys, command):
 
 @pytest.mark.parametrize("name", ["r.json", "r.csv", "r.tsv", "r.parquet", "r.run.gz"])
 def test_a_run_of_any_format_is_known_in_the_place_of_judgements(capsys, files, name):
-    Run.read("a.run").write(files / name)
+    Run.of("a.run").write(files / name)
     if name.endswith(".gz"):
         assert gzip.decompress((files / name).read_bytes())
     assert f"{name} looks like a run" in refused(capsys, "eval", name, "q.txt")
@@ -122,7 +122,7 @@ def test_judgements_in_the_place_of_a_run_are_named(capsys):
 def test_a_bad_grade_among_good_ones_is_no_run(files):
     (files / "bad.json").write_text('{"q1": {"a": 1, "b": 2, "c": 0.5}}')
     with pytest.raises(InputError, match=r"document 'c': grade 0\.5 is not an integer"):
-        Qrels.read("bad.json")
+        Qrels.of("bad.json")
 
 
 @pytest.mark.parametrize("command", ["eval", "compare", "power"])

@@ -77,7 +77,7 @@ def test_frames_come_back_with_the_names_that_they_had(names):
     query, doc = names
     ranked = pd.DataFrame({query: ["1", "2"], doc: ["x", "y"], "score": [0.5, 2.0]})
     judged = pd.DataFrame({query: ["1", "2"], doc: ["x", "z"], "label": [1, 1]})
-    run, qrels = heldout.Run.from_frame(ranked), heldout.Qrels.from_frame(judged)
+    run, qrels = heldout.Run.of(ranked), heldout.Qrels.of(judged)
     back = run.to_frame("pandas")
     assert isinstance(back, pd.DataFrame)
     assert back.to_dict("list") == {
@@ -210,7 +210,7 @@ def test_a_comparison_prints_a_few_lines():
 def test_objects_do_not_import_the_report_before_they_are_shown():
     code = (
         "import sys, heldout\n"
-        "run = heldout.Run.from_dict({'q': {'d': 1.0}}, 'r')\n"
+        "run = heldout.Run.of({'q': {'d': 1.0}}, 'r')\n"
         "repr(run), repr(heldout.KFold(2).splits(4, 'instance'))\n"
         "assert not [name for name in sys.modules if name.startswith('heldout.report')]\n"
     )

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from heldout.data.export import export_collection
     from heldout.data.prediction_files import read_class_predictions, read_number_predictions
     from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.data.run import Qrels, Run
-    from heldout.data.run_files import read_qrels, read_run
+    from heldout.data.qrels import Qrels, read_qrels
+    from heldout.data.run import Run, read_run
     from heldout.data.scores import Scores, read_scores
     from heldout.data.segments import Segments, read_hypotheses, read_references
     from heldout.data.view import View
@@ -54,15 +54,15 @@ __version__ = "0.2.0"
 _HOMES = {
     # data
     "Run": "heldout.data.run",
-    "Qrels": "heldout.data.run",
+    "Qrels": "heldout.data.qrels",
     "Scores": "heldout.data.scores",
     "Collection": "heldout.data.collection",
     "View": "heldout.data.view",
     "ClassPredictions": "heldout.data.predictions",
     "NumberPredictions": "heldout.data.predictions",
     "Segments": "heldout.data.segments",
-    "read_run": "heldout.data.run_files",
-    "read_qrels": "heldout.data.run_files",
+    "read_run": "heldout.data.run",
+    "read_qrels": "heldout.data.qrels",
     "read_scores": "heldout.data.scores",
     "read_collection": "heldout.data.collection_files",
     "export_collection": "heldout.data.export",

@@ -199,7 +199,7 @@ def test_description_sums_up():
 
 
 def test_qrels_object_is_taken_as_it_is():
-    qrels = Qrels.from_dict(QRELS)
+    qrels = Qrels.of(QRELS)
     assert Collection(DOCS, QUERIES, qrels).qrels is qrels
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from heldout import InputError, read_collection
 from heldout.data.documents import documents_of
-from heldout.data.io.blocks import Reading, blocks
+from heldout.data.files import Reading, blocks
 from heldout.data.io.lines import LineDocuments
 from heldout.errors import FormatError
 

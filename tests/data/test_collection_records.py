@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from heldout import InputError, read_collection
-from heldout.data.io import blocks as blocks_module
-from heldout.data.io.blocks import Reading
+from heldout.data import files as blocks_module
+from heldout.data.files import Reading
 from heldout.data.io.document_tables import TextTable
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.query_files import read_queries

@@ -88,7 +88,7 @@ PACKERS = {
 
 
 def parquet(folder):
-    Run.from_dict({"q": {f"d{n}": float(n) for n in range(200)}}).write(folder / "x.parquet")
+    Run.of({"q": {f"d{n}": float(n) for n in range(200)}}).write(folder / "x.parquet")
     return (folder / "x.parquet").read_bytes()
 
 

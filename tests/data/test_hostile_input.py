@@ -26,15 +26,19 @@ def test_the_twins_share_a_key():
 def test_a_duplicate_is_found_though_another_document_has_its_key():
     a, b = TWINS
     with pytest.raises(InputError, match="appears twice"):
-        Run.from_columns(["q"] * 3, [a, b, a], [3, 2, 1])
+        Run.of({"query": ["q"] * 3, "doc": [a, b, a], "score": [3, 2, 1]})
     with pytest.raises(InputError, match="with grades 1 and 2"):
-        Qrels.from_columns(["q"] * 3, [a, b, a], [1, 0, 2])
-    assert Qrels.from_columns(["q"] * 3, [a, b, a], [1, 0, 1]).to_dict() == {"q": {a: 1, b: 0}}
+        Qrels.of({"query": ["q"] * 3, "doc": [a, b, a], "grade": [1, 0, 2]})
+    assert Qrels.of({"query": ["q"] * 3, "doc": [a, b, a], "grade": [1, 0, 1]}).to_dict() == {
+        "q": {a: 1, b: 0}
+    }
 
 
 def test_documents_with_one_key_are_told_apart():
     a, b = TWINS
-    assert Run.from_columns(["q"] * 2, [a, b], [2, 1]).to_dict() == {"q": {a: 2.0, b: 1.0}}
+    assert Run.of({"query": ["q"] * 2, "doc": [a, b], "score": [2, 1]}).to_dict() == {
+        "q": {a: 2.0, b: 1.0}
+    }
 
 
 def test_all_frames_of_a_zstd_file_are_read(tmp_path):
@@ -49,25 +53,25 @@ def test_all_frames_of_a_zstd_file_are_read(tmp_path):
 def test_ids_that_a_trec_file_cannot_hold_are_not_written(tmp_path, ranked, ending):
     maker = Run if ending == "run" else Qrels
     with pytest.raises(InputError, match=r"is not allowed in a TREC file.*\.json"):
-        maker.from_dict(ranked).write(tmp_path / f"x.{ending}")
+        maker.of(ranked).write(tmp_path / f"x.{ending}")
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(("name", "tag"), [("my run", "my_run"), ("", "run")])
 def test_a_name_with_blanks_becomes_one_tag(tmp_path, name, tag):
-    Run.from_dict({"q": {"a": 1.0}}, name).write(tmp_path / "x.run")
+    Run.of({"q": {"a": 1.0}}, name).write(tmp_path / "x.run")
     assert read_run(tmp_path / "x.run").name == tag
 
 
 @pytest.mark.parametrize("query", ["#q", "{q"])
 def test_strange_query_ids_survive_a_csv_file(tmp_path, query):
     ranked = {query: {"a": 1.0}, "r": {"b": 1.0}}
-    Run.from_dict(ranked).write(tmp_path / "x.csv")
+    Run.of(ranked).write(tmp_path / "x.csv")
     assert read_run(tmp_path / "x.csv").to_dict() == ranked
 
 
 def test_a_trec_run_whose_first_query_looks_like_json_is_read(tmp_path):
-    Run.from_dict({"{q": {"a": 1.0}}).write(tmp_path / "x.run")
+    Run.of({"{q": {"a": 1.0}}).write(tmp_path / "x.run")
     assert read_run(tmp_path / "x.run").queries == ("{q",)
 
 
@@ -75,7 +79,7 @@ def test_a_trec_run_whose_first_query_looks_like_json_is_read(tmp_path):
 @pytest.mark.parametrize("kind", [".run", ".csv", ".json"])
 def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
     path = tmp_path / f"x{kind}{ending}"
-    run = Run.from_dict({"q": {"a": 2.0, "b": 1.0}})
+    run = Run.of({"q": {"a": 2.0, "b": 1.0}})
     run.write(path)
     assert not path.read_bytes().startswith((b"q", b"{"))
     assert read_run(path).to_dict() == run.to_dict()
@@ -132,14 +136,14 @@ def test_line_numbers_count_the_comments_above_a_header(tmp_path):
 )
 def test_a_missing_id_in_a_frame_is_refused(frame):
     with pytest.raises(InputError, match="id in row 1 is missing or empty"):
-        Run.from_frame(frame)
+        Run.of(frame)
 
 
 def test_grades_and_scores_that_do_not_fit_are_refused():
     with pytest.raises(InputError, match="too large"):
-        Qrels.from_dict({"q": {"a": 10**300}})
+        Qrels.of({"q": {"a": 10**300}})
     with pytest.raises(InputError, match="too large for a 32-bit float"):
-        Run.from_dict({"q": {"a": 1e300}}, single_precision=True)
+        Run.of({"q": {"a": 1e300}}, single_precision=True)
 
 
 def test_an_indented_comment_is_not_the_tag(tmp_path):

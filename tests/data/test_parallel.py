@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from heldout import evaluate, read_qrels, read_run
-from heldout.data.io import source as source_module
+from heldout.data import files as source_module
 from heldout.data.parallel import run_threads, stream_threads, threads
 from heldout.errors import FormatError
 

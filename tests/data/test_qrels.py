@@ -46,8 +46,8 @@ def test_the_same_judgements_in_any_form(tmp_path, text):
 @pytest.mark.parametrize("ending", [".txt", ".csv", ".tsv", ".json", ".parquet"])
 def test_what_is_written_is_read_back(tmp_path, ending):
     path = tmp_path / f"qrels{ending}"
-    Qrels.from_dict(JUDGED).write(path)
-    assert Qrels.read(path).to_dict() == JUDGED
+    Qrels.of(JUDGED).write(path)
+    assert Qrels.of(path).to_dict() == JUDGED
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -56,18 +56,18 @@ def test_what_is_written_is_read_back(tmp_path, ending):
 )  # PyTerrier, ir_measures
 def test_frames_are_taken_with_the_column_names_of_the_field(frame, names):
     columns = (["q2", "q1", "q1"], ["c", "b", "a"], [-1, 2, 0])
-    qrels = Qrels.from_frame(frame(dict(zip(names, columns, strict=True))))
+    qrels = Qrels.of(frame(dict(zip(names, columns, strict=True))))
     assert qrels.to_dict() == JUDGED
     assert qrels.to_frame().rows() == [("q1", "b", 2), ("q1", "a", 0), ("q2", "c", -1)]
 
 
 def test_queries_stand_in_bytewise_order():
-    qrels = Qrels.from_dict({name: {"a": 1} for name in ["q9", "q10", "Q1", "é", "z"]})
+    qrels = Qrels.of({name: {"a": 1} for name in ["q9", "q10", "Q1", "é", "z"]})
     assert qrels.queries == ("Q1", "q10", "q9", "z", "é")
 
 
 def test_negative_grades_are_kept():
-    qrels = Qrels.from_dict({"q": {"a": -2, "b": -1, "c": 0}})
+    qrels = Qrels.of({"q": {"a": -2, "b": -1, "c": 0}})
     assert qrels.grades.tolist() == [-2, -1, 0]
 
 
@@ -89,7 +89,7 @@ def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])
 def test_a_grade_that_is_not_whole_is_refused_by_row(grade):
     with pytest.raises(InputError, match=r"document b \(row 2\).*not an integer"):
-        Qrels.from_columns(["q", "q"], ["a", "b"], [1, grade])
+        Qrels.of({"q": {"a": 1, "b": grade}})
 
 
 @pytest.mark.parametrize("doc", ["a", LONG])
@@ -103,7 +103,7 @@ def test_an_equal_judgement_again_counts_once(tmp_path, doc):
 
 
 def test_judgements_that_all_differ_are_not_called_repeated():
-    assert Qrels.from_dict(JUDGED).repeated == 0
+    assert Qrels.of(JUDGED).repeated == 0
 
 
 @pytest.mark.parametrize("doc", ["a", LONG])
@@ -139,7 +139,7 @@ def test_grades_that_clash_between_joined_files_are_refused(tmp_path):
 
 
 def test_select_keeps_the_judgements_of_some_queries():
-    qrels = Qrels.from_dict({"q3": {"a": 1}, "q1": {"b": 2, "c": 0}, "q2": {"d": 1}})
+    qrels = Qrels.of({"q3": {"a": 1}, "q1": {"b": 2, "c": 0}, "q2": {"d": 1}})
     assert qrels.select(["q3", "q1", "unknown", "q3"]).to_dict() == {
         "q1": {"b": 2, "c": 0},
         "q3": {"a": 1},
@@ -150,7 +150,7 @@ def test_select_of_nothing_that_is_judged_is_refused_with_some_queries():
     with pytest.raises(
         InputError, match="none of the given queries has judgements; judged queries are q1, q2"
     ):
-        Qrels.from_dict(JUDGED).select(["q7"])
+        Qrels.of(JUDGED).select(["q7"])
 
 
 @pytest.mark.parametrize("text", ["q 0 a\nq b 1\n", "q 0 a 1\nq b 1\n"])
@@ -164,16 +164,16 @@ def test_the_first_line_tells_how_many_columns_there_are(tmp_path, text):
 @pytest.mark.parametrize("judged", [{}, {"q": {}}])
 def test_qrels_without_rows_are_refused(judged):
     with pytest.raises(InputError, match="no rows"):
-        Qrels.from_dict(judged)
+        Qrels.of(judged)
 
 
 def test_columns_of_different_lengths_are_refused():
     with pytest.raises(InputError, match="columns of different lengths"):
-        Qrels.from_columns(["q"], ["a", "b"], [1, 0])
+        Qrels.of({"query": ["q"], "doc": ["a", "b"], "grade": [1, 0]})
 
 
 def test_qrels_cannot_be_changed():
-    qrels = Qrels.from_dict(JUDGED)
+    qrels = Qrels.of(JUDGED)
     for array in (qrels.grades, qrels.offsets, qrels.keys, qrels.rows_by_key):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0
@@ -187,7 +187,7 @@ TWINS = (":wmYyfdm", "eKwxn;z?")
 
 def test_documents_that_share_a_key_are_kept_apart():
     one, two = TWINS
-    qrels = Qrels.from_dict({"q": {one: 1, two: 0, "other": 2}})
+    qrels = Qrels.of({"q": {one: 1, two: 0, "other": 2}})
     assert len(set(qrels.keys.tolist())) == 2
     assert qrels.to_dict() == {"q": {one: 1, two: 0, "other": 2}}
     for top, value in ((one, 1.0), (two, 0.0)):
@@ -204,7 +204,7 @@ def test_repeated_judgements_are_merged_wherever_they_stand(rows):
     # The grade follows from query and document, so that a repeated pair never clashes.
     grades = [len(query) + ord(doc) for query, doc in rows]
     queries, docs = zip(*rows, strict=True)
-    qrels = Qrels.from_columns(queries, docs, grades)
+    qrels = Qrels.of({"query": queries, "doc": docs, "grade": grades})
     expected: dict[str, dict[str, int]] = {}
     for (query, doc), grade in zip(rows, grades, strict=True):
         expected.setdefault(query, {})[doc] = grade

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heldout import InputError, Run, read_run
 from heldout.data.atomic import write_atomically
-from heldout.data.duplicates import BLOCK
+from heldout.data.rows import BLOCK
 from heldout.errors import DuplicateError
 
 QUERIES = ["q10", "q9", "q1"]
@@ -43,7 +43,7 @@ def plain_order(rows, ties="docid-desc"):
 
 def made(rows, **options):
     queries, docs, scores = zip(*rows, strict=True)
-    return Run.from_columns(queries, docs, scores, **options)
+    return Run.of({"query": queries, "doc": docs, "score": scores}, **options)
 
 
 def ranked_lists(run):
@@ -110,7 +110,7 @@ def test_a_run_cannot_be_changed(doc):
 
 def test_columns_that_were_given_are_not_changed():
     scores = np.array([1.0, 2.0, 3.0])
-    run = Run.from_columns(["q"] * 3, ["a", "b", "c"], scores)
+    run = Run.of({"query": ["q"] * 3, "doc": ["a", "b", "c"], "score": scores})
     assert run.scores.tolist() == [3.0, 2.0, 1.0]
     assert scores.tolist() == [1.0, 2.0, 3.0]
     scores[0] = 7.0
@@ -127,7 +127,7 @@ def test_a_document_twice_is_refused_by_query_and_document(apart, doc):
     with pytest.raises(
         DuplicateError, match=f"document {doc} appears twice for query q7"
     ) as caught:
-        Run.from_columns(queries, all_docs, scores)
+        Run.of({"query": queries, "doc": all_docs, "score": scores})
     assert (caught.value.query, caught.value.doc) == ("q7", doc)
 
 
@@ -139,26 +139,27 @@ def test_a_document_twice_is_found_when_its_query_comes_twice():
 
 def test_one_document_in_many_queries_is_no_duplicate():
     count = 3 * BLOCK
-    run = Run.from_columns([f"q{row // 2}" for row in range(count)], ["a", "b"] * (count // 2),
-                           np.ones(count))  # fmt: skip
+    queries = [f"q{row // 2}" for row in range(count)]
+    docs = ["a", "b"] * (count // 2)
+    run = Run.of({"query": queries, "doc": docs, "score": [1.0] * count})
     assert len(run.queries) == count // 2
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf"), float("-inf"), None])
 def test_a_score_that_is_not_finite_is_refused_by_row(score):
     with pytest.raises(InputError, match=r"document b \(row 2\).*not a finite number"):
-        Run.from_columns(["q", "q"], ["a", "b"], [1.0, score])
+        Run.of({"q": {"a": 1.0, "b": score}})
 
 
 def test_a_score_that_is_no_number_is_refused():
     with pytest.raises(InputError, match="a score is not a number"):
-        Run.from_columns(["q"], ["a"], ["high"])  # type: ignore[list-item]
+        Run.of({"q": {"a": "high"}})
 
 
 @pytest.mark.parametrize("ranked", [{}, {"q1": {}}])
 def test_a_run_without_rows_is_refused(ranked):
     with pytest.raises(InputError, match="run mine has no rows"):
-        Run.from_dict(ranked, "mine")
+        Run.of(ranked, "mine")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_a_run_without_rows_is_refused(ranked):
 )
 def test_columns_of_different_lengths_are_refused(columns):
     with pytest.raises(InputError, match="columns of different lengths"):
-        Run.from_columns(*columns)
+        Run.of(dict(zip(("query", "doc", "score"), columns, strict=True)))
 
 
 RANKED = {"q2": {"b": 2.5, "a": 1.0}, "q1": {"c": -1.0}}
@@ -183,27 +184,27 @@ def test_frames_are_taken_with_the_column_names_of_the_field(frame, names):
     columns = (["q2", "q1", "q2"], ["a", "c", "b"], [1.0, -1.0, 2.5])
     # PyTerrier puts the text of the query into a column called "query": not its id.
     table = {"query": ["what", "why", "what"], **dict(zip(names, columns, strict=True))}
-    run = Run.from_frame(frame(table), "mine")
+    run = Run.of(frame(table), "mine")
     assert run.to_dict() == RANKED
     assert run.name == "mine"
 
 
 def test_number_ids_in_a_frame_become_text():
     frame = pd.DataFrame({"qid": [301, 301], "docno": [7, 8], "score": [1, 2]})
-    assert Run.from_frame(frame).to_dict() == {"301": {"8": 2.0, "7": 1.0}}
+    assert Run.of(frame).to_dict() == {"301": {"8": 2.0, "7": 1.0}}
 
 
 def test_a_frame_without_a_column_is_refused_with_those_it_has():
     frame = pl.DataFrame({"qid": ["q"], "text": ["a"], "score": [1.0]})
     with pytest.raises(InputError, match="no column for the doc; found qid, text, score"):
-        Run.from_frame(frame)
+        Run.of(frame)
 
 
 def test_a_frame_comes_back_with_ranks():
-    frame = Run.from_dict(RANKED).to_frame()
+    frame = Run.of(RANKED).to_frame()
     assert frame.columns == ["query_id", "doc_id", "rank", "score"]
     assert frame.rows() == [("q2", "b", 1, 2.5), ("q2", "a", 2, 1.0), ("q1", "c", 1, -1.0)]
-    assert Run.from_frame(frame).to_dict() == RANKED
+    assert Run.of(frame).to_dict() == RANKED
 
 
 ENDINGS = [".run", ".csv", ".tsv", ".json", ".parquet"]
@@ -216,7 +217,7 @@ ID = st.text(st.characters(codec="utf-8", categories=["L", "N", "S", "P"]), min_
                               st.dictionaries(ID, FINITE, min_size=1, max_size=5),
                               min_size=1, max_size=4))  # fmt: skip
 def test_what_is_written_is_read_back_to_the_last_bit(tmp_path_factory, ending, ranked):
-    run = Run.from_dict(ranked, "mine")
+    run = Run.of(ranked, "mine")
     path = tmp_path_factory.mktemp("written") / f"mine{ending}"
     run.write(path)
     back = read_run(path)
@@ -229,8 +230,8 @@ def test_what_is_written_is_read_back_to_the_last_bit(tmp_path_factory, ending, 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_writing_leaves_nothing_but_the_file(tmp_path, ending):
     path = tmp_path / f"mine{ending}"
-    Run.from_dict(RANKED).write(path)
-    Run.from_dict(RANKED).write(path)
+    Run.of(RANKED).write(path)
+    Run.of(RANKED).write(path)
     assert list(tmp_path.iterdir()) == [path]
 
 
@@ -250,22 +251,22 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path):
 
 
 def test_a_written_run_is_a_trec_run(tmp_path):
-    Run.from_dict(RANKED, "mine").write(tmp_path / "mine.run")
+    Run.of(RANKED, "mine").write(tmp_path / "mine.run")
     assert (tmp_path / "mine.run").read_bytes() == (
         b"q2 Q0 b 1 2.5 mine\nq2 Q0 a 2 1.0 mine\nq1 Q0 c 1 -1.0 mine\n"
     )
 
 
 def test_reading_gives_a_name_by_option_by_tag_or_by_file(tmp_path):
-    Run.from_dict(RANKED, "tag").write(tmp_path / "file.run")
-    Run.from_dict(RANKED, "tag").write(tmp_path / "file.csv")
-    assert Run.read(tmp_path / "file.run").name == "tag"
-    assert Run.read(tmp_path / "file.csv").name == "file"
-    assert Run.read(tmp_path / "file.run", name="mine").name == "mine"
-    assert Run.read(tmp_path / "file.csv", name="mine").name == "mine"
+    Run.of(RANKED, "tag").write(tmp_path / "file.run")
+    Run.of(RANKED, "tag").write(tmp_path / "file.csv")
+    assert Run.of(tmp_path / "file.run").name == "tag"
+    assert Run.of(tmp_path / "file.csv").name == "file"
+    assert Run.of(tmp_path / "file.run", name="mine").name == "mine"
+    assert Run.of(tmp_path / "file.csv", name="mine").name == "mine"
 
 
 def test_a_run_says_what_it_holds():
-    run = Run.from_dict(RANKED, "mine")
+    run = Run.of(RANKED, "mine")
     assert repr(run) == "Run('mine', 2 queries, 3 rows)"
     assert len(run) == 3

@@ -80,8 +80,8 @@ TYPED = ["json lines", "parquet", "pandas", "polars", "dict"]
 
 def _run(given):
     if isinstance(given, dict):
-        return Run.from_dict(given)
-    return Run.from_frame(given) if hasattr(given, "columns") else read_run(given)
+        return Run.of(given)
+    return Run.of(given) if hasattr(given, "columns") else read_run(given)
 
 
 @pytest.mark.parametrize("spelling", ["plain", "blanks"])
@@ -115,7 +115,7 @@ def test_ids_that_only_look_like_floats_stay():
 def test_judgements_are_read_in_the_same_way(tmp_path):
     table = _written(tmp_path / "q.tsv", "query-id\tcorpus-id\tscore\n10 \t 8\t1\n20\t7 \t1\n")
     frame = pd.DataFrame({"qid": [10.0, 20.0], "docno": [" 8", "7"], "label": [1, 1]})
-    assert read_qrels(table).to_dict() == Qrels.from_frame(frame).to_dict() == QRELS
+    assert read_qrels(table).to_dict() == Qrels.of(frame).to_dict() == QRELS
 
 
 def test_units_of_scores_and_predictions_are_written_alike(tmp_path):
@@ -153,8 +153,8 @@ def test_an_empty_id_is_refused(given, message):
 
 def _qrels(given):
     if isinstance(given, dict):
-        return Qrels.from_dict(given)
-    return Qrels.from_frame(given)  # a column of scores is also one of grades
+        return Qrels.of(given)
+    return Qrels.of(given)  # a column of scores is also one of grades
 
 
 def test_an_empty_id_in_a_file_is_refused(tmp_path):

@@ -13,8 +13,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.data.io import source as source_module
-from heldout.data.io.source import Source, open_source
+from heldout.data import files as source_module
+from heldout.data.files import Source, open_source
 from heldout.data.words import PADDING
 from heldout.errors import InputError
 

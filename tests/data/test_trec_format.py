@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import InputError, read_qrels, read_run
-from heldout.data.io import source as source_module
-from heldout.data.io.source import Source
+from heldout.data import files as source_module
+from heldout.data.files import Source
 from heldout.data.io.trec import read_qrels_rows, read_run_rows, run_tag
 from heldout.errors import FormatError
 

@@ -85,7 +85,7 @@ class TestByQuery:
         runs = {f"power={power}": overlap(None, view, power) for power in (0.0, 0.5, 1.0)}
         from heldout.data.run import Run
 
-        group = System.of({name: Run.from_dict(run, name) for name, run in runs.items()}, "runs")
+        group = System.of({name: Run.of(run, name) for name, run in runs.items()}, "runs")
         results = Experiment(
             collection=collection,
             systems=[tuned_overlap(), group],

@@ -305,7 +305,7 @@ class TestPyTerrier:
 def test_a_run_may_lack_queries_and_have_strange_documents(collection):
     first = collection.queries.ids[0]
     best = next(iter(collection.qrels.to_dict()[first]))
-    run = Run.from_dict({first: {"nowhere": 9.0, best: 1.0}, "unknown": {"d000": 1.0}})
+    run = Run.of({first: {"nowhere": 9.0, best: 1.0}, "unknown": {"d000": 1.0}})
     results = Experiment(
         collection=collection, systems={"r": run}, plan=KFold(2), measures=["RR"]
     ).run()

@@ -238,7 +238,7 @@ def test_what_a_killed_run_has_left_aside_does_not_stand_in_the_way(tmp_path, wh
 def test_neither_does_it_where_one_file_is_written(tmp_path):
     left = tmp_path / f".x.run.{os.getpid()}.tmp"
     left.write_bytes(b"half of it")
-    heldout.Run.from_dict({"q": {"d": 1.0}}).write(tmp_path / "x.run")
+    heldout.Run.of({"q": {"d": 1.0}}).write(tmp_path / "x.run")
     assert heldout.read_run(tmp_path / "x.run").to_dict() == {"q": {"d": 1.0}}
     folder = tmp_path / f".out.{os.getpid()}.tmp"
     folder.mkdir()

@@ -76,7 +76,7 @@ def _noisy(collection, seed):
         for query in collection.queries.ids
         for ids in [list(collection.documents.ids)]
     }
-    return Run.from_dict(scores, f"run {seed}")
+    return Run.of(scores, f"run {seed}")
 
 
 def _only(lists, documents):

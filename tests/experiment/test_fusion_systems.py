@@ -8,7 +8,8 @@ from experiment_data import overlap, small_collection, table_bytes
 
 import heldout
 from heldout.cli import main
-from heldout.data.run import Qrels, Run
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
 from heldout.errors import HeldoutError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems import FusionSystem
@@ -37,7 +38,7 @@ def runs(collection):
         query: {f"d{doc:03}": float(random.random()) for doc in random.permutation(60)[:15]}
         for query in collection.queries.ids
     }
-    return {"first": first, "second": second, "noise": heldout.Run.from_dict(noise, "noise")}
+    return {"first": first, "second": second, "noise": heldout.Run.of(noise, "noise")}
 
 
 @pytest.fixture
@@ -288,12 +289,12 @@ def test_systems_that_learn_cannot_be_parts(collection):
 def test_files_of_parts_are_read_once_per_setting_of_the_parts_before(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     qrels = {f"q{at}": {"a": 1, "b": 0} for at in range(4)}
-    Qrels.from_dict(qrels).write("qrels.txt")
+    Qrels.of(qrels).write("qrels.txt")
     for part in "xy":
         for at in range(3):
             run = {query: {"a": at + 1.0, "b": 2.5} for query in qrels}
-            Run.from_dict(run).write(f"{part}-k={at}.run")
-    true_read, read = Run.read, []
+            Run.of(run).write(f"{part}-k={at}.run")
+    true_read, read = Run.of, []
 
     def counted(path, *arguments, **named):
         read.append(path)

@@ -74,7 +74,7 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index
             query: {doc: grade for doc, grade in rows.items() if doc in names}
             for query, rows in collection.qrels.to_dict().items()
         }
-        qrels = heldout.Qrels.from_dict({query: rows for query, rows in kept.items() if rows})
+        qrels = heldout.Qrels.of({query: rows for query, rows in kept.items() if rows})
         wanted = expected(qrels, run, collection.queries.ids, 1000)
         assert np.allclose(found, wanted, atol=1e-12, equal_nan=True)
 

@@ -83,7 +83,7 @@ def test_pipelines_of_operators_rank_as_they_do_alone():
     results = _run(System.of(pipeline, "pipe"))
     topics = pd.DataFrame({"qid": COLLECTION.queries.ids, "query": COLLECTION.queries.texts})
     frame = pipeline.transform(topics)
-    expected = heldout.evaluate(COLLECTION.qrels, heldout.Run.from_frame(frame), "nDCG@10").value()
+    expected = heldout.evaluate(COLLECTION.qrels, heldout.Run.of(frame), "nDCG@10").value()
     assert results.value("pipe") == pytest.approx(expected)
 
 

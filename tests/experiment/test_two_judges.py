@@ -48,7 +48,7 @@ def run(data, **more):
 
 def test_runs_that_are_not_tuned_have_the_estimates_of_compare(data):
     collection, machine, runs = data
-    systems = {name: heldout.Run.from_dict(one, name) for name, one in runs.items()}
+    systems = {name: heldout.Run.of(one, name) for name, one in runs.items()}
     results = run(data, systems=systems, measures=["AP", "nDCG@5"])
     for measure in ("AP", "nDCG@5"):
         expected = heldout.compare(

@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 import heldout
 from heldout import Qrels, agree, compare
 from heldout.cli import main
-from heldout.data.run_files import read_qrels
+from heldout.data.qrels import read_qrels
 from heldout.errors import InputError, MeasureError
 from heldout.measure.agreement import krippendorff_alpha
 from heldout.measure.rank_correlation import kendall_tau
@@ -158,7 +158,7 @@ def test_only_shared_pairs_count_and_the_others_are_named(judged):
 
 def test_inputs_in_any_form(judged, tmp_path):
     human, machines = judged
-    qrels = Qrels.from_dict(machines["fair"])
+    qrels = Qrels.of(machines["fair"])
     path = tmp_path / "model.v2.qrels"
     qrels.write(path)
     frame = pd.DataFrame(
@@ -236,11 +236,11 @@ def test_all_formats(full):
 def files(judged, runs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     human, machines = judged
-    Qrels.from_dict(human).write("human.qrels")
+    Qrels.of(human).write("human.qrels")
     for name, one in machines.items():
-        Qrels.from_dict(one).write(f"{name}.qrels")
+        Qrels.of(one).write(f"{name}.qrels")
     for name, one in runs.items():
-        heldout.Run.from_dict(one, name).write(f"{name}.run")
+        heldout.Run.of(one, name).write(f"{name}.run")
     return tmp_path
 
 
@@ -293,7 +293,7 @@ def test_tables_of_other_tools_are_read(files, judged, capsys):
     ]
     (files / "m.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     pd.DataFrame(rows).to_csv("m.csv", index=False)
-    expected = Qrels.from_dict(machines["fair"]).to_dict()
+    expected = Qrels.of(machines["fair"]).to_dict()
     assert read_qrels("m.jsonl").to_dict() == read_qrels("m.csv").to_dict() == expected
     main(["agree", "human.qrels", "m.jsonl"])
     assert capsys.readouterr().out.startswith("m and human: Cohen's kappa ")

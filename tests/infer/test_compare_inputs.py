@@ -78,8 +78,8 @@ def test_frames(module):
 
 
 def test_objects_and_files(tmp_path):
-    qrels = Qrels.from_dict(QRELS)
-    runs = [Run.from_dict(run, name) for name, run in RUNS.items()]
+    qrels = Qrels.of(QRELS)
+    runs = [Run.of(run, name) for name, run in RUNS.items()]
     assert compare(qrels, runs, "nDCG@10").claims == CLAIMS
     paths = {"qrels": tmp_path / "qrels.txt", "old": tmp_path / "old.run", "new": tmp_path / "new"}
     rows = [f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items()]

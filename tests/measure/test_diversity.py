@@ -228,9 +228,9 @@ def test_commands(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows, run = random_case(5, queries=6)
     qrels_of(rows).write("qrels")
-    Run.from_dict(run, "one").write("one.run")
+    Run.of(run, "one").write("one.run")
     better = {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
-    Run.from_dict(better, "two").write("two.run")
+    Run.of(better, "two").write("two.run")
     main(["eval", "qrels", "one.run", "-m", "alpha_nDCG@5", "-m", "AP"])
     wanted = evaluate("qrels", "one.run", "alpha_nDCG@5").mean(0, 0)
     assert f"{wanted:.4f}" in capsys.readouterr().out

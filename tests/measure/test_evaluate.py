@@ -16,7 +16,7 @@ from hypothesis import given
 from naive import collections
 
 from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
-from heldout.data.columns import Stretches
+from heldout.data.rows import Stretches
 from heldout.data.ids import id_column
 from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
@@ -44,7 +44,7 @@ def test_missing_query_is_left_out_on_request():
 
 
 def test_several_runs_are_averaged_over_the_queries_that_all_have():
-    full, part = Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")
+    full, part = Run.of(FULL, "full"), Run.of(PART, "part")
     result = evaluate(QRELS, [full, part], "RR", missing="skip")
     assert result.queries() == ["q1"]
     assert result.summary() == {"full": {"RR": 1.0}, "part": {"RR": 0.5}}
@@ -60,7 +60,7 @@ def test_queries_without_judgements_are_ignored_and_counted():
 
 
 def test_runs_are_kept_in_the_order_given_and_named_apart():
-    first, second = Run.from_dict(FULL, "x"), Run.from_dict(PART, "x")
+    first, second = Run.of(FULL, "x"), Run.of(PART, "x")
     result = evaluate(QRELS, [first, second, FULL], "RR")
     assert result.names == ("x", "x (2)", "run")
     assert result.mean("x", "RR") > result.mean("x (2)", "RR")
@@ -68,7 +68,7 @@ def test_runs_are_kept_in_the_order_given_and_named_apart():
 
 def test_progress_hears_of_every_run():
     heard: list[str] = []
-    runs = [Run.from_dict(FULL, name) for name in "abc"]
+    runs = [Run.of(FULL, name) for name in "abc"]
     evaluate(QRELS, runs, "RR", progress=heard.append)
     assert heard == ["a", "b", "c"]
 
@@ -132,7 +132,7 @@ def test_text_has_no_mean():
 
 
 def test_values_and_means_by_name_number_or_measure():
-    result = evaluate(QRELS, [Run.from_dict(FULL, "full")], ["RR", "P@1"])
+    result = evaluate(QRELS, [Run.of(FULL, "full")], ["RR", "P@1"])
     for run in ("full", 0):
         for measure in ("P@1", "P_1", "precision@1", 1, parse_measure("P@1")):
             assert result.values(run, measure).tolist() == [1.0, 1.0, 0.0]
@@ -140,7 +140,7 @@ def test_values_and_means_by_name_number_or_measure():
 
 
 def test_unknown_run_or_measure_is_answered_with_what_there_is():
-    result = evaluate(QRELS, [Run.from_dict(FULL, "full")], ["RR", "P@1"])
+    result = evaluate(QRELS, [Run.of(FULL, "full")], ["RR", "P@1"])
     with pytest.raises(InputError, match="no run 'other'; there are full"):
         result.mean("other", "RR")
     with pytest.raises(MeasureError, match="AP was not computed; there are RR, P@1"):
@@ -148,7 +148,7 @@ def test_unknown_run_or_measure_is_answered_with_what_there_is():
 
 
 def test_summary_holds_the_mean_of_every_run_and_measure():
-    runs = [Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")]
+    runs = [Run.of(FULL, "full"), Run.of(PART, "part")]
     result = evaluate(QRELS, runs, ["RR", "NumQ"])
     assert result.summary() == {
         run: {name: result.mean(run, name) for name in ("RR", "NumQ")} for run in ("full", "part")
@@ -156,7 +156,7 @@ def test_summary_holds_the_mean_of_every_run_and_measure():
 
 
 def test_frame_has_one_row_for_each_run_query_and_measure():
-    runs = [Run.from_dict(FULL, "full"), Run.from_dict(PART, "part")]
+    runs = [Run.of(FULL, "full"), Run.of(PART, "part")]
     result = evaluate(QRELS, runs, ["RR", "NumRet", "RelString"])
     frame = result.to_frame()
     assert frame.schema == {
@@ -182,7 +182,7 @@ def test_frame_and_values_say_the_same(case):
 
 
 def test_paths_objects_and_dictionaries_give_the_same(tmp_path):
-    qrels, run = Qrels.from_dict(QRELS), Run.from_dict(FULL)
+    qrels, run = Qrels.of(QRELS), Run.of(FULL)
     qrels.write(tmp_path / "x.qrels")
     run.write(tmp_path / "x.run")
     values = [
@@ -215,7 +215,7 @@ def test_policies_in_words_name_ties_precision_and_depth():
 
 def test_table_for_a_notebook_escapes_what_others_named():
     name = '<script>alert("x")</script>&'
-    shown = evaluate(QRELS, Run.from_dict(PART, name), "RR")._repr_html_()
+    shown = evaluate(QRELS, Run.of(PART, name), "RR")._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;" in shown
     assert shown.count('<th scope="row">') == 1
@@ -281,10 +281,10 @@ sys.stdout.write(evaluation_json(result, per_query=True, summary=True))
 
 def test_same_bytes_in_another_process_with_other_threads_and_hash_seeds(several_runs, tmp_path):
     qrels, runs = several_runs
-    Qrels.from_dict(qrels).write(tmp_path / "qrels")
+    Qrels.of(qrels).write(tmp_path / "qrels")
     paths = [tmp_path / f"run{number}" for number in range(len(runs))]
     for path, run in zip(paths, runs, strict=True):
-        Run.from_dict(run, path.name).write(path)
+        Run.of(run, path.name).write(path)
     command = [sys.executable, "-c", PRINT, tmp_path / "qrels", *paths]
     outputs = [
         subprocess.run(  # noqa: S603
@@ -343,7 +343,7 @@ def test_a_measure_is_taken_as_it_is():
 
 
 def test_the_tie_policy_is_that_of_the_runs():
-    runs = [Run.from_dict(SMALL_RUN, "x", ties="docid-asc"), Run.from_dict(SMALL_RUN, "y")]
+    runs = [Run.of(SMALL_RUN, "x", ties="docid-asc"), Run.of(SMALL_RUN, "y")]
     assert "ascending" in dict(evaluate(SMALL_QRELS, runs[0], "AP").policies)["ties"]
     both = dict(evaluate(SMALL_QRELS, runs, "AP").policies)["ties"]
     assert "ascending" in both
@@ -352,7 +352,7 @@ def test_the_tie_policy_is_that_of_the_runs():
 
 def test_every_run_gets_a_name_of_its_own():
     names = ["x", "x", "x (2)", "x"]
-    result = evaluate(SMALL_QRELS, [Run.from_dict(SMALL_RUN, name) for name in names], "AP")
+    result = evaluate(SMALL_QRELS, [Run.of(SMALL_RUN, name) for name in names], "AP")
     assert len(set(result.names)) == len(names)
 
 
@@ -369,7 +369,7 @@ def test_great_grades_are_no_problem_where_they_need_not_be():
 
 
 def test_runs_can_be_named():
-    assert evaluate(SMALL_QRELS, {"mine": Run.from_dict(SMALL_RUN)}, "AP").names == ("mine",)
+    assert evaluate(SMALL_QRELS, {"mine": Run.of(SMALL_RUN)}, "AP").names == ("mine",)
 
 
 def as_frame(make, table, names):
@@ -421,7 +421,7 @@ def test_what_is_neither_judgements_nor_run_is_refused_in_words(given):
         evaluate(QRELS, [FULL, given], "RR")
 
 
-@pytest.mark.parametrize("make", [Run.from_dict, Qrels.from_dict])
+@pytest.mark.parametrize("make", [Run.of, Qrels.of])
 @pytest.mark.parametrize("given", [5, ["q1"], {"q1": ["a"]}])
 def test_dictionaries_are_nested(make, given):
     with pytest.raises(InputError, match=r"expected {query: {document: "):

@@ -18,7 +18,7 @@ from heldout import (
     parse_measure,
     parse_measures,
 )
-from heldout.data.run_inputs import as_run
+from heldout.data.run import as_run
 from heldout.errors import MeasureError
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join

@@ -37,9 +37,7 @@ def test_objects_of_ir_measures_are_measures():
 
 def test_objects_are_taken_wherever_measures_are():
     judged = {f"q{n}": {"d": 1} for n in range(6)}
-    runs = {
-        f"w={w}": Run.from_dict({query: {"d": w, "e": 0.5} for query in judged}) for w in (0.1, 0.6)
-    }
+    runs = {f"w={w}": Run.of({query: {"d": w, "e": 0.5} for query in judged}) for w in (0.1, 0.6)}
     result = evaluate(judged, runs, [ir_measures.RR, ir_measures.nDCG @ 10])
     scores = result.scores(ir_measures.RR)
     assert compare(scores).scores.measure == "RR"

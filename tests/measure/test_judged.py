@@ -51,7 +51,7 @@ def rows_of(judged):
 @given(case=cases(), depth=st.none() | st.integers(1, 6))
 def test_join_equals_a_join_of_dictionaries(case, depth):
     qrels, run = case
-    judged = join(Qrels.from_dict(qrels), Run.from_dict(run), depth)
+    judged = join(Qrels.of(qrels), Run.of(run), depth)
     assert rows_of(judged) == naive_join(qrels, run, depth)
     assert list(judged.queries) == sorted(qrels, key=str.encode)
     assert judged.present.tolist() == [query in run for query in judged.queries]
@@ -65,14 +65,14 @@ def test_join_finds_documents_when_only_one_side_has_long_ids(judged_long, run_l
     far = "h" * 80
     qrels = {"q": {"a": 1, "bb": 2} | ({far + "1": 0} if judged_long else {})}
     run = {"q": {"bb": 2.0, "a": 1.0} | ({far + "2": 3.0} if run_long else {})}
-    judged = join(Qrels.from_dict(qrels), Run.from_dict(run))
+    judged = join(Qrels.of(qrels), Run.of(run))
     assert rows_of(judged) == naive_join(qrels, run)
 
 
 @given(case=cases(ids=st.sampled_from("abcdefgh")))
 def test_only_judged_closes_up_ranks(case):
     qrels, run = case
-    narrow = join(Qrels.from_dict(qrels), Run.from_dict(run)).only_judged()
+    narrow = join(Qrels.of(qrels), Run.of(run)).only_judged()
     kept = {
         query: {doc: score for doc, score in run[query].items() if qrels[query].get(doc, -1) >= 0}
         for query in qrels.keys() & run.keys()
@@ -83,7 +83,7 @@ def test_only_judged_closes_up_ranks(case):
 def test_same_document_in_other_queries_is_not_mixed_up():
     qrels = {"q1": {"d": 1}, "q2": {"d": 0}, "q3": {"e": 2}}
     run = {"q3": {"d": 1.0}, "q2": {"d": 1.0}, "q1": {"e": 2.0, "d": 1.0}, "q9": {"d": 5.0}}
-    judged = join(Qrels.from_dict(qrels), Run.from_dict(run))
+    judged = join(Qrels.of(qrels), Run.of(run))
     assert rows_of(judged) == [("q1", 2, 1), ("q2", 1, 0)]
 
 
@@ -99,7 +99,7 @@ def test_join_holds_over_many_blocks_of_rows():
         query: {f"doc{n}": n % 3 for n in chance.sample(range(2 * len(docs) + 5), 5)}
         for query, docs in run.items()
     }
-    judged = join(Qrels.from_dict(qrels), Run.from_dict(run))
+    judged = join(Qrels.of(qrels), Run.of(run))
     expected = sorted(
         (query, int(doc.removeprefix("doc")) + 1, grade)
         for query, docs in qrels.items()
@@ -112,13 +112,13 @@ def test_join_holds_over_many_blocks_of_rows():
 def test_queries_come_in_bytewise_order_whatever_the_input_order():
     qrels = {"b": {"d": 1}, "B": {"d": 1}, "é": {"d": 1}, "10": {"d": 1}, "9": {"d": 1}}
     run = {query: {"d": 1.0} for query in reversed(qrels)}
-    judged = join(Qrels.from_dict(qrels), Run.from_dict(run))
+    judged = join(Qrels.of(qrels), Run.of(run))
     assert judged.queries == ("10", "9", "B", "b", "é")
     assert judged.present.all()
 
 
 def test_results_of_a_join_do_not_change_the_run_or_the_qrels():
-    qrels, run = Qrels.from_dict({"q": {"a": 1}}), Run.from_dict({"q": {"a": 1.0, "b": 2.0}})
+    qrels, run = Qrels.of({"q": {"a": 1}}), Run.of({"q": {"a": 1.0, "b": 2.0}})
     join(qrels, run, 1).only_judged()
     assert qrels.to_dict() == {"q": {"a": 1}}
     assert list(run.to_dict()["q"]) == ["b", "a"]

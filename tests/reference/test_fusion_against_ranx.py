@@ -48,7 +48,7 @@ def runs():
     ]
     theirs = [ranx.Run(run) for run in several]
     ours = [
-        heldout.Run.from_dict({q: dict(ranked) for q, ranked in run.run.items()}, ties="input")
+        heldout.Run.of({q: dict(ranked) for q, ranked in run.run.items()}, ties="input")
         for run in theirs
     ]
     assert len(ours[0].queries) >= 4

@@ -48,12 +48,12 @@ def leaderboard(folder):
 
 @pytest.fixture(scope="module")
 def qrels(folder):
-    return Qrels.read(folder / "qrels-rnd1.txt")
+    return Qrels.of(folder / "qrels-rnd1.txt")
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_means_are_those_of_the_leaderboard(name, folder, qrels, leaderboard):
-    run = Run.read(folder / "runs" / f"{name}.xz")
+    run = Run.of(folder / "runs" / f"{name}.xz")
     result = evaluate(qrels, run, list(COLUMNS.values()))
     shown = {column: f"{result.mean(0, ours):.4f}" for column, ours in COLUMNS.items()}
     assert shown == {column: leaderboard[name][column] for column in COLUMNS}

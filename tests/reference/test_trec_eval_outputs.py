@@ -36,7 +36,7 @@ def folder(shared_data):
 @pytest.mark.parametrize(("expected", "results", "arguments", "how"), CASES)
 def test_library_gives_the_bytes_of_trec_eval(folder, expected, results, arguments, how):
     names = ["all_trec"] if arguments else []
-    qrels, run = Qrels.read(folder / "qrels.test"), Run.read(folder / results)
+    qrels, run = Qrels.of(folder / "qrels.test"), Run.of(folder / results)
     output = "".join(trec_output(qrels, run, trec_lines(names), **how))
     assert output.encode() == (folder / expected).read_bytes()
 

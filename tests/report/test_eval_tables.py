@@ -22,7 +22,7 @@ ALL = {"per_query": True, "summary": True}
 def evaluated(*names, measures=("RR",), **options):
     """Two runs, of which the second is better, under any names."""
     contents = [RANKED, BETTER]
-    runs = [Run.from_dict(contents[at], name) for at, name in enumerate(names)]
+    runs = [Run.of(contents[at], name) for at, name in enumerate(names)]
     return evaluate(QRELS, runs, measures, **options)
 
 
@@ -105,7 +105,7 @@ def test_latex_marks_nothing_when_there_is_one_run():
 
 
 def test_latex_marks_all_of_several_equal_means():
-    result = evaluate(QRELS, [Run.from_dict(BETTER, "one"), Run.from_dict(BETTER, "two")], "RR")
+    result = evaluate(QRELS, [Run.of(BETTER, "one"), Run.of(BETTER, "two")], "RR")
     assert evaluation_text(result, "latex", digits=4, **MEANS).count(r"\textbf{0.6667}") == 2
 
 

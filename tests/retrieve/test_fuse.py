@@ -120,8 +120,8 @@ def test_ids_of_any_length_are_joined():
 @pytest.mark.parametrize("how", METHODS)
 def test_ranks_of_judged_documents_are_those_of_the_fused_run(how):
     for seed in SEEDS:
-        runs = [heldout.Run.from_dict(run) for run in random_runs(seed)]
-        qrels = heldout.Qrels.from_dict(random_judgements(seed))
+        runs = [heldout.Run.of(run) for run in random_runs(seed)]
+        qrels = heldout.Qrels.of(random_judgements(seed))
         base = Fusion(how, **OPTIONS.get(how, {}))
         points = [base, Fusion("wsum", "zscore", (0, 1, 1)), Fusion("rrf", k=1), base]
         ranks, retrieved = judged_ranks(runs, qrels, points)
@@ -136,7 +136,7 @@ def test_ranks_of_judged_documents_are_those_of_the_fused_run(how):
 @pytest.mark.parametrize("how", METHODS)
 @pytest.mark.parametrize("depth", [1, 4, 30])
 def test_first_documents_are_those_of_the_fused_run(how, depth):
-    runs = [heldout.Run.from_dict(run) for run in random_runs(7)]
+    runs = [heldout.Run.of(run) for run in random_runs(7)]
     points = [Fusion(how, **OPTIONS.get(how, {})), Fusion("wsum", "rank", (1, 0, 0))]
     tops = fuse_tops(runs, points, depth)
     for point, top in zip(points, tops, strict=True):
@@ -183,8 +183,8 @@ def _rank(ranked, doc):
 )
 def test_wrong_parameters_are_named(how, options, words):
     runs = [
-        heldout.Run.from_dict({"q": {"a": 1.0}}, "bm25"),
-        heldout.Run.from_dict({"q": {"a": -2.0, "b": -3.0}}, "ql"),
+        heldout.Run.of({"q": {"a": 1.0}}, "bm25"),
+        heldout.Run.of({"q": {"a": -2.0, "b": -3.0}}, "ql"),
     ]
     with pytest.raises(InputError, match=re.escape(words)):
         heldout.fuse(runs, how, **options)

@@ -76,7 +76,8 @@ def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, An
     qrels, *runs = options.files
     from heldout.cli.files import split_paths
     from heldout.data.collection_files import read_collection
-    from heldout.data.run_files import read_qrels, read_run
+    from heldout.data.qrels import read_qrels
+    from heldout.data.run import read_run
 
     found: dict[str, Any] = {
         "runs": dict(zip(comparison.scores.systems, map(read_run, runs), strict=True)),

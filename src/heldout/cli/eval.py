@@ -35,7 +35,7 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.data.run import Qrels
+    from heldout.data.qrels import Qrels
     from heldout.measure.ranking.evaluate import RankingEvaluation
 
 __all__ = ["add_eval"]
@@ -196,7 +196,7 @@ def _eval(options: argparse.Namespace) -> int:
 def _eval_runs(options: argparse.Namespace) -> int:
     if not any(":" in name for name in options.measure or []):  # else code of the user's
         import_numpy_without_threads()
-    from heldout.data.run_files import read_qrels
+    from heldout.data.qrels import read_qrels
 
     refuse_given(options, _OF_PREDICTIONS | _OF_CLASSES, "predictions (add --task)")
     if options.no_summary and not options.per_unit:
@@ -231,7 +231,7 @@ def _note(sentence: str) -> None:
 
 
 def _trec(judgements: Qrels, options: argparse.Namespace) -> str:
-    from heldout.data.run_files import read_run
+    from heldout.data.run import read_run
     from heldout.measure.ranking.trec_names import trec_lines
     from heldout.report.trec import trec_output
 

@@ -84,7 +84,7 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 
 def _fuse(options: argparse.Namespace) -> int:
-    from heldout.data.run_files import read_run, write_run  # NumPy comes with it
+    from heldout.data.run import read_run  # NumPy comes with it
     from heldout.retrieve.fuse import Fusion, fuse_runs
 
     kind = run_format(options)
@@ -98,7 +98,7 @@ def _fuse(options: argparse.Namespace) -> int:
     if options.output is None:
         print_run(run, json=options.json)
     else:
-        write_run(run, options.output, kind)
+        run.write(options.output, kind)
     if not options.quiet:
         sys.stderr.write(_note(runs, run, fusion))
     return 0

@@ -69,7 +69,7 @@ def given_task(options: argparse.Namespace) -> str:
         fields = file.readline(4096).split()
         if len(fields) == 4 and fields[3].isdigit() and b"," not in b"".join(fields):
             return "ranking"
-    from heldout.data.prediction_task import detect_task
+    from heldout.data.prediction_files import detect_task
 
     return detect_task(options.files) or "ranking"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit
 from heldout.cli.help import group
@@ -35,9 +35,9 @@ def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
     add_json(parser, json)
 
 
-def run_format(options: argparse.Namespace) -> str:
+def run_format(options: argparse.Namespace) -> Any:
     """Return the format of the file that the run is written to, which may be compressed."""
-    from heldout.data.io.compression import EXTENSIONS
+    from heldout.data.files import EXTENSIONS
 
     if options.output is None:
         if options.format != "auto":
@@ -55,6 +55,6 @@ def print_run(run: Run, *, json: bool) -> None:
 
         emit(json_text(run.to_dict(), indent=None))
         return
-    from heldout.data.io.trec import run_lines
+    from heldout.data.trec import run_lines
 
     sys.stdout.writelines(run_lines(run))

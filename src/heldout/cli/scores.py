@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heldout.cli.help import group
@@ -89,10 +90,10 @@ def read_inputs(options: argparse.Namespace) -> list[Scores]:
 
 
 def _read_table(options: argparse.Namespace) -> list[Scores]:
-    from heldout.data.io.score_table import read_score_table  # NumPy comes with it
-    from heldout.data.scores import table_scores
+    from heldout.data.score_tables import score_table  # NumPy comes with it
+    from heldout.data.scores import paired_scores
 
-    table = read_score_table(options.scores, units=options.unit)
+    table = score_table(options.scores, units=options.unit)
     names = options.measure or [None]
     if table.measures:
         names = _measures_of_table(options.scores, table.measures, options.measure or [])
@@ -102,7 +103,7 @@ def _read_table(options: argparse.Namespace) -> list[Scores]:
             f"({', '.join(names)}): give one -m and one table per measure, or add that column"
         )
     higher = not options.lower_is_better
-    return [table_scores(table, name, higher_is_better=higher) for name in names]
+    return [replace(paired_scores(table, name), higher_is_better=higher) for name in names]
 
 
 def _measures_of_table(path: str, there: list[str], wanted: list[str]) -> list[str]:
@@ -143,7 +144,7 @@ def _known_measures(name: str) -> list[RankingMeasure]:
 
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli.files import refuse_same_file, split_paths
-    from heldout.data.run_files import read_qrels  # NumPy comes with it
+    from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.parse import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics

@@ -102,7 +102,6 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
-    from heldout.data.run_files import write_run  # NumPy comes with it
     from heldout.retrieve.indexing.file import is_index
     from heldout.retrieve.models import parse_model
 
@@ -122,7 +121,7 @@ def _search(options: argparse.Namespace) -> int:
         run = _run(given, model, options)
         lines = _notes(given, run)
     if options.output is not None:
-        write_run(run, options.output, kind)
+        run.write(options.output, kind)
     if not options.quiet:
         sys.stderr.write("".join(line + "\n" for line in lines))
     if options.output is None:
@@ -166,7 +165,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries must be given beside it."""
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
     from heldout.data.io.query_files import read_queries
 
     if options.queries is None:

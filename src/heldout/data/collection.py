@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.documents import Documents, documents_of
-from heldout.data.judgements import Judgements, empty_qrels, join
+from heldout.data.judgements import Judgements, join
 from heldout.data.notes import count_of
+from heldout.data.qrels import Qrels, empty_qrels
 from heldout.data.queries import Queries, queries_of
-from heldout.data.run import Qrels
 
 if TYPE_CHECKING:
     import os
@@ -131,7 +131,7 @@ def replace_notes(collection: Collection, notes: Iterable[Note]) -> Collection:
 def _qrels_of(given: QrelsLike | None) -> Qrels:
     if isinstance(given, Qrels):
         return given
-    return Qrels.from_dict(given) if given else empty_qrels()
+    return Qrels.of(given) if given else empty_qrels()
 
 
 def _queries_digest(queries: Queries) -> bytes:

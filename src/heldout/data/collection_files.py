@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
 from heldout.data.documents import Documents
-from heldout.data.io import trec
+from heldout.data.files import Reading, read_head
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
-from heldout.data.io.blocks import Reading
-from heldout.data.io.compression import sniff
 from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
 from heldout.data.io.jsonl import JsonLines
 from heldout.data.io.lines import LineDocuments
@@ -26,10 +24,10 @@ from heldout.data.io.meta import (
     meta_folder,
 )
 from heldout.data.io.query_files import read_queries
-from heldout.data.io.source import open_source
 from heldout.data.io.trec_documents import TrecDocuments
 from heldout.data.paths import is_there, names_folder, place_among
-from heldout.data.run_files import detect_format, read_qrels
+from heldout.data.qrels import read_qrels
+from heldout.data.run_files import read_rows
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
@@ -38,8 +36,8 @@ if TYPE_CHECKING:
 
     from heldout.data.io.meta import LineCorpus
     from heldout.data.io.records import RecordDocuments
+    from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels
 
     Path_ = str | os.PathLike[str]
 
@@ -236,10 +234,9 @@ def _place(paths: Sequence[str], query: str, doc: str) -> str:
     """Return ``file:line`` of a judgement; empty if that is unknown, as in a table."""
     for path in paths:
         with suppress(HeldoutError):
-            source = open_source(path)
-            lines = trec.lines_with(source, query, doc) if detect_format(source) == "trec" else []
-            if lines:
-                return place_among(f"{path}:{lines[0]}", paths)
+            places = read_rows(path, "grade").places(query, doc)
+            if places:
+                return place_among(places[0], paths)
     return ""
 
 
@@ -288,7 +285,7 @@ def _kind(
     path: str,
 ) -> type[TrecDocuments | JsonLines | ParquetDocuments | TextTable] | None:
     """Return the class that reads a file of documents; None for a line corpus."""
-    start = sniff(path)
+    start = read_head(path)
     if not start:
         raise InputError(f"{path} is empty; {_EXPECTED}")
     head = start.decode(errors="replace").lstrip()

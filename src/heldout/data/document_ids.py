@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.data.duplicates import repeats
 from heldout.data.ids import LongIds, ShortIds, id_column, same_ids
+from heldout.data.rows import repeats
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from heldout.data.run import Qrels, Run
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
 
 __all__ = ["example", "example_machine"]
 
@@ -24,7 +25,7 @@ def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels,
     names = [f"q{number:03d}" for number in range(1, queries + 1)]
     docs = [[f"d{query:03d}-{doc:04d}" for doc in range(pool)] for query in range(1, queries + 1)]
     judged = np.argsort(-quality - generator.normal(size=quality.shape), axis=1)[:, :depth]
-    qrels = Qrels.from_dict(
+    qrels = Qrels.of(
         {
             name: {docs[row][doc]: int(grades[row, doc]) for doc in judged[row]}
             for row, name in enumerate(names)
@@ -38,7 +39,7 @@ def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels,
             name: {docs[row][doc]: float(scores[row, doc]) for doc in top[row]}
             for row, name in enumerate(names)
         }
-        runs.append(Run.from_dict(ranked, system))
+        runs.append(Run.of(ranked, system))
     return qrels, runs
 
 

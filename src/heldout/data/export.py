@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.atomic import make_aside
-from heldout.data.run_files import write_qrels
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -161,8 +159,8 @@ def write_beir(collection: Collection, folder: Path) -> None:
     )
     if len(collection.qrels):
         (folder / "qrels").mkdir()
-        judged = replace(collection.qrels, id_columns=("query-id", "corpus-id"))
-        frame = judged.to_frame().rename({"relevance": "score"})
+        names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
+        frame = collection.qrels.to_frame().rename(names)
         frame.write_csv(folder / "qrels" / "test.tsv", separator="\t")
 
 
@@ -177,7 +175,7 @@ def _write_trec(collection: Collection, folder: Path) -> None:
         ),
     )
     if len(collection.qrels):
-        write_qrels(collection.qrels, folder / "qrels.txt")
+        collection.qrels.write(folder / "qrels.txt")
 
 
 def _trec_document(pair: tuple[str, str]) -> str:

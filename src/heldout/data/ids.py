@@ -198,6 +198,8 @@ def as_id(value: Any) -> str:
         return value.strip()
     if is_missing(value):
         raise InputError("an id is missing")
+    if isinstance(value, bool | np.bool_):
+        return str(value).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return (value.decode() if isinstance(value, bytes) else str(value)).strip()

@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.ids import id_column
 from heldout.data.notes import named_few
-from heldout.data.run import Qrels
-from heldout.data.subtopics import take_subtopics
 from heldout.errors import InputError
 from heldout.notes import Note
 
@@ -18,13 +15,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.document_ids import DocumentIds
+    from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
     from heldout.data.words import Flags, Ints
     from heldout.notes import Code
 
     Where = Callable[[str, str], str]
 
-__all__ = ["Judgements", "empty_qrels", "join", "qrels_rows"]
+__all__ = ["Judgements", "join"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,26 +47,6 @@ class Judgements:
 
     def __len__(self) -> int:
         return len(self.grades)
-
-
-def empty_qrels() -> Qrels:
-    """Return Qrels without a judgement."""
-    return Qrels((), np.zeros(1, np.int64), id_column([]), np.zeros(0, np.int64))
-
-
-def qrels_rows(qrels: Qrels, keep: Flags) -> Qrels:
-    """Return some rows of qrels; queries without any are dropped."""
-    if keep.all():
-        return qrels
-    counts = np.bincount(qrels.query_of_row()[keep], minlength=len(qrels.queries))
-    staying = np.flatnonzero(counts)
-    if not len(staying):
-        return empty_qrels()
-    offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
-    names = tuple(qrels.queries[number] for number in staying.tolist())
-    rows = np.flatnonzero(keep)
-    by_subtopic = take_subtopics(qrels.subtopics, rows)
-    return Qrels(names, offsets, qrels.docs.take(rows), qrels.grades[rows], subtopics=by_subtopic)
 
 
 def join(
@@ -102,7 +80,7 @@ def join(
         ),
     ]
     keep = (query >= 0) & (document >= 0)
-    kept = qrels_rows(qrels, keep)
+    kept = qrels.take(np.flatnonzero(keep))
     joined = Judgements(query[keep], document[keep], kept.grades)
     unjudged = len(queries) - len(kept.queries)
     if unjudged:

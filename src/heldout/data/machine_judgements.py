@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from heldout.data.run_inputs import as_qrels
-
-if TYPE_CHECKING:
-    from heldout.data.run import Qrels
+from heldout.data.qrels import Qrels
 
 __all__ = ["MachineJudgements", "as_machine"]
 
@@ -35,4 +32,4 @@ def as_machine(given: Any) -> MachineJudgements:
     name = ""
     if isinstance(given, str | os.PathLike):
         name = os.path.basename(given).split(".")[0]  # noqa: PTH119 (pathlib starts slowly)
-    return MachineJudgements(as_qrels(given), name)
+    return MachineJudgements(Qrels.of(given), name)

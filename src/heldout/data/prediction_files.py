@@ -93,7 +93,9 @@ def _numbers(name: str, table: Table) -> NumberPredictions:
     truth = table.need("truth", "the truth")
     guess = table.need("prediction", "predictions")
     return NumberPredictions(
-        truth=table.numbers(truth, truth), predicted=table.numbers(guess, guess), **_common(name, table)
+        truth=table.numbers(truth, truth),
+        predicted=table.numbers(guess, guess),
+        **_common(name, table),
     )
 
 
@@ -171,7 +173,8 @@ def _classes(
     scores, probable = None, False
     if scored:
         probable = _all_alike(table, scored)
-        scores = _of_all_classes(name, table, scored, classes, truth, probable, notes)
+        notes += _unseen_classes(name, table, truth, [one.name for one in scored], probable)
+        scores = _of_all_classes(table, scored, classes, probable)
     elif single is not None:
         probable = find_column([single], "probability") is not None
         scores = _of_positive(table, single, classes, positive, probable)
@@ -264,44 +267,48 @@ def _all_alike(table: Table, scored: list[_Scored]) -> bool:
     return kinds.pop()
 
 
-def _of_all_classes(
-    name: str,
-    table: Table,
-    scored: list[_Scored],
-    classes: tuple[str, ...],
-    truth: Labels,
-    probable: bool,
-    notes: list[Note],
-) -> Floats:
-    """Return the scores of all classes; 0 for a class without a column (unseen in training)."""
-    scores = np.zeros((len(truth.codes), len(classes)))
-    known = [one.name for one in scored]
-    for one in scored:
-        scores[:, classes.index(one.name)] = one.values
+def _unseen_classes(
+    name: str, table: Table, truth: Labels, known: list[str], probable: bool
+) -> list[Note]:
+    """Note units of a class without a column of scores (unseen in training): they score 0."""
     is_unseen = np.array([true not in known for true in truth.names])[truth.codes]
     if not probable:
         table.refuse(
             is_unseen,
-            lambda row: f"class {truth.names[truth.codes[row]]} has no column of scores (found "
-            f"{named_few(known, len(known), 10)})",
+            lambda row: (
+                f"class {truth.names[truth.codes[row]]} has no column of scores (found "
+                f"{named_few(known, len(known), 10)})"
+            ),
         )
-        return scores
     count = np.count_nonzero(is_unseen)
-    if count:
-        units = "unit is" if count == 1 else "units are"
-        unseen = sorted(true for true in truth.names if true not in known)
-        text = (
-            f"{name}: {count} {units} of a class without a column of probabilities "
-            f"({named_few(unseen, len(unseen))}), which therefore counts as probability 0"
-        )
-        notes.append(Note("no-column", text))
-    _refuse_improbable(table, scores)
-    sums = scores.sum(axis=1)
-    table.refuse(
-        np.abs(sums - 1) > SUM_TOLERANCE,
-        lambda row: f"the probabilities add up to {sums[row]:.7g}, not 1: give one per class with "
-        "enough digits, or name the columns score_CLASS",
+    if not count:
+        return []
+    units = "unit is" if count == 1 else "units are"
+    unseen = sorted(true for true in truth.names if true not in known)
+    text = (
+        f"{name}: {count} {units} of a class without a column of probabilities "
+        f"({named_few(unseen, len(unseen))}), which therefore counts as probability 0"
     )
+    return [Note("no-column", text)]
+
+
+def _of_all_classes(
+    table: Table, scored: list[_Scored], classes: tuple[str, ...], probable: bool
+) -> Floats:
+    """Return the scores of all classes; 0 for a class without a column."""
+    scores = np.zeros((len(table), len(classes)))
+    for one in scored:
+        scores[:, classes.index(one.name)] = one.values
+    if probable:
+        _refuse_improbable(table, scores)
+        sums = scores.sum(axis=1)
+        table.refuse(
+            np.abs(sums - 1) > SUM_TOLERANCE,
+            lambda row: (
+                f"the probabilities add up to {sums[row]:.7g}, not 1: give one per class "
+                "with enough digits, or name the columns score_CLASS"
+            ),
+        )
     return scores
 
 
@@ -315,7 +322,7 @@ def _refuse_improbable(table: Table, scores: Floats) -> None:
             "score_CLASS or score"
         )
 
-    table.refuse(wrong.any(axis=1), reason)
+    table.refuse(np.any(wrong, axis=1), reason)
 
 
 def _of_positive(
@@ -459,7 +466,7 @@ def _table(name: str, truth: Any, given: Any, task: str) -> Table:
             f"{prefix}{label}": column.tolist()
             for label, column in zip(classes, values.T, strict=True)
         }
-    elif task == "classification" and values.dtype.kind == "f" and not _are_classes(values, classes):
+    elif task == "classification" and _are_scores(values, classes):
         probable = ((values >= 0) & (values <= 1)).all()
         columns["probability" if probable else "score"] = values.tolist()
     else:
@@ -467,8 +474,8 @@ def _table(name: str, truth: Any, given: Any, task: str) -> Table:
     return Table.of(columns, name)
 
 
-def _are_classes(values: Any, classes: tuple[str, ...]) -> bool:
-    return set(map(as_id, values.tolist())) <= set(classes)
+def _are_scores(values: Any, classes: tuple[str, ...]) -> bool:
+    return values.dtype.kind == "f" and not set(map(as_id, values.tolist())) <= set(classes)
 
 
 # Which task?

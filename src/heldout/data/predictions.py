@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.errors import FormatError, InputError
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -60,8 +60,6 @@ class ClassPredictions:
         The weight of each unit; None: all equal.
     folds, groups
         The fold and the group of each unit; empty if unknown.
-    places
-        The place of each unit, as ``file:line``; empty if not read from a file.
     notes
         Warnings and remarks about the predictions.
     repeats
@@ -79,7 +77,6 @@ class ClassPredictions:
     weights: Floats | None = None
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    places: Sequence[str] = ()
     notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
 
@@ -133,7 +130,7 @@ class NumberPredictions:
         The ids of the units; all different.
     truth, predicted
         Finite numbers, one per unit.
-    weights, folds, groups, places, notes, repeats
+    weights, folds, groups, notes, repeats
         As for `ClassPredictions`.
     """
 
@@ -144,7 +141,6 @@ class NumberPredictions:
     weights: Floats | None = None
     folds: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
-    places: Sequence[str] = ()
     notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
 
@@ -166,13 +162,6 @@ def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, 
         for name in ("units", "folds", "groups", "repeats")
         for column in (getattr(given, name),)
     }
-    from heldout.data.io.table import Places  # readers of tables, which rankings do without
-
-    places = given.places
-    if isinstance(places, Places):
-        found["places"] = places.select(at)
-    else:
-        found["places"] = tuple(places[one] for one in at.tolist()) if places else ()
     found["weights"] = None if given.weights is None else given.weights[at]
     return found
 
@@ -187,13 +176,8 @@ def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
     if len(set(keys)) == len(keys):
         return
     again = next(key for key, count in Counter(keys).items() if count > 1)
-    first, second = [row for row, key in enumerate(keys) if key == again][:2]
     within = f" in repeat {again[1]}" if given.repeats else ""
-    said = f"{given.name} has unit {again[0]} twice{within}"
-    if given.places:
-        hint = "" if given.repeats else "; number repetitions in a column named repeat"
-        raise FormatError(given.places[second], f"{said} (first in {given.places[first]}){hint}")
-    raise InputError(said)
+    raise InputError(f"{given.name} has unit {again[0]} twice{within}")
 
 
 def unit_count(given: ClassPredictions | NumberPredictions) -> int:

@@ -7,12 +7,12 @@ document; `Subtopics` hold the grades behind it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from heldout.data.frames import Library, check_library, frame_of
-from heldout.data.ids import stack_ids
+from heldout.data.ids import pack_ids, stack_ids
 from heldout.data.notes import count_of, named_few
 from heldout.data.rows import Rows, Stretches, repeats
 from heldout.data.run_files import nested, read_rows, refuse_duplicate, write_rows
@@ -22,9 +22,13 @@ from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from heldout.data.frames import Frame
     from heldout.data.ids import IdColumn
+
+    Path_: TypeAlias = str | os.PathLike[str]
+    QrelsLike: TypeAlias = "Qrels | Mapping[str, Mapping[str, int]] | Frame | Path_ | Iterable[Any]"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -179,14 +183,14 @@ class Qrels:
 
     def take(self, rows: Ints) -> Qrels:
         """Return some judgements, in ascending order; queries without any are dropped."""
+        if len(rows) == len(self):
+            return self
         counts = np.bincount(self.query_of_row()[rows], minlength=len(self.queries))
         staying = np.flatnonzero(counts)
         offsets = np.concatenate(([0], np.cumsum(counts[staying]))).astype(np.int64)
         names = tuple(self.queries[number] for number in staying.tolist())
         by_subtopic = None if self.subtopics is None else self.subtopics.take(rows)
-        return Qrels(
-            names, offsets, self.docs.take(rows), self.grades[rows], subtopics=by_subtopic
-        )
+        return Qrels(names, offsets, self.docs.take(rows), self.grades[rows], subtopics=by_subtopic)
 
     def columns(self) -> dict[str, Any]:
         """Return the columns query, doc and grade, and subtopic if there are any."""
@@ -284,6 +288,11 @@ def _merge_subtopics(
     highest = qrels.grades[keep]
     np.maximum.at(highest, row, grade)
     return keep, highest, Subtopics(row, code, grade, tuple(numbers)), int(again.sum())
+
+
+def empty_qrels() -> Qrels:
+    """Return Qrels without a judgement."""
+    return Qrels((), np.zeros(1, np.int64), pack_ids([]), np.zeros(0, np.int64))
 
 
 def read_qrels(

@@ -3,23 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from heldout.data.frames import Library, check_library, frame_of
 from heldout.data.notes import count_of
 from heldout.data.rows import duplicate_row, put_in_order
-from heldout.data.run_files import nested, read_rows, refuse_duplicate, several, write_rows
+from heldout.data.run_files import (
+    Format,
+    nested,
+    read_rows,
+    refuse_duplicate,
+    several,
+    write_rows,
+)
 from heldout.data.trec import run_lines
-from heldout.data.words import Floats, Ints
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterable, Mapping
 
+    from heldout.data.frames import Frame
     from heldout.data.ids import IdColumn
     from heldout.data.rows import Rows
+    from heldout.data.words import Floats, Ints
+
+    Path_: TypeAlias = str | os.PathLike[str]
+    RunLike: TypeAlias = "Run | Mapping[str, Mapping[str, float]] | Frame | Path_ | Iterable[Any]"
+    Runs: TypeAlias = RunLike | Iterable[RunLike] | Mapping[str, RunLike]
 
 TiePolicy = Literal["docid-desc", "docid-asc", "input"]
 """How documents with equal scores are ordered.
@@ -161,9 +174,9 @@ class Run:
         types = {"query_id": pl.String, "doc_id": pl.String, "rank": pl.Int64, "score": pl.Float64}
         return frame_of(pl.DataFrame(columns, schema=types), library)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the run in the format of the file extension (see `read_run`)."""
-        write_rows(self, path, run_lines)
+    def write(self, path: str | os.PathLike[str], kind: Format | None = None) -> None:
+        """Write the run in the format of the file extension (see `read_run`), or as `kind`."""
+        write_rows(self, path, run_lines, kind)
 
 
 def read_run(

@@ -11,15 +11,21 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from heldout.data import trec
 from heldout.data.files import EXTENSIONS, compress, decode_text, open_source, parse_json
-from heldout.data.frames import USUAL_NAMES, frame_columns, is_frame, is_nested, pick_columns
+from heldout.data.frames import (
+    USUAL_NAMES,
+    frame_columns,
+    is_frame,
+    is_nested,
+    pick_columns,
+    refuse_repeated,
+)
 from heldout.data.ids import encode_ids, ids_of_texts
-from heldout.data.notes import named_few
 from heldout.data.rows import Rows, Stretches
 from heldout.data.tables import Table, read_table
 from heldout.errors import DuplicateError, FormatError, InputError
@@ -43,6 +49,7 @@ WHAT: Final = {"score": "run", "grade": "qrels"}
 _HEADER_WORDS: Final = frozenset(
     name for role in ("query", "doc", "score", "grade") for name in USUAL_NAMES[role]
 )
+Format = Literal["trec", "csv", "tsv", "json", "parquet"]
 _ENDINGS: Final = (".csv", ".tsv", ".json", ".parquet")
 
 
@@ -105,7 +112,9 @@ def several(given: Any, kind: type) -> list[Any]:
         named = given and all(_is_run(one, kind) for one in given.values())
         return list(given.items()) if named else [given]
     if not isinstance(given, Iterable):
-        raise InputError(f"run: expected {EXPECTED['score']}, or a list of these, got {_kind(given)}")
+        raise InputError(
+            f"run: expected {EXPECTED['score']}, or a list of these, got {_kind(given)}"
+        )
     found = list(given)
     return [found] if found and _is_record(found[0]) else found
 
@@ -130,7 +139,7 @@ def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
         text = decode_text(source.whole(), source.name)
         lists = parse_json(text, source.name, object_pairs_hook=partial(_once, source.name))
         table = _nested_table(lists, source.name, number)
-    elif head.startswith(b"PAR1") or re.match(rb"\s*\{", head) or _has_header(head):
+    elif head.startswith(b"PAR1") or re.match(rb"\s*\{\s*[\"}]", head) or _has_header(head):
         table = read_table(source)
     else:
         is_run = number == "score"
@@ -156,19 +165,23 @@ def _stem(name: str) -> str:
 def _of_table(table: Table, number: str, subtopics: bool) -> Rows:
     roles = ("query", "doc", number, *(("subtopic",) if subtopics else ()))
     picked = pick_columns(table.names, roles, table.source)
+    refuse_repeated([name.lower() for name in table.names], table.header)
     if not len(table):
         raise InputError(f"{table.source} has no rows")
     lengths = {name: len(table.columns[name]) for name in picked.values()}
     if len(set(lengths.values())) > 1:
         shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise InputError(f"{table.source}: columns of different lengths ({shown})")
-    queries = table.codes(picked["query"], "query")
+    queries = table.codes(picked["query"], "query id")
     encode_ids(queries.names)
-    docs = ids_of_texts(table.texts(picked["doc"], "document"))
-    values = table.numbers(picked[number], number)
+    docs = ids_of_texts(table.texts(picked["doc"], "document id"))
+    values = table.numbers(picked[number])
     if number == "grade":
         refuse_fractions(values, table.source)
-        table.refuse(trec.wrong_grades(values), lambda row: trec.grade_problem(values[row]))
+        table.refuse(
+            trec.wrong_grades(values),
+            lambda row: f"grade {values[row]:g} {trec.grade_problem(values[row])}",
+        )
 
     def places(query: str, doc: str) -> list[str]:
         found = zip(table.labels(picked["query"], ""), table.labels(picked["doc"], ""), strict=True)
@@ -198,7 +211,9 @@ def _nested_table(given: Mapping[Any, Any], name: str, number: str) -> Table:
     values = [value for lists in given.values() for value in lists.values()]
     for query, doc, value in zip(queries, docs, values, strict=True):
         if isinstance(value, str | bool):  # a text such as "0.5" is no number in JSON
-            raise InputError(f"{name}: query {query!r}, document {doc!r}: {value!r} is not a number")
+            raise InputError(
+                f"{name}: query {query!r}, document {doc!r}: {value!r} is not a number"
+            )
     columns = {"query": queries, "doc": docs, number: values}
     return Table(
         name, columns, lambda row: f"{name}: query {queries[row]!r}, document {docs[row]!r}", name

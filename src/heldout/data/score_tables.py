@@ -74,7 +74,7 @@ class ScoreTable(NamedTuple):
             if self.measure is not None:  # rows of others may have texts, such as runid
                 chosen = np.array(table.labels(self.measure, "measure")) == name
                 table = table.take(np.flatnonzero(chosen))
-            column = self.columns[name if name in self.columns else ""]  # type: ignore[index]
+            column = self.columns[name if name in self.columns else ""]
             found = {system: {} for system in self.systems}
             self._add(found, table, table.labels(self.system, "system"), column)
         units = list(dict.fromkeys(unit for scores in found.values() for unit in scores))
@@ -109,7 +109,9 @@ class ScoreTable(NamedTuple):
             scores = found.setdefault(systems[row], {})
             if units[row] in scores:
                 first = next(
-                    at for at in rows.tolist() if (systems[at], units[at]) == (systems[row], units[row])
+                    at
+                    for at in rows.tolist()
+                    if (systems[at], units[at]) == (systems[row], units[row])
                 )
                 raise FormatError(
                     table.place(row),
@@ -157,8 +159,9 @@ def _understood(
     unit = _unit_column(table.names, table.source, units)
     if unit is None:
         raise InputError(
-            f"{table.source}: no column of unit ids (found {named_few(table.names, len(table.names))}"
-            f"): name it unit (or {', '.join(USUAL_NAMES['scored unit'][1:])})"
+            f"{table.source}: no column of unit ids (found "
+            f"{named_few(table.names, len(table.names))}): name it unit (or "
+            f"{', '.join(USUAL_NAMES['scored unit'][1:])})"
         )
     system, value = table.find("system"), table.find("value")
     if system is None or (value is None and not _is_stacked(table, unit, system)):
@@ -263,7 +266,10 @@ def _one_measure(known: Sequence[str], wanted: str | None, source: str) -> str:
 
 def _frame_columns(frame: Any, units: Any) -> dict[str, list[Any]]:
     """Return the columns of a frame, including a pandas index that is not the default one."""
-    columns = frame_columns(frame, "the frame")
+    columns = {
+        name: [float(cell) if isinstance(cell, bool) else cell for cell in cells]
+        for name, cells in frame_columns(frame, "the frame").items()
+    }
     index = getattr(frame, "index", None)
     if index is None:
         return columns
@@ -283,7 +289,7 @@ def _frame_columns(frame: Any, units: Any) -> dict[str, list[Any]]:
 
 
 def _mapped_columns(given: Any, units: Any) -> dict[str, list[Any]]:
-    """Return ``{system: {unit: value}}`` as stacked columns, ``{system: [values]}`` as wide ones."""
+    """Return ``{system: {unit: value}}`` in stacked columns, ``{system: [values]}`` in wide."""
     if not hasattr(given, "items"):
         shown = repr(given) if isinstance(given, str | int | float | None) else type(given).__name__
         raise InputError(f"{shown} is not a table of scores: {EXPECTED}")

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.io.decode import decode_text, json_object
+from heldout.data.files import decode_text, json_object, open_source
 from heldout.data.io.jsonl import json_id, pick
-from heldout.data.io.source import open_source
 from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.io.source import Source
+    from heldout.data.files import Source
 
     Path_ = str | os.PathLike[str]
 
@@ -317,3 +317,34 @@ def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
 
 def _names(found: dict[str, Any]) -> str:
     return named_few(map(str, found), len(found), 10) or "an empty object"
+
+
+def as_references(given: Any) -> Segments | None:
+    """Return references from `Segments`, a list of texts or of lists of texts, or a path."""
+    if given is None or isinstance(given, Segments):
+        return given
+    return read_references(given) if _is_path(given) else Segments.of(list(given))
+
+
+def as_systems(given: Any) -> list[Segments]:
+    """Return the texts of systems from `Segments`, paths, lists, or ``{system: any of these}``."""
+    if isinstance(given, Mapping):
+        return [_written(one, str(name)) for name, one in given.items()]
+    if isinstance(given, Segments) or _is_path(given):
+        return [_written(given)]
+    several = list(given)
+    if several and all(isinstance(one, str) for one in several):
+        return [_written(several)]
+    return [_written(one) for one in several]
+
+
+def _written(given: Any, name: str | None = None) -> Segments:
+    if isinstance(given, Segments):
+        return given
+    if _is_path(given):
+        return read_hypotheses(given, name)
+    return Segments.of(list(given), name or "system")
+
+
+def _is_path(given: object) -> bool:
+    return isinstance(given, str | os.PathLike)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.files import decode_text, json_object
+from heldout.data.files import decode_text, is_compressed, json_object
 from heldout.data.frames import USUAL_NAMES, find_column, refuse_repeated
 from heldout.data.ids import as_id, is_missing
 from heldout.data.notes import count_of, named_few
@@ -179,7 +179,7 @@ def _texts(cells: pl.Series) -> pl.Series:
 
 
 def _is_empty(cell: Any) -> bool:
-    return is_missing(cell) or (isinstance(cell, str) and not cell.strip())
+    return cell is None or (isinstance(cell, str) and not cell.strip())
 
 
 def to_numbers(cells: Cells) -> Floats:
@@ -273,11 +273,8 @@ def _flat_object(raw: bytes, name: str, line: int) -> dict[str, Any]:
 def _read_parquet(source: Source) -> Table:
     import polars as pl
 
-    content = source.whole()
-    if not content.endswith(b"PAR1"):
-        raise InputError(f"{source.name}: the Parquet file cannot be read (it is truncated)")
-    with parquet_errors(source.name):
-        frame = pl.read_parquet(BytesIO(content))
+    frame = read_parquet(source.whole(), source.name)
+    with _parquet_errors(source.name):
         frame = frame.with_columns(_class_columns(frame))
         frame = frame.drop(
             name for name in CLASSES if isinstance(frame.schema.get(name), pl.Struct)
@@ -328,8 +325,36 @@ def _class_columns(frame: pl.DataFrame) -> list[pl.Series]:
     return found
 
 
+def read_parquet(content: bytes, name: str) -> pl.DataFrame:
+    """Read the bytes of a Parquet file."""
+    import polars as pl  # slow to import
+
+    if not (content.startswith(b"PAR1") and content.endswith(b"PAR1")):
+        raise InputError(f"{name}: the Parquet file cannot be read (it is truncated)")
+    with _parquet_errors(name):
+        return pl.read_parquet(BytesIO(content))
+
+
+def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield number (from 1) and cells, as texts, of each row of a file that may be large."""
+    import polars as pl
+
+    if is_compressed(path):
+        raise InputError(
+            f"{path}: compressed Parquet files are not supported here: decompress it first"
+        )
+    with _parquet_errors(path):
+        frame = pl.scan_parquet(path)
+        usable = [name for name, kind in frame.collect_schema().items() if not kind.is_nested()]
+        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
+        texts = frame.select(columns)
+        while len(part := texts.slice(begin, 1 << 14).collect()):
+            yield from enumerate(part.iter_rows(named=True), begin + 1)
+            begin += len(part)
+
+
 @contextmanager
-def parquet_errors(name: str) -> Iterator[None]:
+def _parquet_errors(name: str) -> Iterator[None]:
     """Turn errors of Polars into one line."""
     import polars as pl
 
@@ -351,6 +376,8 @@ def parquet_errors(name: str) -> Iterator[None]:
 
 
 def _read_text(content: bytes, name: str) -> Table:
+    if b"\n" not in content:
+        content = content.replace(b"\r", b"\n")  # as old spreadsheets end lines
     header = _read_header(content, name)
     columns: Mapping[str, Cells] | None = None
     if len(content) >= LARGE:

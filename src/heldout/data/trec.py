@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.files import UTF16, looks_like_utf16
-from heldout.data.ids import SHORT, IdColumn, ShortIds, pack_ids
 from heldout.data.frames import USUAL_NAMES, find_column
+from heldout.data.ids import SHORT, IdColumn, ShortIds, pack_ids
 from heldout.data.notes import count_of, named_few
 from heldout.data.parallel import stream_threads
 from heldout.data.rows import Rows, Stretches
@@ -110,13 +110,13 @@ def _first_fields(source: Source) -> list[bytes]:
 def _refuse_other(source: Source, number: str) -> None:
     """Say what a file is that has no line of the expected form: swapped, or a table."""
     fields = _first_fields(source)
-    if number == "grade" and len(fields) > 5 and fields[3].isdigit():
-        if np.isfinite(_number(fields[4])):
-            raise swapped(source.name, "a run, not judgements")
+    is_run = len(fields) > 5 and fields[3].isdigit() and np.isfinite(_number(fields[4]))
     # A truncated line of a run may have four fields, too, but the second is Q0.
-    elif number == "score" and len(fields) == 4 and fields[1] != b"Q0":
-        if _GRADE.fullmatch(fields[3]):
-            raise swapped(source.name, "judgements, not a run")
+    is_qrels = len(fields) == 4 and fields[1] != b"Q0" and _GRADE.fullmatch(fields[3])
+    if is_run and number == "grade":
+        raise swapped(source.name, "a run, not judgements")
+    if is_qrels and number == "score":
+        raise swapped(source.name, "judgements, not a run")
     mark, cells = header_cells(source.head())
     is_named = any(find_column(cells, role) for role in ("query", "doc", number))
     words = len(" ".join(cells).split())

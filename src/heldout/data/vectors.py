@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.io.source import open_source
+from heldout.data.files import open_source
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.io.source import Source
+    from heldout.data.files import Source
     from heldout.data.words import Floats
 
     Path_ = str | os.PathLike[str]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.judgements import qrels_rows
 from heldout.data.part_documents import PartDocuments
 from heldout.errors import InputError
 
@@ -18,8 +17,8 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.documents import Documents
+    from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels
     from heldout.data.words import Ints
 
     Weights = NDArray[np.int32]
@@ -126,7 +125,7 @@ class View:
                 keep &= self.document_weights[rows.documents] > 0
             if self.query_weights is not None:
                 keep &= self.query_weights[rows.queries] > 0
-            self._qrels.append(qrels_rows(self.collection.qrels, keep))
+            self._qrels.append(self.collection.qrels.take(np.flatnonzero(keep)))
         return self._qrels[0]
 
 

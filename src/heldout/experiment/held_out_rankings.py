@@ -113,7 +113,7 @@ class HeldOutRankings:
 
         mine = self._results.held_out.filter(pl.col("system") == system)
         if not len(mine):
-            return Run.from_dict({}, system)
+            return Run.of({}, system)
         repeat, runs = mine["repeat"][0], pl.col("run")
         mine = mine.filter(
             pl.col("repeat").eq_missing(repeat), runs.is_null() | (runs == (run or 0))
@@ -274,6 +274,5 @@ def _run(part: pl.DataFrame, system: str) -> Run:
 
     kept = part.filter(pl.col("document").is_not_null())
     scores = kept["score"] if not kept["score"].is_null().any() else -kept["rank"]
-    return Run.from_columns(
-        kept["unit"].to_list(), kept["document"].to_list(), scores.to_list(), system
-    )
+    columns = {"query": kept["unit"], "doc": kept["document"], "score": scores}
+    return Run.of({role: cells.to_list() for role, cells in columns.items()}, system)

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.data.files import open_source
 from heldout.data.ids import as_id
-from heldout.data.io.cells import as_list, cell_text, read_labels, read_numbers
-from heldout.data.io.source import open_source
-from heldout.data.io.table import read_table
 from heldout.data.predictions import ClassPredictions, NumberPredictions, class_order
+from heldout.data.tables import read_table
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.schema import ArrayData, FileData, checked
 from heldout.experiment.systems.fits import take_rows
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.io.table import Table
+    from heldout.data.tables import Table
     from heldout.data.words import Floats, Ints
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.fits import Fitted
@@ -308,7 +307,8 @@ def _is_pair(given: Any) -> bool:
 def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Instances:
     path = (folder or Path()) / given.file
     table = read_table(open_source(path))
-    table.refuse_empty("instances")
+    if not len(table):
+        raise InputError(f"{table.source}: no instances below the header")
     target = _column(table, given.target)
     truth: Any = (
         _labels(table, target)
@@ -327,25 +327,25 @@ def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Inst
     )
 
 
-def _column(table: Table, name: Any) -> int:
+def _column(table: Table, name: Any) -> str:
     if name not in table.names:
         raise InputError(f"{table.source}: no column {name!r}; there are {', '.join(table.names)}")
-    return table.names.index(name)
+    return str(name)
 
 
-def _labels(table: Table, column: int) -> list[str]:
-    return read_labels(table.cells(column), table.places.__getitem__, table.names[column])
+def _labels(table: Table, column: str) -> list[str]:
+    return table.labels(column, column)
 
 
-def _numbers(table: Table, column: int) -> Floats:
-    return read_numbers(table.cells(column), table.places.__getitem__, table.names[column])
+def _numbers(table: Table, column: str) -> Floats:
+    return table.numbers(column, column)
 
 
 def _texts(table: Table, given: FileData, text: str) -> list[str]:
     if given.features is not None:
         raise InputError("text and features: give only one of them")
-    column = _column(table, text)
-    return list(map(cell_text, as_list(table.cells(column))))
+    cells = table.columns[_column(table, text)]
+    return ["" if cell is None else str(cell).strip() for cell in cells]
 
 
 def _with_ids(given: FileData, table: Table) -> FileData:

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.collection import Collection, replace_notes
-from heldout.data.run_files import read_qrels
+from heldout.data.qrels import read_qrels
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import TOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
     from heldout.experiment.systems import System
 
 __all__ = ["judged_collection"]

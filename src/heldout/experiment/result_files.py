@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypedDict
 
 from heldout.data.atomic import write_atomically
-from heldout.data.io.parquet import read_parquet
+from heldout.data.tables import read_parquet
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST, TASKS
 from heldout.experiment.summary import SUMMARY

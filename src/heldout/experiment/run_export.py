@@ -6,7 +6,6 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.atomic import made_folder
-from heldout.data.run_files import write_run
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -43,13 +42,13 @@ def export_runs(results: Results, folder: str | os.PathLike[str]) -> list[Path]:
             if _once(results, system):
                 written.append(place / f"{name}.run")
                 whole: Any = results.predictions(system)  # of rankings a run
-                write_run(whole, written[-1], "trec")
+                whole.write(written[-1], "trec")
             if len(runs) < 2:
                 continue
             with made_folder(place / name) as own:
                 for part, run in runs.items():
                     written.append(own / f"{part}.run")
-                    write_run(run, written[-1], "trec")
+                    run.write(written[-1], "trec")
     return written
 
 

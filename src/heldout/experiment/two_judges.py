@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.machine_judgements import MachineJudgements
-    from heldout.data.run import Qrels
+    from heldout.data.qrels import Qrels
     from heldout.data.words import Floats
     from heldout.experiment.schema import TuneOn
     from heldout.experiment.settings import RankingSettings
@@ -240,9 +240,9 @@ class _Judge:
             ]
             scores += (-place).tolist()
         empty = sorted(held - set(queries))  # nothing was found: they count 0
-        return Run.from_columns(
-            [*queries, *empty],
-            [*docs, *(f"{_ABSENT}0" for _ in empty)],
-            [*scores, *(0 for _ in empty)],
-            self.name,
-        )
+        columns = {
+            "query": [*queries, *empty],
+            "doc": [*docs, *(f"{_ABSENT}0" for _ in empty)],
+            "score": [*scores, *(0 for _ in empty)],
+        }
+        return Run.of(columns, self.name)

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.columns import is_frame, is_nested
+from heldout.data.frames import is_frame, is_nested
 from heldout.data.machine_judgements import as_machine
-from heldout.data.run import Qrels
-from heldout.data.run_inputs import as_qrels
+from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.infer.agreement import (
     Agreement,
@@ -34,7 +33,8 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from heldout.data.run_inputs import QrelsLike, Runs
+    from heldout.data.qrels import QrelsLike
+    from heldout.data.run import Runs
     from heldout.measure.base import Measure
 
     Machines = QrelsLike | Sequence[QrelsLike] | Mapping[str, QrelsLike]
@@ -107,7 +107,7 @@ def agree(
     check_level(level)
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
         raise InputError(f"rel={rel}: expected a positive integer")
-    truth = _grades(as_qrels(human))
+    truth = _grades(Qrels.of(human))
     judges = {name: _grades(as_machine(one).qrels) for name, one in _named(machines).items()}
     for name, judged in judges.items():
         _check_common(truth, name, judged)

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.run import Qrels
-from heldout.data.run_inputs import as_run, as_runs
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.infer.agreement import JudgedOrder
 from heldout.infer.compare import CompareOptions, compare
@@ -20,7 +20,6 @@ from heldout.measure.ranking.evaluate import evaluate_runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from heldout.data.run import Run
     from heldout.infer.comparison import Comparison
     from heldout.measure.base import Measure
 
@@ -81,7 +80,7 @@ def _refuse_incomparable(measure: Any) -> None:
 def _named_runs(runs: Any) -> dict[str, Run]:
     """Return the runs by name, read once: by tag, or by file where tags repeat."""
     items = as_runs(runs)
-    found = [as_run(item) for item in items]
+    found = [Run.of(item) for item in items]
     if len(found) < 2:
         raise InputError("runs: the order of systems needs at least two runs")
     names = [one.name for one in found]
@@ -98,7 +97,7 @@ def _select(judged: Judged, queries: frozenset[str]) -> Qrels:
     """Return the judgements of some queries."""
     rows = [(query, doc, grade) for (query, doc), grade in judged.items() if query in queries]
     names, docs, grades = zip(*rows, strict=True)
-    return Qrels.from_columns(names, docs, grades)
+    return Qrels.of({"query": names, "doc": docs, "grade": grades})
 
 
 def _compared(

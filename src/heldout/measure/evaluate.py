@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from heldout.data.columns import is_frame, is_nested
+from heldout.data.frames import is_frame, is_nested
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import TASKS
 from heldout.measure.evaluation import Evaluation
@@ -140,7 +140,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
 
 
 def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, Any]) -> Evaluation:
-    from heldout.data.prediction_inputs import as_references, as_systems
+    from heldout.data.segments import as_references, as_systems
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
 
     _refuse_options(options, {"progress"}, "texts")
@@ -151,7 +151,7 @@ def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, 
 def _predictions(
     truth: Any, given: Any, wanted: list[Any] | None, task: str, options: dict[str, Any]
 ) -> Evaluation:
-    from heldout.data.prediction_inputs import as_predictions
+    from heldout.data.prediction_files import as_predictions
     from heldout.measure.prediction.evaluate import evaluate_predictions
 
     _refuse_options(options, {"positive", "undefined", "threshold"}, "predictions")
@@ -213,8 +213,7 @@ def _first(given: Any) -> Any:
 
 
 def _task_of_files(predictions: Any, wanted: list[Any] | None) -> Task:
-    from heldout.data.prediction_inputs import is_path, listed
-    from heldout.data.prediction_task import detect_task
+    from heldout.data.prediction_files import detect_task, is_path, listed
 
     files = listed(predictions)
     if not files or not all(map(is_path, files)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.columns import Library, check_library, frame_of
+from heldout.data.frames import Library, check_library, frame_of
 from heldout.errors import InputError, MeasureError
 from heldout.measure.parse import parse_measures
 from heldout.measure.undefined import Undefined

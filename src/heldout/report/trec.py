@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
     from heldout.data.words import Flags
     from heldout.measure.ranking.judged import Judged
     from heldout.measure.ranking.names import RankingMeasure

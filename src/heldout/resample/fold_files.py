@@ -7,9 +7,8 @@ import re
 from io import StringIO
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.data.io.decode import decode_text, parse_json
-from heldout.data.io.delimited import delimited_rows
-from heldout.data.io.source import open_source
+from heldout.data.files import decode_text, open_source, parse_json
+from heldout.data.tables import delimited_rows
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.data.io.compression import readable
+from heldout.data.files import readable
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:

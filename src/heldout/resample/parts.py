@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.data.judgements import empty_qrels
 from heldout.data.part_documents import PartDocuments, copy_names
+from heldout.data.qrels import Qrels, empty_qrels
 from heldout.data.queries import Queries
-from heldout.data.run import Qrels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,9 +88,12 @@ def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str])
     turn = np.arange(len(row)) - np.repeat(np.cumsum(pairs) - pairs, pairs)
     mine = (query[row] + turn // found[row]).tolist()
     others = (document[row] + turn % found[row]).tolist()
-    return Qrels.from_columns(
-        [queries[at] for at in mine], [documents[at] for at in others], rows.grades[row]
-    )
+    columns = {
+        "query": [queries[at] for at in mine],
+        "doc": [documents[at] for at in others],
+        "grade": rows.grades[row].tolist(),
+    }
+    return Qrels.of(columns)
 
 
 def _copies(weights: Weights | None, units: Ints, size: int) -> tuple[Ints, Ints]:

@@ -9,10 +9,9 @@ import numpy as np
 
 from heldout.compiled import announce
 from heldout.data.ids import id_numbers, stack_ids
-from heldout.data.ordering import put_in_order
 from heldout.data.parallel import run_threads
-from heldout.data.run import Run, TiePolicy
-from heldout.data.run_inputs import as_run, as_runs
+from heldout.data.rows import put_in_order
+from heldout.data.run import Run, TiePolicy, as_runs
 from heldout.errors import InputError
 from heldout.retrieve.contributions import check_norm
 from heldout.retrieve.fusion_methods import METHODS, Fusion
@@ -23,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels
-    from heldout.data.run_inputs import Runs
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Runs
     from heldout.data.words import Floats, Ints
     from heldout.retrieve.fusion_methods import How, Norm
     from heldout.retrieve.joined import Joined
@@ -107,7 +106,7 @@ def fuse(
         raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
     if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
         raise InputError(f"depth={depth!r}: expected a positive integer")
-    parts = [as_run(one) for one in as_runs(runs)]
+    parts = [Run.of(one) for one in as_runs(runs)]
     return fuse_runs(parts, fusion, depth=depth, ties=ties, name=name)
 
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
     from heldout.data.words import Floats, Ints
 
     Numbers = NDArray[np.int32]

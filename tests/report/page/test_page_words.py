@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from heldout.data.run import Qrels, Run
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
@@ -279,10 +280,10 @@ def test_very_many_pairs_are_decided_by_the_same_test(results, monkeypatch):
 
 def test_a_comparison_of_runs_shows_their_lists():
     runs = {
-        "A": Run.from_dict({"q1": {"x": 2.0, "y": 1.0}, "q2": {"x": 1.0}}),
-        "B": Run.from_dict({"q1": {"y": 2.0}}),
+        "A": Run.of({"q1": {"x": 2.0, "y": 1.0}, "q2": {"x": 1.0}}),
+        "B": Run.of({"q1": {"y": 2.0}}),
     }
-    qrels = Qrels.from_dict({"q1": {"y": 1, "z": 2}, "q2": {"x": 0, "w": 1}})
+    qrels = Qrels.of({"q1": {"y": 1, "z": 2}, "q2": {"x": 0, "w": 1}})
     scores = Scores("AP", ["A", "B"], ["q1", "q2"], [[0.1, 0.9], [0.2, 0.2]])
     part = part_of_comparisons([compare(scores)], runs=runs, qrels=qrels)
     documents = part.rankings["documents"]

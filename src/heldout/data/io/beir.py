@@ -12,8 +12,8 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels
 
 __all__ = ["BeirFolder", "beir_folder", "is_beir_folder", "judged_only"]
 

@@ -5,19 +5,18 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.io.blocks import text_lines
-from heldout.data.io.compression import sniff
-from heldout.data.io.delimited import delimited_rows, refuse_repeated
+from heldout.data.files import read_head, text_lines
+from heldout.data.frames import refuse_repeated
 from heldout.data.io.jsonl import ID_NAMES, TEXT_NAMES
-from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.data.notes import named_few
+from heldout.data.tables import delimited_rows, parquet_rows
 from heldout.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
 
 __all__ = [
     "ParquetDocuments",
@@ -76,7 +75,7 @@ class TextTable(RecordDocuments):
         begin: int,  # noqa: ARG002 - cells may have line ends: read from the beginning
     ) -> Iterator[Record]:
         """Yield the documents of a file."""
-        separator = separator_of(sniff(path).decode(errors="replace")) or ","
+        separator = separator_of(read_head(path).decode(errors="replace")) or ","
         for line, row in text_rows(path, separator, self._reading, ID_NAMES):
             one, text = _document(row, self._reading, f"{path}:{line}")
             if "\0" in one:

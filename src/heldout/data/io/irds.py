@@ -5,17 +5,17 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.io.blocks import encoded
+from heldout.data.files import encoded
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.data.io.survey import Stamps
+from heldout.data.qrels import Qrels
 from heldout.data.queries import Queries
-from heldout.data.run import Qrels
 from heldout.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
 
 __all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
 
@@ -129,4 +129,4 @@ def irds_qrels(name: str, dataset: Any) -> Qrels | None:
     except Exception as error:
         raise _available(name, error) from error
     queries, docs, grades = zip(*rows, strict=True) if rows else ((), (), ())
-    return Qrels.from_columns(queries, docs, grades)
+    return Qrels.of({"query": queries, "doc": docs, "grade": grades})

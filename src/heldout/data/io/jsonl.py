@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.io.blocks import blocks, encoded
-from heldout.data.io.decode import json_object
+from heldout.data.files import blocks, encoded, json_object
 from heldout.data.io.records import Record, RecordDocuments, joined_text
 from heldout.data.notes import named_few
 from heldout.errors import FormatError
@@ -14,7 +13,7 @@ from heldout.errors import FormatError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
 
 __all__ = ["ID_NAMES", "TEXT_NAMES", "JsonLines", "json_id", "json_objects", "json_text", "pick"]
 

@@ -13,8 +13,7 @@ import numpy as np
 
 from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, stretches
-from heldout.data.io.blocks import blocks
-from heldout.data.io.compression import is_compressed, readable
+from heldout.data.files import blocks, is_compressed, readable
 from heldout.data.io.survey import Stamps, Survey
 from heldout.errors import InputError
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.data.document_ids import DocumentIds
-    from heldout.data.io.blocks import Block, Reading
+    from heldout.data.files import Block, Reading
     from heldout.data.words import Ints
     from heldout.notes import Note
 

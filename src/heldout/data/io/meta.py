@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heldout.data.io.compression import EXTENSIONS, readable
+from heldout.data.files import EXTENSIONS, readable
 from heldout.data.io.toml import parse_toml
 from heldout.data.paths import names_file
 from heldout.errors import InputError

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.data.io.blocks import text_lines
-from heldout.data.io.compression import sniff
+from heldout.data.files import read_head, text_lines
 from heldout.data.io.document_tables import separator_of, text_rows
 from heldout.data.io.jsonl import TEXT_NAMES, json_id, json_objects, json_text
-from heldout.data.io.parquet import parquet_rows
 from heldout.data.io.topics import QueryRow, is_topics, topics
 from heldout.data.notes import named_few
 from heldout.data.queries import Queries
+from heldout.data.tables import parquet_rows
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
 
 __all__ = ["read_queries"]
 
@@ -51,7 +50,7 @@ def read_queries(
 
 
 def _rows(path: str, reading: Reading, first_line: int | None) -> Iterator[QueryRow]:
-    start = sniff(path)
+    start = read_head(path)
     head = start.decode(errors="replace")
     if start.startswith(b"PAR1"):
         return _table_rows(path, parquet_rows(path))

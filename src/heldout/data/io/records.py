@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest
-from heldout.data.io.compression import is_compressed
+from heldout.data.files import is_compressed
 from heldout.data.io.survey import Stamps, Survey
 from heldout.errors import FormatError, InputError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.document_ids import DocumentIds
-    from heldout.data.io.blocks import Reading
+    from heldout.data.files import Reading
     from heldout.data.words import Ints
     from heldout.notes import Note
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.data.documents import empty_documents, empty_note
-from heldout.data.io.compression import readable
+from heldout.data.files import readable
 from heldout.data.paths import place_among
 from heldout.errors import InputError
 

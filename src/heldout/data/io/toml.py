@@ -8,8 +8,7 @@ import re
 import tomllib
 from typing import Any, Final
 
-from heldout.data.io.compression import BOM
-from heldout.data.io.decode import decode_text
+from heldout.data.files import BOM, decode_text
 from heldout.errors import FormatError
 
 __all__ = ["parse_toml", "toml_text"]

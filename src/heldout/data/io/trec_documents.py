@@ -6,7 +6,7 @@ import re
 from html import escape, unescape
 from typing import TYPE_CHECKING
 
-from heldout.data.io.blocks import blocks
+from heldout.data.files import blocks
 from heldout.data.io.records import Record, RecordDocuments
 from heldout.errors import FormatError
 

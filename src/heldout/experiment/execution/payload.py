@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from heldout.data.document_ids import DocumentIds
     from heldout.data.documents import TextBatch
+    from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
-    from heldout.data.run import Qrels
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.settings import RankingSettings, Settings
     from heldout.measure.ranking.names import Family, RankingMeasure

@@ -270,9 +270,9 @@ def _as_run(found: object, name: str) -> Run:
     if isinstance(found, Run):
         return found
     if isinstance(found, Mapping):
-        return Run.from_dict(found, name)
+        return Run.of(found, name)
     if hasattr(found, "columns"):
-        return Run.from_frame(found, name)
+        return Run.of(found, name)
     raise InputError(
         f"{name} returned {type(found).__name__}: expected a Run, {{query: {{document: score}}}}, "
         "or a frame with the columns qid, docno and score"

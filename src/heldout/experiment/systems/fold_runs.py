@@ -83,12 +83,12 @@ class FoldRunSystem(System["RankingSettings"]):
         del top
         lists: dict[str, list[dict[str, float]]] = {}
         for path in self.files():
-            for query, documents in Run.read(path).to_dict().items():
+            for query, documents in Run.of(path).to_dict().items():
                 lists.setdefault(query, []).append(documents)
         # A query has several lists if it is held out several times.
         for at in range(max(map(len, lists.values()), default=1)):
             every = {query: own[min(at, len(own) - 1)] for query, own in lists.items()}
-            yield Run.from_dict(every, self.name)
+            yield Run.of(every, self.name)
 
     def describe(self) -> SystemRecord:
         """Return what it is as plain values, with a hash of each file."""
@@ -132,7 +132,7 @@ class FoldRunSystem(System["RankingSettings"]):
         """Evaluate the run of a split."""
         settings, whole = context.settings, context.settings.collection
         path = self.path(settings.splits.key(task.split))
-        run = Run.read(path)
+        run = Run.of(path)
         side = call_sides(settings, task)[1]
         _refuse_others(run, side, settings, f"{self.name}: {path}")
         lists = lists_of_run(run, whole, settings.depth)

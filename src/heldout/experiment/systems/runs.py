@@ -65,7 +65,7 @@ class RunSystem(System["RankingSettings"]):
     def read(self, number: int) -> Run:
         """Read one of the runs."""
         given = self.runs[number]
-        return given if isinstance(given, Run) else Run.read(given)
+        return given if isinstance(given, Run) else Run.of(given)
 
     def ranked(self, top: int = TOP) -> Iterator[Run]:
         """Read its runs one after another."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -245,20 +244,6 @@ _CLASS_VALUES: Final[dict[str, Callable[[ClassPredictions, Settings, str | None]
 }
 
 
-class _Names(Sequence[str]):
-    """Units as named in messages: with file and line, if known."""
-
-    def __init__(self, given: NumberPredictions) -> None:
-        self._given = given
-
-    def __len__(self) -> int:
-        return len(self._given.units)
-
-    def __getitem__(self, at: Any) -> Any:
-        unit, places = self._given.units[at], self._given.places
-        return f"{unit} in {places[at]}" if places else unit
-
-
 def _correlation(
     function: Callable[[Floats, Floats], Callable[[Floats], Floats]],
 ) -> Callable[[NumberPredictions], Number]:
@@ -290,19 +275,15 @@ _NUMBER_VALUES: Final[dict[str, Callable[[NumberPredictions], Number]]] = {
         if given.weights is not None
         else regression.median_ae(given.truth, given.predicted)
     ),
-    "MAPE": lambda given: regression.mape(
-        given.truth, given.predicted, given.weights, _Names(given)
-    ),
+    "MAPE": lambda given: regression.mape(given.truth, given.predicted, given.weights, given.units),
     "sMAPE": lambda given: regression.smape(
-        given.truth, given.predicted, given.weights, _Names(given)
+        given.truth, given.predicted, given.weights, given.units
     ),
     "R2": lambda given: regression.r_squared(given.truth, given.predicted, given.weights),
     "explained-variance": lambda given: regression.explained_variance(
         given.truth, given.predicted, given.weights
     ),
-    "MSLE": lambda given: regression.msle(
-        given.truth, given.predicted, given.weights, _Names(given)
-    ),
+    "MSLE": lambda given: regression.msle(given.truth, given.predicted, given.weights, given.units),
     "Pearson": _pearson,
     "Spearman": _correlation(correlation.spearman),
     "Kendall": _correlation(correlation.kendall),
@@ -315,9 +296,7 @@ _TERMS: Final[dict[str, Callable[[Any], Floats]]] = {
     "Brier": lambda given: calibration.brier_terms(given.truth, given.scores),
     "MSE": lambda given: (given.truth - given.predicted) ** 2,
     "MAE": lambda given: np.abs(given.truth - given.predicted),
-    "MAPE": lambda given: regression.percentage_errors(given.truth, given.predicted, _Names(given)),
-    "sMAPE": lambda given: regression.symmetric_errors(given.truth, given.predicted, _Names(given)),
-    "MSLE": lambda given: regression.squared_log_errors(
-        given.truth, given.predicted, _Names(given)
-    ),
+    "MAPE": lambda given: regression.percentage_errors(given.truth, given.predicted, given.units),
+    "sMAPE": lambda given: regression.symmetric_errors(given.truth, given.predicted, given.units),
+    "MSLE": lambda given: regression.squared_log_errors(given.truth, given.predicted, given.units),
 }

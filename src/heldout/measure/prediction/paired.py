@@ -87,7 +87,7 @@ def check_same_truth(several: Sequence[Predictions]) -> None:
 
 
 def _place(one: Predictions, at: int) -> str:
-    return one.places[at] if one.places else f"{one.name}, unit {one.units[at]}"
+    return f"{one.name}, unit {one.units[at]}"
 
 
 def same_units(several: Sequence[Predictions]) -> bool:
@@ -164,7 +164,7 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
         terms = measure.unit_values(one)
         endless = np.flatnonzero(~np.isfinite(terms)).tolist()
         if endless:
-            where = [one.places[at] if one.places else one.units[at] for at in endless]
+            where = [one.units[at] for at in endless]
             raise InputError(
                 f"{measure} of {one.name} is infinite: probability 0 for the true class "
                 f"({named_few(where, len(where), 3)})"

@@ -19,7 +19,7 @@ from heldout.measure.ranking.names import family
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from heldout.data.subtopics import Subtopics
+    from heldout.data.qrels import Subtopics
     from heldout.data.words import Floats, Ints
     from heldout.measure.ranking.judged import Judged
 

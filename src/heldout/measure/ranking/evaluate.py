@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from heldout.data.columns import Library, frame_of
+from heldout.data.frames import Library, frame_of
 from heldout.data.ids import is_float_text, pack_ids, respell
 from heldout.data.parallel import run_threads
-from heldout.data.run_inputs import as_qrels, as_run, as_runs
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
@@ -32,8 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.run import Qrels, Run, TiePolicy
-    from heldout.data.run_inputs import QrelsLike, Runs
+    from heldout.data.qrels import QrelsLike
+    from heldout.data.run import Runs, TiePolicy
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.infer.prediction_powered import Combined
@@ -84,7 +85,6 @@ class RunScores:
     ties: str = "docid-desc"
     unshared: tuple[str, str] = ("", "")
     ranking: int | None = None
-    query_column: str = "query_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -253,7 +253,7 @@ class RankingEvaluation(Evaluation):
         if all(measure.aggregate == "none" for measure in self.measures):
             raise MeasureError("texts such as RelString do not fit into a table of numbers")
         frame = Evaluation.to_frame(self)
-        return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
+        return frame_of(frame, library)
 
 
 def evaluate_runs(
@@ -315,10 +315,10 @@ def evaluate_runs(
     """
     _check_settings(missing, depth, rel)
     reading = {"ties": ties, "single_precision": single_precision}
-    options = {name: value for name, value in reading.items() if value}
+    options: dict[str, Any] = {name: value for name, value in reading.items() if value}
     parsed = _parse(measures, rel, judged_only=judged_only)
     subtopics = needs_subtopics(parsed)
-    judgements = as_qrels(qrels, subtopics=subtopics)
+    judgements = Qrels.of(qrels, subtopics=subtopics)
     twice = None
     if machine is not None or assume_random:
         from heldout.measure.ranking.machine import judged_twice  # rarely needed
@@ -332,7 +332,7 @@ def evaluate_runs(
         return score_run(qrels, run, wanted, depth)
 
     def score(item: Any) -> tuple[RunScores, RunScores | None]:
-        run = as_run(item, options)
+        run = Run.of(item, **options)
         scores = score_by(judgements, run, parsed)
         if len(items) > 1:
             scores = replace(scores, ranking=ranking_digest(run))
@@ -420,7 +420,6 @@ def score_run(
         unjudged,
         run.ties,
         unshared_ids(qrels, run, judged, depth),
-        query_column=run.id_columns[0],
     )
 
 

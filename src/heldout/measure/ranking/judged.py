@@ -18,8 +18,8 @@ from heldout.data.words import distinct, mix, query_keys
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.data.run import Qrels, Run
-    from heldout.data.subtopics import Subtopics
+    from heldout.data.qrels import Qrels, Subtopics
+    from heldout.data.run import Run
     from heldout.data.words import Flags, Floats, Ints, Words
 
 __all__ = ["Hits", "Judged", "count_up", "join", "over"]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.machine_judgements import MachineJudgements
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
     from heldout.data.scores import MachineScores
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.names import RankingMeasure

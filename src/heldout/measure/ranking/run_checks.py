@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.columns import is_nested
+from heldout.data.frames import is_nested
 from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
 from heldout.notes import Note
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.ids import IdColumn
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
     from heldout.measure.ranking.evaluate import RunScores
     from heldout.measure.ranking.judged import Judged
 

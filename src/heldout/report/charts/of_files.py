@@ -123,7 +123,7 @@ def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
 
 
 def _task(paths: Sequence[str]) -> str:
-    from heldout.data.prediction_task import detect_task
+    from heldout.data.prediction_files import detect_task
 
     files = [path for path in paths if Path(path).is_file()]
     return detect_task(files) if len(files) == len(paths) else ""

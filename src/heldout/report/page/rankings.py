@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.data.collection import Collection
-    from heldout.data.run import Qrels, Run
+    from heldout.data.qrels import Qrels
+    from heldout.data.run import Run
 
 __all__ = ["Ranked", "lists_of_results", "lists_of_runs", "ranking_columns"]
 
