@@ -47,7 +47,6 @@ SYSTEMS = (
     "zscore=wsum(bm25, lsa, norm=zscore, w=0:1:11)",
     "rank=wsum(bm25, lsa, norm=rank, w=0:1:11)",
     "rrf=rrf(bm25, lsa, k=1,10,60)",
-    "bordafuse=bordafuse(bm25, lsa)",
 )
 
 

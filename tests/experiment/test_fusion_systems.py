@@ -56,7 +56,6 @@ def test_each_point_is_the_evaluation_of_the_fused_run(collection, runs):
         ("wsum", "minmax", {"w1": 0.2, "w2": 0.5, "w3": 0.3}),
         ("wsum", "zscore", {"w1": 1, "w2": 1, "w3": 0}),
         ("rrf", None, {"k": 5}),
-        ("rbc", None, {"phi": 0.7}),
         ("combmnz", "sum", {}),
     ):
         weights = [point[name] for name in point if name.startswith("w")] or None

@@ -29,8 +29,7 @@ def _needs(method: Method) -> str:
 
 _NOTES = """\
 Scores are normalised per query first (--norm): minmax (s - min) / (max - min), max s / max, sum
-(s - min) / sum of s - min, zscore (s - mean) / standard deviation, rank 1 - (rank - 1) / n, borda
-1 - (rank - 1) / documents of all runs, none. With zscore a document that a run lacks counts as an
-average one; with norm borda it gets an equal share of the points that the run leaves. Of equal
-fused scores the greater document id comes first.
+(s - min) / sum of s - min, zscore (s - mean) / standard deviation, rank 1 - (rank - 1) / n, none.
+With zscore a document that a run lacks counts as an average one. Of equal fused scores the greater
+document id comes first.
 """

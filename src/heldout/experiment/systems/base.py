@@ -215,7 +215,7 @@ class System(ABC, Generic[S]):
         name
             Its name in tables; by default the method.
         space, parameters
-            What is tuned and what is fixed: ``norm``, ``k``, ``phi``, and weights. With two parts
+            What is tuned and what is fixed: ``norm``, ``k``, and weights. With two parts
             ``w`` is the weight of the first, and the second has 1 − w; with more, ``w`` stands for
             all weights that add up to 1, and ``w1``, ``w2``, … for single ones.
         search, trials
