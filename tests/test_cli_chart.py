@@ -92,12 +92,11 @@ def test_a_picture_and_its_numbers(capsys, results, tmp_path):
     assert dict(frame["system", "mean"].iter_rows()) == pytest.approx(expected)
 
 
-def test_dark_bare_and_quiet(capsys, results, tmp_path):
+def test_dark_and_quiet(capsys, results, tmp_path):
     path = tmp_path / "f.json"
     given = ["chart", results, "tuning-2", "-o", path]
-    assert run(capsys, *given, "--dark", "--bare", "--quiet") == ("", "", 0)
+    assert run(capsys, *given, "--dark", "--quiet") == ("", "", 0)
     dark = json.loads(path.read_text())
-    assert "title" not in dark
     run(capsys, *given)
     light = json.loads(path.read_text())
     assert light["title"]["text"] == "ql-jm: AP by lambda"

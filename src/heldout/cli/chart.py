@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.cli.help import group
 from heldout.cli.options import UNVERIFIED, add_json, add_quiet
-from heldout.cli.output import add_format, output_format
+from heldout.cli.output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_chart"]
 
-_FORMATS = ("auto", "png", "svg", "pdf", "html", "json")
+_FORMATS = ("png", "svg", "pdf", "html", "json")
 
 _EXAMPLES = """\
   heldout chart --list                                all charts, one per line
@@ -55,9 +55,7 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add("--list", action="store_true", dest="listed", help="list the charts")
     add("-m", "--measure", metavar="NAME", help="measure of the results or the table")
-    add("--baseline", metavar="SYSTEM", help="table of scores: compare the others with this system")
     add("--dark", action="store_true", help="light text on a dark background")
-    add("--bare", action="store_true", help="no title and no caption")
     add = group(parser, "input").add_argument
     add("--lower-is-better", action="store_true", help="table of scores: errors, times")
     add("--positive", metavar="CLASS", help="predictions: the positive class")
@@ -65,7 +63,6 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--unverified", action="store_true", help=UNVERIFIED)
     add = group(parser, "output").add_argument
     add("-o", "--output", metavar="FILE", help="file to write: .png .svg .pdf .html .json")
-    add_format(parser, _FORMATS, "(default: the suffix of -o)")
     add("--data", metavar="FILE", help="write the numbers of the chart as CSV (- prints them)")
     add_json(parser, "with --list: print JSON")
     add_quiet(parser, "print nothing")
@@ -124,9 +121,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.output is None and options.data is None:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output is not None:
-        options.format = output_format(options.format, options.output, _FORMATS, None)
-    elif options.format != "auto":
-        raise InputError("--format goes with -o FILE")
+        output_format("auto", options.output, _FORMATS, None)
 
 
 def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
@@ -134,8 +129,7 @@ def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
     from heldout.report.charts.theme import themed, titled
 
     drawn = themed(chart.chart, dark=options.dark)
-    whole = drawn if options.bare else titled(drawn, chart.title, chart.caption)
-    save_chart(whole, options.output, options.format)
+    save_chart(titled(drawn, chart.title, chart.caption), options.output)
 
 
 def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
@@ -146,7 +140,6 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         measure=options.measure,
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
-        baseline=options.baseline,
         positive=options.positive,
         verify=not options.unverified,
     )
