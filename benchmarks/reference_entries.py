@@ -207,7 +207,7 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "study pre-split": "study bias small --draws 3 --tune --pre-split --param b=0.3,0.8 --json",
     "study curve": "study curve small --draws 4 --tune --param k1=0.5:2:3 --json",
     "study curve query": "study curve small --by query --draws 4 --tune --model ql-jm --json",
-    "list measures": "measures --json",
+    "list measures": "list measures --json",
 }
 """Commands by name; of several, the last one's output counts. Blanks in a word have a backslash."""
 

@@ -330,7 +330,7 @@ def test_a_reader_that_goes_away_gets_no_traceback():
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize("command", ["eval", "measures", "demo"])
+@pytest.mark.parametrize("command", ["eval", "list", "demo"])
 def test_the_help_of_every_command_has_an_example(capsys, command):
     with pytest.raises(SystemExit) as caught:
         main([command, "--help"])
@@ -342,7 +342,7 @@ def test_the_help_of_every_command_has_an_example(capsys, command):
 @pytest.mark.parametrize(
     ("command", "listed"),
     [
-        ([], ("eval", "measures", "demo")),
+        ([], ("eval", "list", "demo")),
         (["collection"], ("show", "export")),
         (["study"], ("bias", "curve")),
     ],
@@ -364,7 +364,7 @@ def test_the_version_is_printed(capsys):
 
 
 def test_measures_lists_all_families_with_their_spellings(capsys):
-    out = printed(capsys, "measures").out
+    out = printed(capsys, "list", "measures").out
     heads = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert {"AP[@k]", "nDCG[@k]", "P@k", "R@k", "RR[@k]", "RBP[@k]", "ERR[@k]", "NRBP"} <= set(
         heads
@@ -373,7 +373,7 @@ def test_measures_lists_all_families_with_their_spellings(capsys):
 
 
 def test_measures_describes_those_that_are_named(capsys):
-    out = printed(capsys, "measures", "ndcg_cut_10", "P").out
+    out = printed(capsys, "list", "measures", "ndcg_cut_10", "P").out
     assert [line.partition("(")[0] for line in out.splitlines() if line[0] != " "] == ["nDCG", "P"]
 
 

@@ -205,7 +205,7 @@ def test_an_incomplete_command_says_where_help_is(capsys, arguments):
 
 
 def test_an_unknown_measure_to_describe_is_refused(capsys):
-    assert "unknown measure" in refused(capsys, "measures", "nDGC")
+    assert "unknown measure" in refused(capsys, "list", "measures", "nDGC")
 
 
 def test_an_example_in_place_of_a_file_is_refused(capsys):

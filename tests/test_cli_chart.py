@@ -59,15 +59,15 @@ def run(capsys, *arguments):
 
 
 def test_every_chart_is_listed(capsys):
-    out, _, code = run(capsys, "chart", "--list")
+    out, _, code = run(capsys, "list", "charts")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == list(NAMES)
-    rows = json.loads(run(capsys, "chart", "--list", "--json")[0])
+    rows = json.loads(run(capsys, "list", "charts", "--json")[0])
     assert [row["name"] for row in rows] == list(NAMES)
 
 
 def test_results_list_the_charts_that_they_allow(capsys, results):
-    out, _, code = run(capsys, "chart", results, "--list")
+    out, _, code = run(capsys, "list", "charts", results)
     names = [line.split()[0] for line in out.splitlines()]
     assert code == 0
     assert names == [
@@ -137,7 +137,7 @@ def test_predictions_are_drawn(capsys, tmp_path):
     path.write_text(
         "unit,truth,prob_yes,prob_no\n1,yes,.9,.1\n2,no,.4,.6\n3,yes,.7,.3\n4,no,.5,.5\n"
     )
-    out, _, code = run(capsys, "chart", path, "--list")
+    out, _, code = run(capsys, "list", "charts", path)
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == [
         "roc",
@@ -167,7 +167,7 @@ def test_a_learning_curve_has_the_words_of_its_study(capsys, tmp_path, by, units
     path = tmp_path / "curve.json"
     study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1", "--tune"]
     assert run(capsys, "study", "curve", tmp_path / "made-up", *study, "-o", path)[2] == 0
-    out, _, _ = run(capsys, "chart", path, "--list")
+    out, _, _ = run(capsys, "list", "charts", path)
     assert out == f"learning-curve  nDCG@10 by the number of training {units}\n"
     out, _, _ = run(capsys, "chart", path, "learning-curve", "--data", "-")
     assert {line.split(",")[1] for line in out.splitlines()[1:]} == lines
@@ -194,7 +194,6 @@ def test_a_caption_names_the_held_out_line_where_there_is_one(by, line):
             ["forest", "-o", "f.png", "-m", "P@5"],
             "P@5 was not computed: expected one of AP",
         ),
-        (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
         (["forest", "-o", "no/where/f.png"], "cannot be written"),
     ],
 )

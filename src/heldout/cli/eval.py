@@ -57,8 +57,8 @@ _EXAMPLES = """\
 
 _NOTES = f"""\
 {FILES}
-Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout measures
-lists them. -m file.py:name uses a function or Measure of yours.
+Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout list
+measures has them. -m file.py:name uses a function or Measure of yours.
 """
 
 FORMATS = (*TABLE_FORMATS, "parquet", "trec")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -26,6 +25,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Sequence
 
     from heldout.data.documents import Documents
@@ -45,7 +45,6 @@ _EXAMPLES = """\
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
-  heldout search --models                   all models, their parameters and conventions
 """
 
 _NOTES = """\
@@ -60,16 +59,6 @@ _MOST = 1000
 _MOST_SHOWN = 10
 
 
-class _ListModels(argparse.Action):
-    """Prints the models and exits, as --help does."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from heldout.report.search import models_text
-
-        sys.stdout.write(models_text())
-        parser.exit()
-
-
 def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``search``."""
     parser = command(
@@ -77,7 +66,12 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     )
     add_collection_options(parser, or_index="with --queries or --query")
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="model, see --models (default: bm25)")
+    add(
+        "--model",
+        default="bm25",
+        metavar="NAME",
+        help="model: see heldout list (default: bm25)",
+    )
     add(
         "--param",
         action="append",
@@ -86,7 +80,6 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         help="parameter of the model (repeat for more)",
     )
     add("--metric", choices=METRICS, help="how vectors are compared (default: cosine)")
-    add("--models", action=_ListModels, nargs=0, help="list the models and exit")
     add("--query", metavar="WORDS", help="show the best documents for these words")
     add(
         "-k",

@@ -79,7 +79,7 @@ def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add_collection_options(parser)
     add = parser.add_argument
-    add("--model", default="bm25", metavar="NAME", help="model (see heldout search --models)")
+    add("--model", default="bm25", metavar="NAME", help="model (see heldout list models)")
     add(
         "--param",
         action="append",

@@ -213,7 +213,7 @@ def _of_model(model: str, arguments: str, name: str | None, options: SystemOptio
 def model_system(model: str, parameters: Sequence[str]) -> ModelSystem:
     """Make a system from the name of a built-in model, with parameters such as ``k1=0.5:3:6``."""
     if model not in MODELS:
-        raise InputError(f"{model} is not a built-in model: see heldout search --models")
+        raise InputError(f"{model} is not a built-in model: see heldout list models")
     made: Any = _of_model(model, ", ".join(parameters), model, SystemOptions())
     return made  # type: ignore[no-any-return]
 
