@@ -100,18 +100,11 @@ def test_per_query_prints_every_judged_query_and_then_the_mean(capsys):
         "first\tq3\t0.0",
         f"first\tall\t{4 / 9!r}",
     ]
-    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q", "--digits", "4").out
-    assert out.splitlines()[1] == "first\tq1\t0.3333"
 
 
 def test_no_summary_prints_the_queries_only(capsys):
     out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "-q", "-n").out
     assert [line.split("\t")[1] for line in out.splitlines()] == ["query", "q1", "q2", "q3"]
-
-
-def test_digits_are_those_that_are_asked_for(capsys):
-    out = printed(capsys, "eval", "qrels", "first.run", "-m", "RR", "--digits", "7").out
-    assert out.endswith("first\t0.4444444\n")
 
 
 def test_json_is_at_full_precision(capsys):
