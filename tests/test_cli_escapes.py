@@ -182,7 +182,7 @@ COMMANDS = {
     "run": ["run", "experiment.toml", "-o", "results", "--quiet"],
     "run dry": ["run", "experiment.toml", "--dry-run"],
     "report": ["report", "results", "-o", "page.html"],
-    "chart list": ["chart", "results", "--list"],
+    "list charts": ["list", "charts", "results"],
     "chart": ["chart", "s.csv", "pairs", "-m", "AP", "--data", "-"],
     "index": ["index", "docs.jsonl", "-o", "x.index"],
     "index show": ["index", "x.index"],

@@ -25,7 +25,6 @@ _EXAMPLES = """\
   heldout fuse bm25.run dense.run --k 10 -o hybrid.run
   heldout fuse bm25.run dense.run --how wsum --norm minmax --weights 0.3,0.7 -o hybrid.run
   heldout fuse bm25.run dense.run splade.run --how combmnz --norm zscore --depth 1000 > hybrid.run
-  heldout fuse --methods                    all methods, what they compute and what they need
 """
 
 _NOTES = """\
@@ -35,16 +34,6 @@ choose them on training queries and measure them on held-out ones:
 """
 
 
-class _ListMethods(argparse.Action):
-    """Prints the methods and exits, as --help does."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from heldout.report.fusion import methods_text
-
-        sys.stdout.write(methods_text())
-        parser.exit()
-
-
 def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``fuse``."""
     parser = command(
@@ -52,7 +41,12 @@ def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     )
     add = parser.add_argument
     add("runs", nargs="+", metavar="RUN", help="run files, two or more (- is standard input)")
-    add("--how", default="rrf", metavar="NAME", help="method, see --methods (default: rrf)")
+    add(
+        "--how",
+        default="rrf",
+        metavar="NAME",
+        help="method: see heldout list (default: rrf)",
+    )
     add(
         "--norm",
         metavar="NAME",
@@ -68,7 +62,6 @@ def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add("--k", type=float, metavar="X", help="for rrf (default: 60)")
     add("--depth", type=positive, metavar="N", help="documents per query (default: all)")
     add("--name", metavar="NAME", help="name of the run (default: the method)")
-    add("--methods", action=_ListMethods, nargs=0, help="list the methods and exit")
     add_run_output(parser, "print the run as JSON")
     add_quiet(parser)
     parser.set_defaults(run=_fuse)

@@ -85,7 +85,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
         "--system",
         default="bm25",
         metavar="SYSTEM",
-        help="model (see heldout search --models); ranges are tuned: bm25(k1=0.5:3:6, b=0.3,0.75), "
+        help="model (see heldout list models); ranges are tuned: bm25(k1=0.5:3:6, b=0.3,0.75), "
         "ql-dirichlet(mu=10:9999:7:log) (default: bm25)",
     )
     add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
