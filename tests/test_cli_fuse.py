@@ -68,7 +68,6 @@ def test_the_list_of_methods(capsys):
         (["first.run", "second.run", "--k", "nan"], "k is nan: expected a number of at least 0"),
         (["first.run", "second.run", "--phi", "0.5"], "rrf has no phi"),
         (["first.run", "second.run", "--depth", "0"], "'0' is not a positive integer"),
-        (["first.run", "second.run", "--format", "csv"], "--format goes with -o FILE"),
         (["first.run", "second.run", "--json", "-o", "x.run"], "give one of them"),
         (["first.run", "second.run", "-o", "x.xlsx"], "unknown suffix '.xlsx'"),
     ],

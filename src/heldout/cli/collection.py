@@ -102,7 +102,7 @@ def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
         notes=_SHOW_NOTES,
     )
     _add_input(parser)
-    add_output(parser, _SHOW_FORMATS, auto="text")
+    add_output(parser, _SHOW_FORMATS)
     add_quiet(parser, "leave out possible problems")
     parser.set_defaults(run=_show)
 

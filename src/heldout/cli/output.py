@@ -41,26 +41,24 @@ def add_output(
     parser: argparse.ArgumentParser,
     formats: Sequence[str] = TABLE_FORMATS,
     *,
-    auto: str = "table",
-    json: bool = True,
+    auto: str = "",
 ) -> None:
-    """Add ``--format``, ``--json`` and ``--output``.
+    """Add ``--output`` and ``--json``, and where the suffix may not say it ``--format``.
 
     Parameters
     ----------
     formats
         The formats that the command can write; the first is ``auto``.
     auto
-        The default, when no suffix decides.
-    json
-        Whether to add ``--json``.
+        The default, when no suffix decides; empty if there is no ``--format``.
     """
     add = group(parser, "output").add_argument
     suffixes = " ".join(suffixes_of(formats))
     add("-o", "--output", metavar="FILE", help=f"write to FILE; format by suffix: {suffixes}")
-    add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
-    if json:
-        add("--json", action="store_const", dest="format", const="json", help="same as -f json")
+    if auto:
+        add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
+    words = "same as -f json" if auto else "print JSON at full precision"
+    add("--json", action="store_const", dest="format", const="json", default="auto", help=words)
 
 
 def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:
@@ -120,5 +118,5 @@ def _by_suffix(output: str | None, formats: Sequence[str], default: str | None) 
     if default is None or kind is not None or suffix in FOREIGN:
         said = f"unknown suffix {suffix!r}" if suffix else "no suffix"
         known = ", ".join(suffixes_of(formats))
-        raise InputError(f"-o {output}: {said}; use one of {known}, or choose with --format")
+        raise InputError(f"-o {output}: {said}; use one of {known}")
     return default
