@@ -34,7 +34,6 @@ WRITERS = {
     "compare -r texts.txt texts.txt others.txt -m TokenF1": TABLES | {"parquet"},
     f"study bias small --replicates 5 {STUDY}": TABLES | {"parquet"},
     f"study curve small {STUDY}": TABLES | {"parquet"},
-    "collection show small": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
     "agree qrels.txt machine.txt": TABLES,
     "fuse baseline.run improved.run": {"csv", "tsv", "json", "parquet"},
@@ -42,7 +41,7 @@ WRITERS = {
 }
 # What -o names is not a result in one of several formats: a folder, an index, a page.
 OTHERS = {
-    *("heldout collection export", "heldout index", "heldout report", "heldout run"),
+    *("heldout collection", "heldout index", "heldout report", "heldout run"),
     "heldout split",
 }
 
