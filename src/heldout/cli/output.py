@@ -41,24 +41,32 @@ def add_output(
     parser: argparse.ArgumentParser,
     formats: Sequence[str] = TABLE_FORMATS,
     *,
-    auto: str = "",
+    auto: str = "table",
+    json: bool = True,
+    named: bool = True,
 ) -> None:
-    """Add ``--output`` and ``--json``, and where the suffix may not say it ``--format``.
+    """Add ``--output``, ``--format`` and ``--json``.
 
     Parameters
     ----------
     formats
         The formats that the command can write; the first is ``auto``.
     auto
-        The default, when no suffix decides; empty if there is no ``--format``.
+        The default, when no suffix decides.
+    json
+        Whether to add ``--json``.
+    named
+        Whether to add ``--format``; if not, the suffix of the file decides alone.
     """
     add = group(parser, "output").add_argument
     suffixes = " ".join(suffixes_of(formats))
     add("-o", "--output", metavar="FILE", help=f"write to FILE; format by suffix: {suffixes}")
-    if auto:
+    parser.set_defaults(format="auto")
+    if named:
         add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
-    words = "same as -f json" if auto else "print JSON at full precision"
-    add("--json", action="store_const", dest="format", const="json", default="auto", help=words)
+    if json:
+        words = "same as -f json" if named else "print JSON at full precision"
+        add("--json", action="store_const", dest="format", const="json", help=words)
 
 
 def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:

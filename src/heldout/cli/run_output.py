@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from heldout.cli.files import emit
 from heldout.cli.help import group
 from heldout.cli.options import add_json
-from heldout.cli.output import output_format
+from heldout.cli.output import output_format, suffixes_of
 
 if TYPE_CHECKING:
     import argparse
@@ -29,7 +29,13 @@ def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
         What ``--json`` prints.
     """
     add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
+    suffixes = " ".join(suffixes_of(_FORMATS))
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"write the run to FILE; format by suffix: {suffixes}, else trec",
+    )
     add_json(parser, json)
 
 
