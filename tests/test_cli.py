@@ -323,20 +323,10 @@ def test_a_reader_that_goes_away_gets_no_traceback():
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize("command", ["eval", "list", "demo"])
-def test_the_help_of_every_command_has_an_example(capsys, command):
-    with pytest.raises(SystemExit) as caught:
-        main([command, "--help"])
-    assert caught.value.code == 0
-    examples = capsys.readouterr().out.partition("examples:\n")[2]
-    assert f"heldout {command}" in examples
-
-
 @pytest.mark.parametrize(
     ("command", "listed"),
     [
         ([], ("eval", "list", "demo")),
-        (["collection"], ("show", "export")),
         (["study"], ("bias", "curve")),
     ],
 )

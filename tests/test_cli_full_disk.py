@@ -21,7 +21,7 @@ FULL = Path("/dev/full")
 WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
 BM25 = ["--system", "bm25(k1=0.5:2:3)", "--folds", "2"]
 RUNS = ["qrels.txt", "one.run", "two.run"]
-STUDY = ["data", "--model", "bm25", "--draws", "2", "-m", "AP"]
+STUDY = ["data", "--system", "bm25", "--draws", "2", "-m", "AP"]
 
 # Every command with what it prints, by the name of its test.
 PRINTS = {
@@ -35,7 +35,7 @@ PRINTS = {
     "eval regression": ["eval", "--task", "regression", "numbers.csv"],
     "power": ["power", *RUNS],
     "ledger": ["ledger", "looks.jsonl"],
-    "collection show": ["collection", "show", "data"],
+    "collection": ["collection", "data"],
     "split": ["split", "data", "--by", "query", "--folds", "2"],
     "split --assignments -": [
         "split",
@@ -70,8 +70,7 @@ WRITES = {
     "compare html": ["compare", *RUNS, "--quiet", "--format", "html", "-o"],
     "compare --ledger": ["compare", *RUNS, "--ledger"],
     "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
-    "collection show -o": ["collection", "show", "data", "-o"],
-    "collection export": ["collection", "export", "data", "--to", "beir", "-o"],
+    "collection -o": ["collection", "data", "-o"],
     "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
     "split --assignments": ["split", "data", "--by", "query", "--folds", "2", "--assignments"],
     "study bias -o": ["study", "bias", *STUDY, "-o"],

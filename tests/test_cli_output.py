@@ -1,4 +1,4 @@
-"""What -o writes: the suffix of the file tells the format, unless --format does."""
+"""What -o writes: the suffix of the file tells the format."""
 
 import csv
 import json
@@ -33,7 +33,6 @@ WRITERS = {
     "compare -r texts.txt texts.txt others.txt -m TokenF1": TABLES | {"parquet"},
     f"study bias small --replicates 5 {STUDY}": TABLES | {"parquet"},
     f"study curve small {STUDY}": TABLES | {"parquet"},
-    "collection show small": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
     "agree qrels.txt machine.txt": TABLES,
     "fuse baseline.run improved.run": {"csv", "tsv", "json", "parquet"},
@@ -42,7 +41,7 @@ WRITERS = {
 NAMED = {one.split()[1] for one in COMMANDS if "--format" in options_of(COMMANDS[one])}
 # What -o names is not a result in one of several formats: a folder, an index, a page.
 OTHERS = {
-    *("heldout collection export", "heldout index", "heldout report", "heldout run"),
+    *("heldout collection", "heldout index", "heldout report", "heldout run"),
     "heldout split",
 }
 
@@ -135,12 +134,11 @@ def test_another_suffix_says_nothing(command, tmp_path, capsys):
 
 @pytest.mark.parametrize("command", [one for one in WRITERS if one.split()[0] in NAMED])
 def test_the_format_can_be_said(command, tmp_path, capsys):
-    kind = "json" if "show" in command else "csv"
-    main([*command.split(), "--quiet", "--format", kind, "-o", str(tmp_path / "out.txt")])
-    assert is_whole((tmp_path / "out.txt").rename(tmp_path / f"out.{kind}"))
+    main([*command.split(), "--quiet", "--format", "csv", "-o", str(tmp_path / "out.txt")])
+    assert is_whole((tmp_path / "out.txt").rename(tmp_path / "out.csv"))
     capsys.readouterr()
-    main([*command.split(), "--quiet", "--format", kind])
-    assert capsys.readouterr().out == (tmp_path / f"out.{kind}").read_text()
+    main([*command.split(), "--quiet", "--format", "csv"])
+    assert capsys.readouterr().out == (tmp_path / "out.csv").read_text()
 
 
 def test_every_command_that_writes_a_result_is_tried():

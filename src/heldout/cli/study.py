@@ -95,7 +95,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add("--depth", type=positive, default=1000, metavar="N", help="ranking depth (default: 1000)")
     add_groups(add)
     add_seed(parser)
-    add_output(parser, _FORMATS, auto="table with a verdict")
+    add_output(parser, _FORMATS, named=False)
     add_quiet(parser, "print the table and the verdict only")
     add_stemming(parser)
 
