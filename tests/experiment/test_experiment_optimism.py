@@ -7,7 +7,7 @@ from experiment_data import overlap, small_collection
 from heldout.data.collection import Collection
 from heldout.data.run import Run
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.given import GivenFolds
 from heldout.resample.holdout import HoldOut, TestSet
