@@ -11,8 +11,8 @@ from heldout.cli import main
 from heldout.data.run import Qrels, Run
 from heldout.errors import HeldoutError
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import FusionSystem
 from heldout.experiment.systems.base import System
+from heldout.experiment.systems.fusions import FusionSystem
 from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search

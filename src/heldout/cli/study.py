@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import Tuning
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.models import ModelSystem
 
 __all__ = ["add_study"]
 

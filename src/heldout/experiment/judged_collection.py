@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.run import Qrels, Run
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
 
 __all__ = ["judged_collection"]
 

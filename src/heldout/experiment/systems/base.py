@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.point_folds import FoldedRuns
@@ -276,7 +275,7 @@ class System(ABC, Generic[S]):
         del top
         return iter(())
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values; they change when the system does."""
         return {
             "name": self.name,
