@@ -168,7 +168,7 @@ def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> N
 
 
 def _system(options: argparse.Namespace) -> ModelSystem:
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.reading import system_of
 
     system = system_of(options.system)
