@@ -30,7 +30,7 @@ from heldout.data.collection_files import read_collection
 from heldout.data.documents import documents_of
 from heldout.experiment.studies.bias import standard_error
 from heldout.resample.plans import KFold
-from heldout.tune.tuned_folds import cross_validate
+from heldout.tune.choice import choose_in_splits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,6 @@ SYSTEMS = (
     "zscore=wsum(bm25, lsa, norm=zscore, w=0:1:11)",
     "rank=wsum(bm25, lsa, norm=rank, w=0:1:11)",
     "rrf=rrf(bm25, lsa, k=1,10,60)",
-    "bordafuse=bordafuse(bm25, lsa)",
 )
 
 
@@ -101,7 +100,12 @@ def _one_claim(table: Floats, bm25: Floats, size: int, draw: int) -> tuple[float
     mine, others = order[:size], order[size:]
     best = int(table[:, mine].mean(axis=1).argmax())
     splits = KFold(5, seed=draw).splits([str(at) for at in range(size)])
-    held_out = cross_validate(table[:, mine], splits).mean
+    chosen, _ = choose_in_splits(table[:, mine], splits)
+    sums = [
+        table[one.number, mine[split.test > 0]].sum()
+        for one, split in zip(chosen, splits, strict=True)
+    ]
+    held_out = sum(sums) / size
     return (
         float((table[best, mine] - bm25[mine]).mean()),
         float(held_out - bm25[mine].mean()),

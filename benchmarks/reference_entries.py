@@ -208,7 +208,7 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "study curve": "study curve small --draws 4 --system bm25(k1=0.5:2:3) --json",
     "study curve query": "study curve small --by query --draws 4 --system ql-jm(lambda=0:1:11) "
     "--json",
-    "list measures": "measures --json",
+    "list measures": "list measures --json",
 }
 """Commands by name; of several, the last one's output counts. Blanks in a word have a backslash."""
 

@@ -177,7 +177,6 @@ WRONG_USE = {
     "depth 0": (["-M", "0"], "'0' is not a positive integer"),
     "negative depth": (["-M", "-3"], "-M/--depth"),
     "depth that is no number": (["-M", "ten"], "'ten' is not a positive integer"),
-    "18 digits": (["--digits", "18"], "'18' is not a number of decimals"),
     "grade that is no number": (["-l", "high"], "-l/--rel"),
     "unknown option": (["--frobnicate"], "unrecognized arguments: --frobnicate"),
     "shortened option": (["--per"], "unrecognized arguments: --per"),
@@ -205,7 +204,7 @@ def test_an_incomplete_command_says_where_help_is(capsys, arguments):
 
 
 def test_an_unknown_measure_to_describe_is_refused(capsys):
-    assert "unknown measure" in refused(capsys, "measures", "nDGC")
+    assert "unknown measure" in refused(capsys, "list", "measures", "nDGC")
 
 
 def test_an_example_in_place_of_a_file_is_refused(capsys):

@@ -59,15 +59,15 @@ def run(capsys, *arguments):
 
 
 def test_every_chart_is_listed(capsys):
-    out, _, code = run(capsys, "chart", "--list")
+    out, _, code = run(capsys, "list", "charts")
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == list(NAMES)
-    rows = json.loads(run(capsys, "chart", "--list", "--json")[0])
+    rows = json.loads(run(capsys, "list", "charts", "--json")[0])
     assert [row["name"] for row in rows] == list(NAMES)
 
 
 def test_results_list_the_charts_that_they_allow(capsys, results):
-    out, _, code = run(capsys, "chart", results, "--list")
+    out, _, code = run(capsys, "list", "charts", results)
     names = [line.split()[0] for line in out.splitlines()]
     assert code == 0
     assert names == [
@@ -92,12 +92,11 @@ def test_a_picture_and_its_numbers(capsys, results, tmp_path):
     assert dict(frame["system", "mean"].iter_rows()) == pytest.approx(expected)
 
 
-def test_dark_bare_and_quiet(capsys, results, tmp_path):
+def test_dark_and_quiet(capsys, results, tmp_path):
     path = tmp_path / "f.json"
     given = ["chart", results, "tuning-2", "-o", path]
-    assert run(capsys, *given, "--dark", "--bare", "--quiet") == ("", "", 0)
+    assert run(capsys, *given, "--dark", "--quiet") == ("", "", 0)
     dark = json.loads(path.read_text())
-    assert "title" not in dark
     run(capsys, *given)
     light = json.loads(path.read_text())
     assert light["title"]["text"] == "ql-jm: AP by lambda"
@@ -138,7 +137,7 @@ def test_predictions_are_drawn(capsys, tmp_path):
     path.write_text(
         "unit,truth,prob_yes,prob_no\n1,yes,.9,.1\n2,no,.4,.6\n3,yes,.7,.3\n4,no,.5,.5\n"
     )
-    out, _, code = run(capsys, "chart", path, "--list")
+    out, _, code = run(capsys, "list", "charts", path)
     assert code == 0
     assert [line.split()[0] for line in out.splitlines()] == [
         "roc",
@@ -168,7 +167,7 @@ def test_a_learning_curve_has_the_words_of_its_study(capsys, tmp_path, by, units
     path = tmp_path / "curve.json"
     study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1"]
     assert run(capsys, "study", "curve", tmp_path / "made-up", *study, "-o", path)[2] == 0
-    out, _, _ = run(capsys, "chart", path, "--list")
+    out, _, _ = run(capsys, "list", "charts", path)
     assert out == f"learning-curve  nDCG@10 by the number of training {units}\n"
     out, _, _ = run(capsys, "chart", path, "learning-curve", "--data", "-")
     assert {line.split(",")[1] for line in out.splitlines()[1:]} == lines
@@ -195,7 +194,6 @@ def test_a_caption_names_the_held_out_line_where_there_is_one(by, line):
             ["forest", "-o", "f.png", "-m", "P@5"],
             "P@5 was not computed: expected one of AP",
         ),
-        (["forest", "-o", "f.png", "--json"], "--json goes with --list"),
         (["forest", "-o", "no/where/f.png"], "cannot be written"),
     ],
 )

@@ -30,7 +30,7 @@ def refused(capsys, *arguments):
 
 @pytest.mark.usefixtures("folder")
 def test_show_prints_counts_lengths_and_oddities(capsys):
-    main(["collection", "show", *OPTIONS])
+    main(["collection", *OPTIONS])
     printed = capsys.readouterr().out
     fingerprint = printed.split("fingerprint")[1].split()[0]
     assert len(fingerprint) == 64
@@ -53,7 +53,7 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
 
 @pytest.mark.usefixtures("folder")
 def test_show_as_json(capsys):
-    main(["collection", "show", *OPTIONS, "--json"])
+    main(["collection", *OPTIONS, "--json"])
     found = json.loads(capsys.readouterr().out)
     assert (found["documents"], found["queries"], found["grades"]) == (3, 2, {"0": 1, "2": 1})
     assert [note["code"] for note in found["notes"]] == [
@@ -64,31 +64,32 @@ def test_show_as_json(capsys):
 
 
 def test_export_and_read_back(folder, capsys):
-    main(["collection", "export", *OPTIONS, "--to", "beir", "-o", "out"])
+    main(["collection", *OPTIONS, "-o", "out"])
     told = capsys.readouterr()
     assert told.out == ""
     assert "out: 3 documents, 2 queries, 2 judgements" in told.err
-    main(["collection", "show", "out", "--json"])
+    main(["collection", "out", "--json"])
     found = json.loads(capsys.readouterr().out)
     assert found["fingerprint"] in told.err
     assert "overwrite it (--force)" in refused(
-        capsys, "collection", "export", *OPTIONS, "--to", "trec", "-o", "out"
+        capsys, "collection", *OPTIONS, "--to", "trec", "-o", "out"
     )
-    main(["collection", "export", *OPTIONS, "--to", "trec", "-o", "out", "--force"])
+    main(["collection", *OPTIONS, "--to", "trec", "-o", "out", "--force"])
     assert (folder / "out" / "documents.trec").is_file()
 
 
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["show", "gone"], "gone: no such file or folder"),
-        (["show", "docs.tsv"], "has no queries: give a file of queries (--queries …)"),
-        (["show", *OPTIONS, "--encoding", "utf-16"], "iconv"),
-        (["show", *OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
-        (["show", *OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
-        (["show", "bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: byte 0xff"),
-        (["export", *OPTIONS, "--to", "beir"], "-o"),
-        ([], "COMMAND"),
+        (["gone"], "gone: no such file or folder"),
+        (["docs.tsv"], "has no queries: give a file of queries (--queries …)"),
+        ([*OPTIONS, "--encoding", "utf-16"], "iconv"),
+        ([*OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
+        ([*OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
+        (["bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: byte 0xff"),
+        ([*OPTIONS, "--to", "beir"], "--to and --force go with -o FOLDER"),
+        ([*OPTIONS, "--json", "-o", "x"], "a description is printed"),
+        ([], "COLLECTION"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint):
@@ -100,5 +101,5 @@ def test_what_is_wrong_is_said_in_one_line(folder, capsys, arguments, complaint)
 
 def test_names_cannot_steer_a_terminal(folder, capsys):
     (folder / "docs\x1b[31m.tsv").write_text("d1\tx\n")
-    main(["collection", "show", "docs\x1b[31m.tsv", "--queries", "queries.tsv"])
+    main(["collection", "docs\x1b[31m.tsv", "--queries", "queries.tsv"])
     assert "\x1b" not in capsys.readouterr().out

@@ -517,7 +517,7 @@ def test_options_may_stand_anywhere(capsys, command):
 def test_unknown_options_are_refused(capsys):
     said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "--magic")
     assert "unrecognized arguments: --magic" in said
-    assert "unrecognized arguments: --bad" in refused(capsys, "measures", "--bad")
+    assert "unrecognized arguments: --bad" in refused(capsys, "list", "measures", "--bad")
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ FULL = Path("/dev/full")
 WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
 BM25 = ["--system", "bm25(k1=0.5:2:3)", "--folds", "2"]
 RUNS = ["qrels.txt", "one.run", "two.run"]
-STUDY = ["data", "--model", "bm25", "--draws", "2", "-m", "AP"]
+STUDY = ["data", "--system", "bm25", "--draws", "2", "-m", "AP"]
 
 # Every command with what it prints, by the name of its test.
 PRINTS = {
@@ -35,7 +35,7 @@ PRINTS = {
     "eval regression": ["eval", "--task", "regression", "numbers.csv"],
     "power": ["power", *RUNS],
     "ledger": ["ledger", "looks.jsonl"],
-    "collection show": ["collection", "show", "data"],
+    "collection": ["collection", "data"],
     "split": ["split", "data", "--by", "query", "--folds", "2"],
     "split --assignments -": [
         "split",
@@ -52,14 +52,14 @@ PRINTS = {
     "study curve": ["study", "curve", *STUDY, "--by", "query"],
     "run": ["run", "data", *BM25],
     "run --dry-run": ["run", "data", *BM25, "--dry-run"],
-    "chart --list": ["chart", "--list"],
+    "list charts": ["list", "charts"],
     "chart --data": ["chart", "results", "forest", "--data", "-"],
     "index": ["index", "data.index"],
     "search": ["search", "data"],
     "search --query": ["search", "data", "--query", "red fish"],
     "agree": ["agree", "qrels.txt", "machine.txt"],
     "fuse": ["fuse", "one.run", "two.run"],
-    "measures": ["measures"],
+    "list measures": ["list", "measures"],
     "demo --files": ["demo", "--files", "another"],
 }
 # The commands that write a file, without its name, which comes last.
@@ -70,8 +70,7 @@ WRITES = {
     "compare html": ["compare", *RUNS, "--quiet", "--format", "html", "-o"],
     "compare --ledger": ["compare", *RUNS, "--ledger"],
     "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
-    "collection show -o": ["collection", "show", "data", "-o"],
-    "collection export": ["collection", "export", "data", "--to", "beir", "-o"],
+    "collection -o": ["collection", "data", "-o"],
     "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
     "split --assignments": ["split", "data", "--by", "query", "--folds", "2", "--assignments"],
     "study bias -o": ["study", "bias", *STUDY, "-o"],
@@ -158,7 +157,7 @@ def test_standard_output_on_a_full_disk(folder, monkeypatch, capsys, name):
     monkeypatch.chdir(folder)
     quiet = (
         []
-        if "ledger" in name or name in ("measures", "chart --list", "demo --files")
+        if "ledger" in name or name in ("list measures", "list charts", "demo --files")
         else ["--quiet"]
     )
     full = FULL.open("w")
@@ -223,7 +222,7 @@ def shell(folder, line, **environment):
 
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("line", ["heldout measures", "heldout --help", "heldout --version"])
+@pytest.mark.parametrize("line", ["heldout list measures", "heldout --help", "heldout --version"])
 def test_the_end_of_a_process_on_a_full_disk(folder, line, unbuffered):
     """Python writes what is left when it ends, and would end with 120 and two lines."""
     done = shell(folder, f"{line} > /dev/full", PYTHONUNBUFFERED=unbuffered)
@@ -234,13 +233,13 @@ def test_the_end_of_a_process_on_a_full_disk(folder, line, unbuffered):
 @pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full")
 def test_notes_that_cannot_be_written_do_not_change_what_is_wrong(folder):
     assert shell(folder, "heldout eval qrels.txt nowhere.run 2> /dev/full").returncode == 2
-    assert shell(folder, "heldout measures > /dev/full 2> /dev/full").returncode == 2
+    assert shell(folder, "heldout list measures > /dev/full 2> /dev/full").returncode == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs pipes of POSIX")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_goes_away_is_no_gate_and_no_traceback(folder, unbuffered):
-    line = "heldout measures | true; exit ${PIPESTATUS[0]}"
+    line = "heldout list measures | true; exit ${PIPESTATUS[0]}"
     done = shell(folder, line, PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, done.stderr) == (141, "")
 

@@ -97,7 +97,7 @@ def test_a_gate_reads_the_combined_difference(files, capsys):
 @pytest.mark.parametrize(
     ("command", "arguments", "words"),
     [
-        ("eval", ("--per-unit",), "--per-unit and --digits do not go with --machine"),
+        ("eval", ("--per-unit",), "--per-unit does not go with --machine"),
         ("eval", ("-f", "trec"), "--format trec does not go with --machine"),
         ("compare", ("--test", "t"), "uses human judgements alone"),
     ],

@@ -29,7 +29,7 @@ class Gallery(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """A section a chart: picture, caption, data, code."""
-        from heldout.report.charts.gallery import gallery
+        from gallery_charts import gallery
 
         if not self.config.gallery:
             return []

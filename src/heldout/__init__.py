@@ -1,7 +1,7 @@
 """Is system B really better than system A? Answers on data that neither has seen.
 
 The public names are imported when they are first used, so that ``import heldout`` is quick. What is
-needed less often is in `heldout.errors`, `heldout.resample`, `heldout.tune` and the other packages.
+needed less often is in `heldout.errors`, `heldout.resample` and the other packages.
 """
 
 from __future__ import annotations

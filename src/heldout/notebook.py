@@ -119,7 +119,7 @@ def chart(
     of, measure, collection
         As for `charts`.
     name
-        The name of the chart: ``forest``, ``pairs``, …; see ``heldout chart --list``.
+        The name of the chart: ``forest``, ``pairs``, …; see ``heldout list charts``.
         `heldout.save_chart` writes the chart to a file.
     dark
         Use light text on a dark background.

@@ -1,9 +1,7 @@
 """Three promises: damaged files are errors in one line, ids are no paths, data are not run."""
 
-import ast
 import bz2
 import gzip
-import json
 import lzma
 import pickle
 import warnings
@@ -46,8 +44,6 @@ def quietly():
 BAD_BYTES = {
     "invalid UTF-8": b"\xff\xfe\xfa",
     "half a character": b"\xc3",
-    "a surrogate": b"\xed\xa0\x80",
-    "beyond Unicode": b"\xf4\x90\x80\x80",
     "a zero byte": b"a\x00b",
 }
 FILES = {
@@ -150,146 +146,6 @@ def test_no_id_becomes_a_path_when_splits_are_written(tmp_path, to):
     assert everything_below(tmp_path) == everything_below(home / "out")
 
 
-ELSEWHERE = "what stands in another folder"
-
-
-def all_that_is_read(source):
-    try:
-        found = read_collection(source)
-    except HeldoutError as error:
-        return str(error)
-    texts = [found.documents.text(number) for number in range(len(found.documents))]
-    return "".join([*texts, *found.queries.texts])
-
-
-@pytest.mark.parametrize("way", ["../secret", "..//./secret", "x/../../secret", "{home}/secret"])
-@pytest.mark.parametrize("key", ["dataset", "prefix", "query-path", "query-judgements", "corpus"])
-def test_a_config_leads_to_no_file_outside_its_folder(tmp_path, key, way):
-    home = tmp_path / "collection"
-    (home / "x").mkdir(parents=True)
-    (tmp_path / "secret").mkdir()
-    for place in (tmp_path / "secret", tmp_path):
-        for ending in (".dat", "-queries.txt", "-qrels.txt", ".toml", ""):
-            if not (place / f"secret{ending}").exists():
-                (place / f"secret{ending}").write_text(ELSEWHERE + "\n")
-    (home / "x" / "x.dat").write_text("red\ngreen\n")
-    (home / "x" / "x-queries.txt").write_text("red\n")
-    settings = {
-        "prefix": ".",
-        "dataset": "x",
-        "query-path": "x/x-queries.txt",
-        "corpus": "line.toml",
-    }
-    settings |= {key: way.replace("{home}", str(tmp_path))}
-    lines = [f"{name} = {json.dumps(value)}" for name, value in settings.items()]
-    at = [line.startswith("query-path") for line in lines].index(True)
-    runner = lines.pop(at)
-    (home / "config.toml").write_text("\n".join([*lines, "[query-runner]", runner]) + "\n")
-    assert ELSEWHERE not in all_that_is_read(home / "config.toml")
-
-
-@pytest.mark.parametrize("split", ["../../secret", "/etc/hostname", "..", ""])
-def test_a_split_is_no_path(tmp_path, split):
-    (tmp_path / "qrels").mkdir()
-    (tmp_path / "corpus.jsonl").write_text('{"_id": "d", "text": "a"}\n')
-    (tmp_path / "queries.jsonl").write_text('{"_id": "q", "text": "a"}\n')
-    (tmp_path / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td\t1\n")
-    with pytest.raises(InputError, match="has no split"):
-        read_collection(tmp_path, split=split)
-
-
-SOURCE = Path(heldout.__file__).parent
-
-# Calls that run what they are given, or read what can run; by their last name, or module and name.
-RUNNERS = {
-    *("eval", "exec", "compile", "__import__", "execfile", "input", "breakpoint"),
-    *("pickle.load", "pickle.loads", "pickle.Unpickler", "marshal.load", "marshal.loads"),
-    *("shelve.open", "joblib.load", "cloudpickle.load", "cloudpickle.loads", "dill.load"),
-    *("yaml.load", "yaml.unsafe_load", "torch.load", "pd.read_pickle", "pandas.read_pickle"),
-    *("os.system", "os.popen", "subprocess.run", "subprocess.Popen", "subprocess.call"),
-    *("subprocess.check_output", "import_module", "importlib.import_module"),
-    *("spec_from_file_location", "importlib.util.spec_from_file_location", "runpy.run_path"),
-    *("pl.DataFrame.deserialize", "pl.LazyFrame.deserialize", "pl.Expr.deserialize"),
-    *("np.load", "numpy.load", "np.fromregex", "np.loadtxt", "np.genfromtxt"),
-}
-# Where they stand nevertheless, and why that is no way from a user's file into the program.
-KNOWN = {
-    ("__init__.py", "import_module"): "our own public names",
-    ("cli/main.py", "import_module"): "our own commands",
-    ("compiled.py", "subprocess.Popen"): "this Python, our own module",
-    ("compiled_cache.py", "pickle.loads"): "from our own cache of compiled code, as Numba does",
-    ("lazy.py", "import_module"): "the same",
-    ("data/docstrings.py", "importlib.import_module"): "NumPy, SciPy and scikit-learn",
-    ("data/io/irds.py", "import_module"): "ir_datasets",
-    ("data/io/compression.py", "import_module"): "gzip, lzma, bz2",
-    ("data/pydocs.py", "subprocess.run"): "this Python, our own script",
-    ("data/embeddings.py", "np.load"): "allow_pickle=False",
-    ("data/vectors.py", "np.load"): "allow_pickle=False",
-    ("measure/text/base.py", "import_module"): "sacrebleu, rouge-score",
-    ("measure/text/wordnet.py", "import_module"): "NLTK",
-    ("experiment/execution/payload.py", "pickle.loads"): (
-        "from memory: what this run has packed itself"
-    ),
-    ("experiment/systems/__init__.py", "import_module"): "our own public names",
-    ("experiment/systems/references.py", "importlib.import_module"): "what the user names",
-    ("experiment/systems/references.py", "importlib.util.spec_from_file_location"): (
-        "what the user names"
-    ),
-}
-
-
-def dotted(node):
-    if isinstance(node, ast.Attribute):
-        before = dotted(node.value)
-        return f"{before}.{node.attr}" if before else node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def calls_that_run(nodes):
-    for node in nodes:
-        if isinstance(node, ast.Call):
-            names = [dotted(node.func)]
-        else:  # a class may be made of one that unpickles
-            names = map(dotted, node.bases) if isinstance(node, ast.ClassDef) else []
-        for name in names:
-            if name in RUNNERS:
-                yield name, node
-
-
-def names_taken_out(nodes):
-    """``from pickle import loads`` would hide a call from the search."""
-    for node in nodes:
-        if isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{one.name}" for one in node.names)
-
-
-def nodes_of(path):
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def test_the_search_finds_what_it_looks_for():
-    text = "import pickle\npickle.loads(b'')\neval('1')\nre.compile('a')\nmodel.eval()\n"
-    text += "class Mine(pickle.Unpickler): pass\nfrom pickle import load\n"
-    nodes = list(ast.walk(ast.parse(text)))
-    assert {name for name, _ in calls_that_run(nodes)} == {
-        "pickle.loads",
-        "eval",
-        "pickle.Unpickler",
-    }
-    assert list(names_taken_out(nodes)) == ["pickle.load"]
-
-
-def test_nothing_in_the_source_runs_what_it_reads():
-    found, taken = set(), set()
-    for path in SOURCE.rglob("*.py"):
-        nodes = nodes_of(path)
-        place = path.relative_to(SOURCE).as_posix()
-        found |= {(place, name) for name, _ in calls_that_run(nodes)}
-        taken |= set(names_taken_out(nodes))
-    assert found <= KNOWN.keys()
-    assert taken & RUNNERS == {"importlib.import_module"}
-
-
 class Mark:
     """Leaves a file behind when it is unpickled."""
 
@@ -319,10 +175,9 @@ READERS = {
 }
 
 
-@pytest.mark.parametrize("protocol", [0, 5])
 @pytest.mark.parametrize("reader", READERS)
-def test_a_pickle_is_not_unpickled_whatever_it_is_given_as(tmp_path, mark, reader, protocol):
-    (tmp_path / "x").write_bytes(pickle.dumps(Mark(mark), protocol))
+def test_a_pickle_is_not_unpickled_whatever_it_is_given_as(tmp_path, mark, reader):
+    (tmp_path / "x").write_bytes(pickle.dumps(Mark(mark)))
     with suppress(HeldoutError):  # one line of text can be read as a text
         READERS[reader](tmp_path / "x")
     assert not mark.exists()

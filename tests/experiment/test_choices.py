@@ -9,7 +9,7 @@ from heldout import HoldOut, KFold
 from heldout.data.scores import ChoiceSpread
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 
 TUNED = "bm25(k1=0.2:2.2:5, b=0:1:3)"
 FIXED = "A=bm25(k1=0.9, b=0.4)"

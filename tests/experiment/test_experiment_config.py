@@ -13,7 +13,7 @@ from heldout.errors import FormatError
 from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.holdout import HoldOut
 from heldout.resample.plans import KFold
@@ -262,7 +262,7 @@ def test_the_tasks_follow_from_the_settings_alone():
     ]
     called = keys(systems={"f": overlap}, plan={"folds": 2})
     assert called == ["f/test/r0/f0", "f/test/r0/f1"]
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
 
     tuned = System.of(overlap, "f", space={"power": [0.5, 1.0]})
     several = keys(systems=[tuned], plan={"folds": 2}, inner=3)

@@ -5,8 +5,9 @@ import pytest
 from experiment_data import overlap, small_collection
 
 from heldout.data.collection import Collection
+from heldout.data.run import Run
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.given import GivenFolds
 from heldout.resample.holdout import HoldOut, TestSet
@@ -123,3 +124,21 @@ def test_settings_that_are_all_equal_have_no_edges():
     results = Experiment(collection=COLLECTION, systems=systems, plan=KFold(4)).run()
     told = {note.text.partition(":")[0] for note in results.notes if note.code == "at-an-end"}
     assert told == {"different"}
+
+
+def test_folds_of_80_50_70_55_50_average_to_61():
+    """method: held-out folds with P@10 .80 .50 .70 .55 .50 average to .61."""
+    hits = [at for score in (8.0, 5.0, 7.0, 5.5, 5.0) for at in (int(score), int(score + 0.5))]
+    ids, documents = [f"q{at}" for at in range(10)], [f"d{at}" for at in range(20)]
+    judged = {
+        one: dict.fromkeys(documents[:number], 1) for one, number in zip(ids, hits, strict=True)
+    }
+    ranked = {one: {doc: 20.0 - at for at, doc in enumerate(documents[:10])} for one in ids}
+    results = Experiment(
+        collection=Collection(dict.fromkeys(documents, "x"), dict.fromkeys(ids, "x"), judged),
+        systems={"run": Run.from_dict(ranked)},
+        plan=GivenFolds({one: at // 2 for at, one in enumerate(ids)}),
+        measures=["P@10"],
+    ).run()
+    assert results.folds["held_out"].to_list() == pytest.approx([0.80, 0.50, 0.70, 0.55, 0.50])
+    assert results.value("run") == pytest.approx(0.61)

@@ -10,7 +10,7 @@ import heldout
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 from heldout.infer.compare import compare
 from heldout.notes import Note
 from heldout.report.experiment import comparisons, json_results, results_text

@@ -10,7 +10,7 @@ from heldout.errors import InputError
 from heldout.experiment.execution import run as run_module
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
-from heldout.experiment.systems import System
+from heldout.experiment.systems.base import System
 from heldout.measure.evaluate import evaluate
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.holdout import HoldOut

@@ -8,8 +8,11 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
-from heldout.experiment.systems import CallSystem, ModelSystem, RunSystem, System
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.calls import CallSystem
 from heldout.experiment.systems.choose_in_folds import call_seed
+from heldout.experiment.systems.models import ModelSystem
+from heldout.experiment.systems.runs import RunSystem
 from heldout.measure.evaluate import evaluate
 from heldout.resample.combined import TwoWay
 from heldout.resample.holdout import HoldOut

@@ -7,9 +7,15 @@ from experiment_data import overlap, small_collection
 
 import heldout
 from heldout.cli import main
-from heldout.experiment.run_export import export_runs
 
 COLLECTION = small_collection()
+
+
+def _export(results, folder, system):
+    place = folder / "runs" / system
+    place.mkdir(parents=True)
+    for name, run in results.runs(system).items():
+        run.write(place / f"{name}.run")
 
 
 def _experiment(systems, by="query", plan=None, **more):
@@ -28,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 def test_exported_rankings_have_the_same_values_when_read_back(folder, by, repeats):
     plan = heldout.KFold(4, repeats=repeats)
     first = _experiment(["bm25(k1=0.5,2)"], by, plan, keep_depth=1000).run()
-    export_runs(first, folder / "runs")
+    _export(first, folder, "bm25")
     again = _experiment(["bm25=runs/bm25/r{repeat}-f{fold}.run(comparable=true)"], by, plan).run()
     other = _experiment(["bm25=runs/bm25/{split}.run(comparable=true)"], by, plan).run()
     for measure in ("nDCG@10", "AP"):
@@ -40,7 +46,7 @@ def test_exported_rankings_have_the_same_values_when_read_back(folder, by, repea
 def test_document_folds_that_cannot_be_compared_are_evaluated_one_by_one(folder):
     system = heldout.System.of(overlap, "mine", comparable=False)
     first = _experiment([system], "document", keep_depth=1000).run()
-    export_runs(first, folder / "runs")
+    _export(first, folder, "mine")
     again = _experiment(["mine=runs/mine/{split}.run(comparable=false)"], "document").run()
     assert again.split_values("mine", "AP") == pytest.approx(first.split_values("mine", "AP"))
 

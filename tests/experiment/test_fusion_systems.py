@@ -12,8 +12,8 @@ from heldout.data.qrels import Qrels
 from heldout.data.run import Run
 from heldout.errors import HeldoutError
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import FusionSystem
 from heldout.experiment.systems.base import System
+from heldout.experiment.systems.fusions import FusionSystem
 from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
@@ -57,7 +57,6 @@ def test_each_point_is_the_evaluation_of_the_fused_run(collection, runs):
         ("wsum", "minmax", {"w1": 0.2, "w2": 0.5, "w3": 0.3}),
         ("wsum", "zscore", {"w1": 1, "w2": 1, "w3": 0}),
         ("rrf", None, {"k": 5}),
-        ("rbc", None, {"phi": 0.7}),
         ("combmnz", "sum", {}),
     ):
         weights = [point[name] for name in point if name.startswith("w")] or None

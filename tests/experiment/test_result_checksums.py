@@ -127,7 +127,7 @@ def test_numbers_that_were_edited_are_in_no_page_and_no_chart(tmp_path, capsys):
     for command in (
         ["report", tmp_path / "results", "-o", page],
         ["chart", tmp_path / "results", "forest", "-o", chart],
-        ["chart", tmp_path / "results", "--list"],
+        ["list", "charts", tmp_path / "results"],
     ):
         said = refused(capsys, *command)
         assert "summary.json: changed after the experiment" in said

@@ -195,7 +195,7 @@ def test_whatever_else_exits_inside_a_command_is_an_error(monkeypatch, capsys):
 
     monkeypatch.setattr(module, "describe_measures", sys.exit)
     with pytest.raises(SystemExit) as ended:
-        main(["measures"])
+        main(["list", "measures"])
     assert ended.value.code == 2
     assert "heldout: your code failed: sys.exit([]) was called" in capsys.readouterr().err
 

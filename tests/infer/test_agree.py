@@ -308,7 +308,6 @@ def test_tables_of_other_tools_are_read(files, judged, capsys):
         (["human.qrels"], "at least one machine"),
         (["human.qrels", "human.qrels"], "given twice"),
         (["human.qrels", "fair.qrels", "-m", "AP"], "-m goes with --runs"),
-        (["human.qrels", "fair.qrels", "-f", "html"], "needs a file"),
         (["human.qrels", "none.qrels"], "none.qrels"),
         (["human.qrels", "other.qrels"], "check that the ids are the same"),
         (["human.qrels", "fair.qrels", "--runs", "A.run"], "at least two runs"),

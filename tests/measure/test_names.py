@@ -258,7 +258,7 @@ def test_unknown_name_is_answered_with_the_nearest(wrong, nearest):
 
 @pytest.mark.parametrize("wrong", ["zzzzqqqq", "", " ", "@10", "§"])
 def test_name_that_resembles_none_points_to_the_list(wrong):
-    with pytest.raises(MeasureError, match="heldout measures"):
+    with pytest.raises(MeasureError, match="heldout list measures"):
         parse_measure(wrong)
 
 

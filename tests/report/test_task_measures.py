@@ -43,7 +43,7 @@ def test_settings_that_are_shown_are_understood():
 
 def test_all_tasks_are_listed(capsys):
     """One line for each measure, under its kind of input."""
-    main(["measures"])
+    main(["list", "measures"])
     out = capsys.readouterr().out
     heads = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
     assert len(heads) == len(listed_measures([]))
@@ -54,7 +54,7 @@ def test_all_tasks_are_listed(capsys):
 
 
 def test_a_named_measure_has_parameters_formula_and_input(capsys):
-    main(["measures", "kappa", "BLEU", "alpha_nDCG"])
+    main(["list", "measures", "kappa", "BLEU", "alpha_nDCG"])
     out = capsys.readouterr().out
     assert "\nkappa(linear | quadratic)\n" in out
     assert "BLEU(order=4" in out
@@ -92,7 +92,7 @@ def test_a_measure_is_found_by_its_names(name, heads):
 
 def test_an_unknown_name_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
-        main(["measures", "accurracy"])
+        main(["list", "measures", "accurracy"])
     assert ended.value.code == 2
     assert "unknown measure" in capsys.readouterr().err
 

@@ -21,7 +21,6 @@ IDS = ["q1", "q2", "q3"]
         "fold;qid\r\n1;q1\r\n2;q2\r\n1;q3\r\n",
         "# from a paper\n\nfold\tname\n1\tq1\n2\tq2\n1\tq3\n",
         '{"q1": 1, "q2": 2, "q3": 1}',
-        '{"1": ["q1", "q3"], "2": ["q2"]}',
         '"q1",a\n"q2",b\n"q3",a\n',
     ],
 )
@@ -45,7 +44,7 @@ def test_all_forms_of_a_file_say_the_same(tmp_path, text):
         ("# nothing\n", "no ids"),
         ('{"q1": 1,\n "q2": }', "folds:2: not JSON"),
         ('{"q1": 1, "q1": 2}', "q1 appears twice"),
-        ('{"q1": {"a": 1}}', "expected {id: fold}"),
+        ('{"1": ["q1", "q3"]}', r'"q1", "q3".*expected {id: fold}'),
         (
             "q1\t1\nq2\t2\nq3\t1\nq9\t1\n",
             r"folds:4: 1 id not among the queries \(q9\).*strict=False",

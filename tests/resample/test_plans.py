@@ -37,7 +37,7 @@ def ids(least=2, most=40):
         st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12),
         min_size=least,
         max_size=most,
-        unique=True,
+        unique_by=str.strip,  # white space around an id is not part of it
     )
 
 

@@ -218,11 +218,11 @@ def test_units_with_the_same_text_stay_together():
 def test_views_follow_the_unit():
     found = collection([(0, 0), (0, 1), (1, 2)], documents=4, queries=2)
     by_query = KFold(2).splits(found)[0]
-    train, test = by_query.views(found)
+    train, test = (by_query.view(found, side) for side in ("train", "test"))
     assert train.n_documents == test.n_documents == 4
     assert sorted([*train.query_ids(), *test.query_ids()]) == ["q0", "q1"]
     split = KFold(2).splits(found, "document")[0]
-    train, test = split.views(found)
+    train, test = (split.view(found, side) for side in ("train", "test"))
     assert train.n_queries == test.n_queries == 2
     assert sorted([*train.document_numbers(), *test.document_numbers()]) == [0, 1, 2, 3]
     assert len(train.qrels) + len(test.qrels) == 3
@@ -231,18 +231,18 @@ def test_views_follow_the_unit():
 def test_views_of_ids_are_found_in_a_collection_by_id():
     found = collection([(0, 0)], documents=4, queries=3)
     split = KFold(2).splits(["d3", "d1"], "document")[0]
-    train, test = split.views(found)
+    train, test = (split.view(found, side) for side in ("train", "test"))
     held = [split.ids[at] for at in split.rows("test").tolist()]
     assert [found.documents.ids[n] for n in test.document_numbers()] == held
     assert train.n_documents == test.n_documents == 1
     by_query = KFold(2).splits(["q2", "q0"])[0]
-    assert by_query.views(found)[1].query_ids() == [
+    assert by_query.view(found, "test").query_ids() == [
         by_query.ids[at] for at in by_query.rows("test")
     ]
     with pytest.raises(PlanError, match="not in the collection"):
-        KFold(2).splits(["x", "y"], "document")[0].views(found)
+        KFold(2).splits(["x", "y"], "document")[0].view(found, "train")
     with pytest.raises(PlanError, match="rows of a table"):
-        KFold(2).splits(4, "instance")[0].views(found)
+        KFold(2).splits(4, "instance")[0].view(found, "train")
     with pytest.raises(PlanError, match="no side 'validation'; it has train, test"):
         split.view(found, "validation")
 
@@ -302,7 +302,7 @@ def test_two_way_splits_hold_out_queries_and_documents():
     assert len({str(split.key) for split in splits}) == 12
     cells = np.zeros((6, 40), int)
     for split in splits:
-        train, test = split.views(found)
+        train, test = (split.view(found, side) for side in ("train", "test"))
         assert not set(train.query_ids()) & set(test.query_ids())
         assert not set(train.document_numbers()) & set(test.document_numbers())
         cells[np.ix_(test.query_numbers(), test.document_numbers())] += 1
@@ -316,14 +316,14 @@ def test_two_way_splits_hold_out_queries_and_documents():
 def test_inner_splits_of_two_way_splits_touch_neither_held_out_kind():
     found = collection([(n % 6, n) for n in range(40)])
     for split in TwoWay(KFold(3), KFold(4)).splits(found):
-        held = split.views(found)[1]
+        held = split.view(found, "test")
         for inner in (
             split.inner(KFold(2), "query"),
             split.inner(KFold(2), "document"),
             split.inner(TwoWay(KFold(2), KFold(2))),
         ):
             for one in inner:
-                for view in one.views(found):
+                for view in (one.view(found, "train"), one.view(found, "test")):
                     assert not set(view.query_ids()) & set(held.query_ids())
                     assert not set(view.document_numbers()) & set(held.document_numbers())
                 assert one.key.other == split.key.other

@@ -47,10 +47,8 @@ def normalised(norm, ranked, candidates):
         "sum": lambda doc: (scores[doc] - least) / total if total else Fraction(1, count),
         "zscore": lambda doc: float(scores[doc] - mean) / deviation if most > least else 0,
         "rank": lambda doc: 1 - Fraction(places[doc], count),
-        "borda": lambda doc: 1 - Fraction(places[doc], len(candidates)),
     }[norm]
-    rest = Fraction(1, 2) - Fraction(count - 1, 2 * len(candidates)) if norm == "borda" else None
-    return {doc: value(doc) if doc in scores else rest for doc in candidates}
+    return {doc: value(doc) if doc in scores else None for doc in candidates}
 
 
 def combined(how, values, weights):
@@ -69,36 +67,16 @@ def combined(how, values, weights):
     }[how]()
 
 
-def fused_query(how, lists, norm=None, weights=None, k=60, phi=None):
+def fused_query(how, lists, norm=None, weights=None, k=60):
     """Fuse the ranked lists of one query: ``{document: score}``."""
     candidates = sorted({doc for one in lists for doc in one})
     ranks = [{doc: at + 1 for at, doc in enumerate(in_order(one))} for one in lists]
     if norm is not None:
         rows = [
-            normalised(norm, one, candidates) if one else _empty(norm, candidates) for one in lists
+            normalised(norm, one, candidates) if one else dict.fromkeys(candidates) for one in lists
         ]
         return {doc: float(combined(how, [r[doc] for r in rows], weights)) for doc in candidates}
-    found = {}
-    for doc in candidates:
-        own = [one[doc] for one in ranks if doc in one]
-        squares = sum(Fraction(1, rank * rank) for rank in own)
-        found[doc] = float(
-            {
-                "rrf": lambda own=own: sum(1 / (Fraction(k) + rank) for rank in own),
-                "isr": lambda own=own, squares=squares: len(own) * squares,
-                "logisr": lambda own=own, squares=squares: math.log(len(own)) * float(squares),
-                "rbc": lambda own=own: sum((1 - phi) * phi ** (rank - 1) for rank in own),
-                "bordafuse": lambda doc=doc: sum(
-                    len(candidates) - one[doc] + 1
-                    if doc in one
-                    else Fraction(len(candidates) - len(one) + 1, 2)
-                    for one in ranks
-                ),
-            }[how]()
-        )
-    return found
-
-
-def _empty(norm, candidates):
-    rest = Fraction(1, 2) + Fraction(1, 2 * len(candidates)) if norm == "borda" else None
-    return dict.fromkeys(candidates, rest)
+    return {
+        doc: float(sum(1 / (Fraction(k) + one[doc]) for one in ranks if doc in one))
+        for doc in candidates
+    }

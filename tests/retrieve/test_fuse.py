@@ -17,7 +17,7 @@ from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, fuse_tops, judged_
 
 OF_SCORES = [name for name, method in METHODS.items() if method.uses_scores]
 OF_RANKS = [name for name in METHODS if name not in OF_SCORES]
-OPTIONS = {"wsum": {"weights": (0.2, 0.5, 0.3)}, "rbc": {"phi": 0.8}}
+OPTIONS = {"wsum": {"weights": (0.2, 0.5, 0.3)}}
 SEEDS = range(6)
 
 
@@ -171,9 +171,7 @@ def _rank(ranked, doc):
         ("wsum", {"weights": [0, 0]}, "all weights are 0"),
         ("wsum", {"weights": [float("nan"), 1]}, "weights is nan"),
         ("wsum", {"weights": "ab"}, "weights='ab': expected a number per run"),
-        ("rbc", {}, "rbc needs phi between 0 and 1"),
-        ("rbc", {"phi": 1.5}, "phi is 1.5: expected a number between 0 and 1"),
-        ("rrf", {"phi": 0.5}, "rrf has no phi"),
+        ("bordafuse", {}, "how='bordafuse': expected one of rrf, wsum"),
         ("combsum", {"k": 60}, "combsum has no k: it is a parameter of rrf"),
         ("rrf", {"k": -1}, "k is -1: expected a number of at least 0"),
         ("rrf", {"depth": 0}, "depth=0: expected a positive integer"),
@@ -202,7 +200,6 @@ def test_scores_that_overflow_are_refused():
 
 
 def test_names_of_ranx_are_understood():
-    assert Fusion("log_isr").how == "logisr"
     assert Fusion("mnz", "min-max") == Fusion("CombMNZ", "minmax")
     assert Fusion("sum", "zmuv").norm == "zscore"
     assert str(Fusion("wsum", weights=(0.3, 0.7))) == "wsum(norm=minmax, weights=0.3/0.7)"

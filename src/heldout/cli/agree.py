@@ -67,7 +67,7 @@ def add_agree(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add_level(parser)
     add_seed(parser)
-    add_output(parser, TABLE_FORMATS, auto="table")
+    add_output(parser, named=False)
     group(parser, "output").add_argument(
         "--full", action="store_true", help="print all intervals and confusion matrices"
     )
@@ -85,8 +85,6 @@ def _agree(options: argparse.Namespace) -> int:
     if options.format == "html":
         from heldout.cli.report import check_page
 
-        if options.output is None:
-            raise InputError("an HTML report needs a file: name it with -o FILE")
         check_page(options.output)
     refuse_same_file([*options.files, *(options.ranked or ())])
     agreement = _computed(options, human, machines)

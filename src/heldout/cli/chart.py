@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.help import group
-from heldout.cli.options import UNVERIFIED, add_json, add_quiet
-from heldout.cli.output import add_format, output_format
+from heldout.cli.options import UNVERIFIED, add_quiet
+from heldout.cli.output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
@@ -18,11 +18,9 @@ if TYPE_CHECKING:
 
 __all__ = ["add_chart"]
 
-_FORMATS = ("auto", "png", "svg", "pdf", "html", "json")
+_FORMATS = ("png", "svg", "pdf", "html", "json")
 
 _EXAMPLES = """\
-  heldout chart --list                                all charts, one per line
-  heldout chart results --list                        those that these results allow
   heldout chart results forest -o forest.png
   heldout chart results tuning -o tuning.svg --dark
   heldout chart results query-differences -m AP -o queries.html
@@ -51,13 +49,10 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
         metavar="RESULTS NAME",
         nargs="*",
         help="results folder of heldout run -o, table of scores, files of predictions, or output "
-        "of heldout study; and the name of a chart (see --list)",
+        "of heldout study; and the name of a chart (see heldout list charts)",
     )
-    add("--list", action="store_true", dest="listed", help="list the charts")
     add("-m", "--measure", metavar="NAME", help="measure of the results or the table")
-    add("--baseline", metavar="SYSTEM", help="table of scores: compare the others with this system")
     add("--dark", action="store_true", help="light text on a dark background")
-    add("--bare", action="store_true", help="no title and no caption")
     add = group(parser, "input").add_argument
     add("--lower-is-better", action="store_true", help="table of scores: errors, times")
     add("--positive", metavar="CLASS", help="predictions: the positive class")
@@ -65,20 +60,13 @@ def add_chart(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--unverified", action="store_true", help=UNVERIFIED)
     add = group(parser, "output").add_argument
     add("-o", "--output", metavar="FILE", help="file to write: .png .svg .pdf .html .json")
-    add_format(parser, _FORMATS, "(default: the suffix of -o)")
     add("--data", metavar="FILE", help="write the numbers of the chart as CSV (- prints them)")
-    add_json(parser, "with --list: print JSON")
     add_quiet(parser, "print nothing")
     parser.set_defaults(run=_chart)
 
 
 def _chart(options: argparse.Namespace) -> None:
     _divide(options)
-    if options.json and not options.listed:
-        raise InputError("--json goes with --list; a chart as JSON: -o chart.json")
-    if options.listed:
-        _list(options)
-        return
     _check(options)
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.tables import plain_text
@@ -119,14 +107,12 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("no input: heldout chart RESULTS NAME -o chart.png")
     if options.name is None:
         known = ", ".join(dict.fromkeys(one.key for one in _charts(options)))
-        raise InputError(f"no chart named: add one of {known} (--list explains them)")
+        raise InputError(f"no chart named: add one of {known} (heldout list charts explains them)")
     check_name(options.name)
     if options.output is None and options.data is None:
         raise InputError("no output: add -o chart.png (or --data numbers.csv)")
     if options.output is not None:
-        options.format = output_format(options.format, options.output, _FORMATS, None)
-    elif options.format != "auto":
-        raise InputError("--format goes with -o FILE")
+        output_format("auto", options.output, _FORMATS, None)
 
 
 def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
@@ -134,8 +120,7 @@ def _draw(chart: NamedChart, options: argparse.Namespace) -> None:
     from heldout.report.charts.theme import themed, titled
 
     drawn = themed(chart.chart, dark=options.dark)
-    whole = drawn if options.bare else titled(drawn, chart.title, chart.caption)
-    save_chart(whole, options.output, options.format)
+    save_chart(titled(drawn, chart.title, chart.caption), options.output)
 
 
 def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
@@ -146,28 +131,6 @@ def _charts(options: argparse.Namespace) -> tuple[NamedChart, ...]:
         measure=options.measure,
         collection=options.collection,
         higher_is_better=not options.lower_is_better,
-        baseline=options.baseline,
         positive=options.positive,
         verify=not options.unverified,
     )
-
-
-def _list(options: argparse.Namespace) -> None:
-    """List all charts, or those that results allow, one per line."""
-    from heldout.as_json import json_text
-    from heldout.cli.files import emit, show
-    from heldout.report.charts.named import NAMES
-    from heldout.report.tables import plain_text
-
-    if not options.results:
-        rows = [{"name": name, "shows": words} for name, words in NAMES.items()]
-    else:
-        rows = [
-            {"name": one.key, "shows": one.title, "caption": one.caption}
-            for one in _charts(options)
-        ]
-    if options.json:
-        emit(json_text(rows))
-        return
-    width = max(len(row["name"]) for row in rows) + 2
-    show("".join(f"{row['name']:<{width}}{plain_text(row['shows'])}\n" for row in rows))

@@ -15,7 +15,7 @@ from heldout.cli.options import (
     add_reading,
     add_source,
 )
-from heldout.cli.output import add_output, output_format
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
     import argparse
@@ -26,40 +26,44 @@ if TYPE_CHECKING:
 __all__ = ["add_collection", "open_collection"]
 
 _EXAMPLES = """\
-  heldout collection show pydocs
-  heldout collection show scifact --split train
-  heldout collection export pydocs --to beir -o pydocs-beir
+  heldout collection pydocs
+  heldout collection cranfield/config.toml
+  heldout collection docs.jsonl.gz --queries topics.txt --qrels qrels.txt --json
+  heldout collection pydocs -o pydocs-beir
+  heldout collection scifact --split train -o scifact-train --to lines
 """
 
-_SHOW_EXAMPLES = """\
-  heldout collection show pydocs
-  heldout collection show cranfield/config.toml
-  heldout collection show docs.jsonl.gz --queries topics.txt --qrels qrels.txt --json
-"""
-
-_SHOW_NOTES = """\
+_NOTES = """\
 A collection is a BEIR folder, a MeTA folder or its config toml (line corpus), TREC documents (file
 or folder), JSON lines, CSV, TSV or Parquet of documents, irds:NAME through ir_datasets, or pydocs,
 which is made of the documentation of NumPy, SciPy and scikit-learn. Text may be compressed (.gz
-.xz .bz2 .zst).
-"""
-
-_SHOW_FORMATS = ("auto", "text", "json")
-
-_EXPORT_EXAMPLES = """\
-  heldout collection export pydocs --to trec -o pydocs-trec
-  heldout collection export scifact --split test --to lines -o scifact-lines
+.xz .bz2 .zst). Without -o its sizes, lengths, judgements, possible problems and fingerprint are
+printed.
 """
 
 
 def add_collection(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``collection``."""
     parser = command(
-        commands, "collection", "Show a collection, or write it in another format.", _EXAMPLES
+        commands,
+        "collection",
+        "Show a collection, or write it in another format.",
+        _EXAMPLES,
+        notes=_NOTES,
     )
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_show(command, parts)
-    _add_export(command, parts)
+    add_source(parser)
+    add_queries(parser)
+    add_query_field(parser)
+    add_reading(parser)
+    add = group(parser, "input").add_argument
+    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
+    add = group(parser, "output").add_argument
+    add("-o", "--output", metavar="FOLDER", help="write the collection to FOLDER")
+    add("--to", choices=("beir", "trec", "lines"), help="its format (default: beir)")
+    add("--force", action="store_true", help="replace an earlier export")
+    add_json(parser, "print the description as JSON")
+    add_quiet(parser, "print no notes and possible problems")
+    parser.set_defaults(run=_collection)
 
 
 def open_collection(options: argparse.Namespace, **reading: Any) -> Collection:
@@ -74,97 +78,48 @@ def open_collection(options: argparse.Namespace, **reading: Any) -> Collection:
     )
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    add_source(parser)
-    add_queries(parser)
-    add_query_field(parser)
-    add_reading(parser)
-    add = group(parser, "input").add_argument
-    add("--split", metavar="NAME", help="split of a BEIR folder (default: test)")
-
-
-def _open(options: argparse.Namespace) -> Collection:
-    return open_collection(
+def _collection(options: argparse.Namespace) -> int:
+    if options.output is None and (options.to or options.force):
+        raise InputError("--to and --force go with -o FOLDER")
+    if options.output is not None and options.json:
+        raise InputError("a description is printed: leave -o out, or redirect the output")
+    collection = open_collection(
         options,
         encoding=options.encoding,
         fields=None if options.fields is None else options.fields.split(","),
         query_field=options.query_field,
         split=options.split,
     )
+    if options.output is None:
+        _show(collection, options)
+    else:
+        _export(collection, options)
+    return 0
 
 
-def _add_show(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
-    parser = command(
-        parts,
-        "show",
-        "Print sizes, lengths, judgements, possible problems and the fingerprint.",
-        _SHOW_EXAMPLES,
-        notes=_SHOW_NOTES,
-    )
-    _add_input(parser)
-    add_output(parser, _SHOW_FORMATS, auto="text")
-    add_quiet(parser, "leave out possible problems")
-    parser.set_defaults(run=_show)
-
-
-def _show(options: argparse.Namespace) -> int:
+def _show(collection: Collection, options: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from heldout.data.describe import describe
     from heldout.report.collection import collection_json, collection_text
 
-    kind = output_format(options.format, options.output, _SHOW_FORMATS, "text")
-    description = describe(_open(options))
-    if kind == "json":
-        emit(collection_json(description), options.output)
+    description = describe(collection)
+    if options.json:
+        emit(collection_json(description))
     else:
-        shown = replace(description, notes=()) if options.quiet else description
-        show(collection_text(shown), options.output)
-    return 0
+        show(collection_text(replace(description, notes=()) if options.quiet else description))
 
 
-def _add_export(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
-    parser = command(parts, "export", "Write a collection in another format.", _EXPORT_EXAMPLES)
-    _add_input(parser)
-    add = parser.add_argument
-    add("--to", choices=("beir", "trec", "lines"), required=True, help="format")
-    add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FOLDER", required=True, help="folder to write")
-    add("--force", action="store_true", help="replace an earlier export")
-    add_json(parser, "print what was written as JSON")
-    add_quiet(parser, "print nothing")
-    parser.set_defaults(run=_export)
-
-
-def _export(options: argparse.Namespace) -> int:
+def _export(collection: Collection, options: argparse.Namespace) -> None:
     from heldout.data.collection import collection_sizes
     from heldout.data.export import export_collection
     from heldout.report.tables import note_lines, plain_text
 
-    collection = _open(options)
-    export_collection(collection, options.output, options.to, force=options.force)
-    if options.json:
-        emit(_written(collection, options))
+    export_collection(collection, options.output, options.to or "beir", force=options.force)
     if options.quiet:
-        return 0
+        return
     sys.stderr.write("".join(line + "\n" for line in note_lines(collection.notes)))
     sys.stderr.write(
         f"{plain_text(options.output)}: {collection_sizes(collection)}; fingerprint of the "
         f"original {collection.fingerprint()}\n"
     )
-    return 0
-
-
-def _written(collection: Collection, options: argparse.Namespace) -> str:
-    from heldout.as_json import json_text
-
-    found = {
-        "folder": options.output,
-        "format": options.to,
-        "documents": len(collection.documents),
-        "queries": len(collection.queries),
-        "judgements": len(collection.qrels),
-        "fingerprint": collection.fingerprint(),
-        "notes": [note.to_dict() for note in collection.notes],
-    }
-    return json_text(found)

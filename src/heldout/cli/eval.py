@@ -57,8 +57,8 @@ _EXAMPLES = """\
 
 _NOTES = f"""\
 {FILES}
-Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout measures
-lists them. -m file.py:name uses a function or Measure of yours.
+Measures are named as in ir_measures, ranx, trec_eval, scikit-learn or sacrebleu; heldout list
+measures has them. -m file.py:name uses a function or Measure of yours.
 """
 
 FORMATS = (*TABLE_FORMATS, "parquet", "trec")
@@ -72,7 +72,6 @@ _OF_RUNS: Final = {
     "complete": False,
     "intersection": False,
     "ties": "docid-desc",
-    "digits": None,
     "machine": None,
     "assume_random": False,
 }
@@ -129,12 +128,6 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     add_machine(parser)
     add_level(parser)
     add_output(parser, FORMATS, auto="table on a terminal, tsv elsewhere")
-    group(parser, "output").add_argument(
-        "--digits",
-        type=_digits,
-        metavar="N",
-        help="decimals (default: 4; all with -q in TSV and CSV)",
-    )
     add_quiet(parser)
     add_seed(parser)
     parser.set_defaults(run=_eval)
@@ -157,12 +150,6 @@ def _add_predictions(parser: argparse.ArgumentParser) -> None:
 def _grade(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a grade (0 or a positive integer)")
-    return int(text)
-
-
-def _digits(text: str) -> int:
-    if not text.isdigit() or int(text) > 17:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of decimals from 0 to 17")
     return int(text)
 
 
@@ -222,8 +209,8 @@ def _refuse_beside_machine(options: argparse.Namespace) -> None:
     check_level(options.level, name="--level ")
     if options.format in {"trec", "parquet"}:
         raise InputError(f"--format {options.format} does not go with --machine")
-    if options.per_unit or options.digits is not None:
-        raise InputError("--per-unit and --digits do not go with --machine")
+    if options.per_unit:
+        raise InputError("--per-unit does not go with --machine")
 
 
 def _note(sentence: str) -> None:
@@ -306,9 +293,8 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
         emit(evaluation_json(result, **rows), options.output)
     else:
         terminal = options.output is None and sys.stdout.isatty()
-        digits = options.digits
-        if digits is None and not (options.per_unit and kind in {"tsv", "csv"}):
-            digits = 4  # per-query values are read by other programs, such as heldout compare
+        # Per-query values are read by other programs, such as heldout compare.
+        digits = None if options.per_unit and kind in {"tsv", "csv"} else 4
         text = evaluation_text(result, kind, digits=digits, terminal=terminal, **rows)
         emit(text, options.output)
     if not options.quiet and kind in {"tsv", "csv", "table", "parquet"}:

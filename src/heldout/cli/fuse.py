@@ -25,24 +25,13 @@ _EXAMPLES = """\
   heldout fuse bm25.run dense.run --k 10 -o hybrid.run
   heldout fuse bm25.run dense.run --how wsum --norm minmax --weights 0.3,0.7 -o hybrid.run
   heldout fuse bm25.run dense.run splade.run --how combmnz --norm zscore --depth 1000 > hybrid.run
-  heldout fuse --methods                    all methods, what they compute and what they need
 """
 
 _NOTES = """\
-Weights, k and phi are taken as given. To tune them without overstating the score, let an experiment
+Weights and k are taken as given. To tune them without overstating the score, let an experiment
 choose them on training queries and measure them on held-out ones:
   heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
 """
-
-
-class _ListMethods(argparse.Action):
-    """Prints the methods and exits, as --help does."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from heldout.report.fusion import methods_text
-
-        sys.stdout.write(methods_text())
-        parser.exit()
 
 
 def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -52,12 +41,17 @@ def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     )
     add = parser.add_argument
     add("runs", nargs="+", metavar="RUN", help="run files, two or more (- is standard input)")
-    add("--how", default="rrf", metavar="NAME", help="method, see --methods (default: rrf)")
+    add(
+        "--how",
+        default="rrf",
+        metavar="NAME",
+        help="method: see heldout list (default: rrf)",
+    )
     add(
         "--norm",
         metavar="NAME",
-        help="normalisation of scores per query: minmax, max, sum, zscore, rank, borda, none "
-        "(default: minmax; methods of ranks have none)",
+        help="normalisation of scores per query: minmax, max, sum, zscore, rank, none "
+        "(default: minmax; rrf has none)",
     )
     add(
         "--weights",
@@ -66,10 +60,8 @@ def add_fuse(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
         help="for wsum: one weight per run, separated by commas",
     )
     add("--k", type=float, metavar="X", help="for rrf (default: 60)")
-    add("--phi", type=float, metavar="X", help="for rbc: between 0 and 1")
     add("--depth", type=positive, metavar="N", help="documents per query (default: all)")
     add("--name", metavar="NAME", help="name of the run (default: the method)")
-    add("--methods", action=_ListMethods, nargs=0, help="list the methods and exit")
     add_run_output(parser, "print the run as JSON")
     add_quiet(parser)
     parser.set_defaults(run=_fuse)
@@ -91,7 +83,7 @@ def _fuse(options: argparse.Namespace) -> int:
     if options.json and options.output is not None:
         raise InputError("--json prints the run and -o writes it: give one of them")
     refuse_same_file(options.runs)
-    fusion = Fusion(options.how, options.norm, options.weights, options.k, options.phi)
+    fusion = Fusion(options.how, options.norm, options.weights, options.k)
     fusion.check_runs(len(options.runs))  # before minutes of reading
     runs = [read_run(path) for path in options.runs]
     run = fuse_runs(runs, fusion, depth=options.depth, name=options.name)
@@ -111,7 +103,7 @@ def _note(runs: list[Run], run: Run, fusion: Fusion) -> str:
     size = f"{count_of(len(run.queries), 'query', 'queries')}, {count_of(len(run), 'row')}"
     lines = [
         f"{fusion} of {len(runs)} runs: {size}",
-        f"documents missing from a run: {fusion.policy()}",
+        f"documents missing from a run: {fusion.method.policy}",
     ]
     lines += [
         f"{one.name}: lacks {count_of(lacking, 'query', 'queries')} of {len(run.queries):,}"

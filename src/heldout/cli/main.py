@@ -51,7 +51,7 @@ examples:
 
 _COMMANDS: Final = (
     *("eval", "compare", "run", "report", "chart", "split", "collection"),
-    *("index", "search", "fuse", "agree", "power", "ledger", "study", "measures", "demo"),
+    *("index", "search", "fuse", "agree", "power", "ledger", "study", "list", "demo"),
 )
 """In the order of the help. ``NAME`` is added by ``add_NAME`` of ``heldout.cli.NAME``."""
 

@@ -1,36 +1,13 @@
-"""The command ``measures``, and measures that ``-m`` names by their file."""
+"""The measures of ``-m``."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.options import add_json
-
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-__all__ = ["add_measures", "by_subtopic", "given_measures"]
-
-
-def add_measures(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``measures``."""
-    parser = command(
-        commands,
-        "measures",
-        "List measures; describe those that are named.",
-        "  heldout measures\n  heldout measures nDCG\n",
-    )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="list these only")
-    add_json(parser, "print a list of objects, for programs")
-    parser.set_defaults(run=_measures)
-
-
-def _measures(options: argparse.Namespace) -> None:
-    from heldout.report.measures import describe_measures, json_measures
-
-    sys.stdout.write((json_measures if options.json else describe_measures)(options.names))
+__all__ = ["by_subtopic", "given_measures"]
 
 
 def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:

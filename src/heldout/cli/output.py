@@ -43,8 +43,9 @@ def add_output(
     *,
     auto: str = "table",
     json: bool = True,
+    named: bool = True,
 ) -> None:
-    """Add ``--format``, ``--json`` and ``--output``.
+    """Add ``--output``, ``--format`` and ``--json``.
 
     Parameters
     ----------
@@ -54,13 +55,18 @@ def add_output(
         The default, when no suffix decides.
     json
         Whether to add ``--json``.
+    named
+        Whether to add ``--format``; if not, the suffix of the file decides alone.
     """
     add = group(parser, "output").add_argument
     suffixes = " ".join(suffixes_of(formats))
     add("-o", "--output", metavar="FILE", help=f"write to FILE; format by suffix: {suffixes}")
-    add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
+    parser.set_defaults(format="auto")
+    if named:
+        add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
     if json:
-        add("--json", action="store_const", dest="format", const="json", help="same as -f json")
+        words = "same as -f json" if named else "print JSON at full precision"
+        add("--json", action="store_const", dest="format", const="json", help=words)
 
 
 def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:
@@ -120,5 +126,5 @@ def _by_suffix(output: str | None, formats: Sequence[str], default: str | None) 
     if default is None or kind is not None or suffix in FOREIGN:
         said = f"unknown suffix {suffix!r}" if suffix else "no suffix"
         known = ", ".join(suffixes_of(formats))
-        raise InputError(f"-o {output}: {said}; use one of {known}, or choose with --format")
+        raise InputError(f"-o {output}: {said}; use one of {known}")
     return default

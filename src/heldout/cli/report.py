@@ -26,7 +26,6 @@ _EXAMPLES = """\
   heldout report results -o report.html
   heldout report queries documents -o report.html --title "BM25 or not?"
   heldout report results -o report.html --collection cranfield/ --ledger looks.jsonl
-  heldout report results --export-runs runs            TREC files of the held-out rankings
 """
 
 _NOTES = """\
@@ -53,20 +52,9 @@ def add_report(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add("--unverified", action="store_true", help=UNVERIFIED)
     add = group(parser, "input").add_argument
     add("--collection", metavar="NAME", help="collection, for texts and judgements")
-    add("--queries", metavar="FILE", help="its queries, if they are in a file of their own")
-    add("--qrels", metavar="FILE", help="its judgements (separate several files with commas)")
     add = group(parser, "output").add_argument
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="file to write (default: report.html)",
-    )
-    add(
-        "--export-runs",
-        metavar="FOLDER",
-        help="write the held-out rankings as TREC runs, and no report unless -o is given",
-    )
+    words = "file to write (default: report.html)"
+    add("-o", "--output", metavar="FILE", default="report.html", help=words)
     add_quiet(parser, "write the report and print nothing")
     parser.set_defaults(run=_report)
 
@@ -89,35 +77,10 @@ def this_command() -> str:
 
 
 def _report(options: argparse.Namespace) -> None:
-    if options.export_runs is None:
-        options.output = options.output or "report.html"
-    if options.output is not None:
-        check_page(options.output)
-    if options.collection is None and (options.queries or options.qrels):
-        raise InputError("--queries and --qrels go with --collection")
-    several = [_read(folder, verify=not options.unverified) for folder in options.files]
-    if options.export_runs is not None:
-        _export(several, options)
-    if options.output is not None:
-        _write_page(several, options)
-
-
-def _export(several: list[Results], options: argparse.Namespace) -> None:
-    from heldout.experiment.run_export import export_runs
-    from heldout.infer.results import count_of
-
-    folders = [Path(options.export_runs)]
-    if len(several) > 1:
-        folders = [folders[0] / Path(one).name for one in options.files]
-    for results, folder in zip(several, folders, strict=True):
-        written = export_runs(results, folder)
-        if not options.quiet:
-            sys.stderr.write(f"{folder}: {count_of(len(written), 'run file')}\n")
-
-
-def _write_page(several: list[Results], options: argparse.Namespace) -> None:
     from heldout.report.page.render import render_page, write_page
 
+    check_page(options.output)
+    several = [_read(folder, verify=not options.unverified) for folder in options.files]
     headings = _headings(options, several)
     parts, notes = [], []
     for folder, results, heading in zip(options.files, several, headings, strict=True):
@@ -213,25 +176,13 @@ def _collection(
         found = stored_collection(folder, results)
         missing = "" if found else "Texts and judgements are not shown: name the collection with "
         return found, missing and f"{missing}--collection."
-    found = _read_collection(options)
+    from heldout.data.collection_files import read_collection
+
+    found = read_collection(options.collection)
     if found.fingerprint() == results.manifest["fingerprints"]["collection"]:
         return found, ""
     raise InputError(
         f"--collection {options.collection}: not the collection of the experiment (fingerprint "
         f"{found.fingerprint()[:16]}, expected "
-        f"{results.manifest['fingerprints']['collection'][:16]}); name that one, with --queries "
-        "and --qrels if they were separate files"
+        f"{results.manifest['fingerprints']['collection'][:16]}): name that one"
     )
-
-
-def _read_collection(options: argparse.Namespace) -> Collection:
-    from heldout.data.collection_files import read_collection
-
-    more: dict[str, Any] = {}
-    if options.queries is not None:
-        more["queries"] = options.queries
-    if options.qrels is not None:
-        from heldout.cli.files import split_paths
-
-        more["qrels"] = split_paths(options.qrels)
-    return read_collection(options.collection, **more)

@@ -62,7 +62,7 @@ tuned on the training data of each split. Run files with * or ? are the settings
 read from their names (name=value, joined by a comma, _ or -). NAME= before a system names it.
 A fusion, such as wsum(bm25.run, dense.run, norm=minmax, w=0:1:11) or rrf(bm25, dense.run, k=10,60),
 combines run files and other systems of the experiment; w is the weight of the first of two (see
-heldout fuse --methods). rerank(first=..., function=...) lets a function f(train, test, candidates)
+heldout list methods). rerank(first=..., function=...) lets a function f(train, test, candidates)
 reorder the first documents of a model, a run or another system. vectors(docs.npy, queries.npy)
 ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).

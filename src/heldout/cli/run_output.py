@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.cli.files import emit
 from heldout.cli.help import group
 from heldout.cli.options import add_json
-from heldout.cli.output import add_format, output_format
-from heldout.errors import InputError
+from heldout.cli.output import output_format, suffixes_of
 
 if TYPE_CHECKING:
     import argparse
@@ -18,11 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["add_run_output", "print_run", "run_format"]
 
-_FORMATS: Final = ("auto", "trec", "csv", "tsv", "json", "parquet")
+_FORMATS: Final = ("trec", "csv", "tsv", "json", "parquet")
 
 
 def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
-    """Add ``--output``, ``--format`` and ``--json``.
+    """Add ``--output`` and ``--json``.
 
     Parameters
     ----------
@@ -30,8 +29,13 @@ def add_run_output(parser: argparse.ArgumentParser, json: str) -> None:
         What ``--json`` prints.
     """
     add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="write the run to FILE; format by suffix")
-    add_format(parser, _FORMATS, "for -o FILE (default: by its suffix, else trec)")
+    suffixes = " ".join(suffixes_of(_FORMATS))
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help=f"write the run to FILE; format by suffix: {suffixes}, else trec",
+    )
     add_json(parser, json)
 
 
@@ -40,12 +44,10 @@ def run_format(options: argparse.Namespace) -> Any:
     from heldout.data.files import EXTENSIONS
 
     if options.output is None:
-        if options.format != "auto":
-            raise InputError("--format goes with -o FILE")
         return "trec"
     name, dot, compression = options.output.rpartition(".")
     plain = name if dot + compression.lower() in EXTENSIONS else options.output
-    return output_format(options.format, plain, _FORMATS, "trec")
+    return output_format("auto", plain, _FORMATS, "trec")
 
 
 def print_run(run: Run, *, json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from heldout.data.notes import count_of
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable
 
     from heldout.data.documents import Documents
@@ -42,7 +42,6 @@ _EXAMPLES = """\
   heldout search pydocs --index pydocs.index -o bm25.run
   heldout search pydocs.index --queries topics.txt -k 100 > bm25.run
   heldout search docs.npy --queries queries.npy --metric cosine -o dense.run
-  heldout search --models                   all models, their parameters and conventions
 """
 
 _NOTES = """\
@@ -58,16 +57,6 @@ _MOST = 1000
 _MOST_SHOWN = 10
 
 
-class _ListModels(argparse.Action):
-    """Prints the models and exits, as --help does."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from heldout.report.search import models_text
-
-        sys.stdout.write(models_text())
-        parser.exit()
-
-
 def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``search``."""
     parser = command(
@@ -79,10 +68,9 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
         "--model",
         default="bm25",
         metavar="MODEL",
-        help="model, such as bm25(k1=0.9, b=0.4); see --models (default: bm25)",
+        help="model, such as bm25(k1=0.9, b=0.4); see heldout list models (default: bm25)",
     )
     add("--metric", choices=METRICS, help="how vectors are compared (default: cosine)")
-    add("--models", action=_ListModels, nargs=0, help="list the models and exit")
     add("--query", metavar="WORDS", help="show the best documents for these words")
     add(
         "-k",

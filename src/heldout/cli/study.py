@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import Tuning
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.models import ModelSystem
 
 __all__ = ["add_study"]
 
@@ -85,7 +85,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
         "--system",
         default="bm25",
         metavar="SYSTEM",
-        help="model (see heldout search --models); ranges are tuned: bm25(k1=0.5:3:6, b=0.3,0.75), "
+        help="model (see heldout list models); ranges are tuned: bm25(k1=0.5:3:6, b=0.3,0.75), "
         "ql-dirichlet(mu=10:9999:7:log) (default: bm25)",
     )
     add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
@@ -95,7 +95,7 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add("--depth", type=positive, default=1000, metavar="N", help="ranking depth (default: 1000)")
     add_groups(add)
     add_seed(parser)
-    add_output(parser, _FORMATS, auto="table with a verdict")
+    add_output(parser, _FORMATS, named=False)
     add_quiet(parser, "print the table and the verdict only")
     add_stemming(parser)
 
@@ -168,7 +168,7 @@ def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> N
 
 
 def _system(options: argparse.Namespace) -> ModelSystem:
-    from heldout.experiment.systems import ModelSystem
+    from heldout.experiment.systems.models import ModelSystem
     from heldout.experiment.systems.reading import system_of
 
     system = system_of(options.system)

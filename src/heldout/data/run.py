@@ -10,14 +10,7 @@ import numpy as np
 from heldout.data.frames import Library, check_library, frame_of
 from heldout.data.notes import count_of
 from heldout.data.rows import duplicate_row, put_in_order
-from heldout.data.run_files import (
-    Format,
-    nested,
-    read_rows,
-    refuse_duplicate,
-    several,
-    write_rows,
-)
+from heldout.data.run_files import Format, nested, read_rows, refuse_duplicate, several, write_rows
 from heldout.data.trec import run_lines
 from heldout.errors import InputError
 

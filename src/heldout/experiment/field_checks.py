@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.problems import Problems
     from heldout.experiment.schema import ExperimentFields
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
     from heldout.resample.split import Splits
 
 __all__ = ["check_names", "check_validation", "given_measures", "given_plan", "splitting"]

@@ -141,7 +141,7 @@ class HeldOutRankings:
         value = self._results.estimate(system, measure)["value"]
         if value is None:
             raise InputError(f"{system} has no value of {measure}")
-        return value
+        return float(value)
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Return the interval of the estimate; over queries at any level."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
 
 __all__ = ["judged_collection"]
 

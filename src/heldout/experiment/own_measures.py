@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import sys
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from heldout.errors import MeasureError
 
@@ -15,27 +15,20 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import Manifest
     from heldout.measure.base import Measure
 
-__all__ = ["OwnMeasure", "describe_own", "is_stored", "know_own"]
+__all__ = ["describe_own", "is_stored", "know_own"]
 
 
-class OwnMeasure(TypedDict):
-    """A measure of the user's own without its function; an end of the range is null if open."""
+def describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
+    """Return the user's own among some measures, each once whatever its parameters are.
 
-    name: str
-    higher_is_better: bool
-    low: float | None
-    high: float | None
-    parameters: dict[str, str | float | None]
-
-
-def describe_own(measures: Iterable[Measure]) -> list[OwnMeasure]:
-    """Return the user's own among some measures, each once whatever its parameters are."""
+    Functions are not kept; an end of the range is None if it is open.
+    """
     if "heldout.measure.custom" not in sys.modules:  # there are none
         return []
     from heldout.measure.custom import own_function
     from heldout.measure.custom_predictions import keyword_defaults
 
-    found: dict[str, OwnMeasure] = {}
+    found: dict[str, dict[str, Any]] = {}
     for measure in measures:
         function = own_function(measure.task, measure.family)
         if function is None:
@@ -86,7 +79,7 @@ def is_stored(measure: Measure) -> bool:
     return _is_placeholder(own_function(measure.task, measure.family))
 
 
-def _placeholder(own: OwnMeasure) -> Any:
+def _placeholder(own: dict[str, Any]) -> Any:
     name = own["name"]
 
     def compute(*given: object, **parameters: object) -> float:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.problems import Problems
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
     from heldout.experiment.two_judges import TwoJudges
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.resample.split import Splits

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import Bounds, EstimateRecord
+    from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.results import Interval
@@ -89,7 +89,7 @@ def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note])
 
 def _combined(found: Combined) -> EstimateRecord:
     """Return what a combined estimate changes in the estimate from human judgements."""
-    changed: Any = {
+    return {
         "value": found.combined.estimate,
         "low": found.combined.low,
         "high": found.combined.high,
@@ -103,10 +103,9 @@ def _combined(found: Combined) -> EstimateRecord:
             "effective_queries": found.effective,
         },
     }
-    return cast("EstimateRecord", changed)
 
 
-def _bounds(interval: Interval) -> Bounds:
+def _bounds(interval: Interval) -> dict[str, Any]:
     return {"value": interval.estimate, "low": interval.low, "high": interval.high}
 
 
@@ -149,10 +148,8 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> Es
     if len(mine) > 1:
         ends = settings.measures[row].range
         low, high = bounds_inside(value, value - half, value + half, ends)
-    shown = {name: one for name, one in mine[0].plain().items() if name not in _HALVES}
-    first = cast("EstimateRecord", shown)
     return {
-        **first,
+        **{name: one for name, one in mine[0].plain().items() if name not in _HALVES},
         "value": value,
         "low": low,
         "high": high,

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.atomic import write_atomically
 from heldout.data.tables import read_parquet
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPERIMENT",
-    "ResultFields",
     "all_files",
     "files_of",
     "flush",
@@ -99,22 +98,8 @@ def write_folder(
         ) from error.__cause__
 
 
-class ResultFields(TypedDict):
-    """The fields of `heldout.Results`."""
-
-    values: pl.DataFrame
-    folds: pl.DataFrame
-    surface: pl.DataFrame
-    held_out: pl.DataFrame
-    splits: pl.DataFrame
-    machine: pl.DataFrame
-    summary: list[SystemSummary]
-    manifest: Manifest
-    timings: Timings
-
-
-def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> ResultFields:
-    """Read results from their folder.
+def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> dict[str, Any]:
+    """Read the fields of `heldout.Results` from their folder.
 
     Parameters
     ----------
@@ -142,17 +127,9 @@ def read_folder(folder: str | os.PathLike[str], *, verify: bool = True) -> Resul
             raise InputError(f"{place / name}: not a regular file: run the experiment again")
     if verify:
         _refuse_changed(place, (*files.values(), SUMMARY), checksums)
-    tables = {
+    return {
         "machine": no_values(),
         **{name: _table(place / one) for name, one in files.items()},
-    }
-    return {
-        "values": tables["values"],
-        "folds": tables["folds"],
-        "surface": tables["surface"],
-        "held_out": tables["held_out"],
-        "splits": tables["splits"],
-        "machine": tables["machine"],
         "summary": _json(place / SUMMARY),
         "manifest": manifest,
         "timings": _json(place / TIMINGS) if (place / TIMINGS).is_file() else {},

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
     from heldout.experiment.systems.outcomes import HeldOut, Outcome, Place, RankedOutcome
 
 __all__ = ["fold_tables", "make_tables", "shown_parameters"]

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.data.scores import Scores
-    from heldout.experiment.held_out import FoldPredictions, HeldOut, Predictions, UnitName
-    from heldout.experiment.manifest import Manifest, NoteRecord, Timings
+    from heldout.experiment.held_out import FoldPredictions, Predictions, UnitName
+    from heldout.experiment.held_out_predictions import HeldOutPredictions
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.summary import EstimateRecord, SystemSummary
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
@@ -88,7 +89,7 @@ class Results:
     timings: Timings
     splits: pl.DataFrame = field(default_factory=no_splits)
     machine: pl.DataFrame = field(default_factory=no_values)
-    _side: HeldOut = field(init=False)
+    _side: HeldOutRankings | HeldOutPredictions = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_side", _side(self))
@@ -160,7 +161,7 @@ class Results:
         wanted = self._side.measure_name(measure)
         for one in found:
             if one["measure"] == wanted:
-                return one.copy()
+                return dict(one)
         raise InputError(f"{wanted} was not computed: expected one of {', '.join(self.measures)}")
 
     def chosen(self, system: str) -> list[dict[str, object]]:
@@ -361,7 +362,7 @@ class Results:
             raise InputError(f"{folder}: not the predictions of an experiment ({error})") from None
 
 
-def _side(results: Results) -> HeldOut:
+def _side(results: Results) -> HeldOutRankings | HeldOutPredictions:
     if results.task == "ranking":
         return HeldOutRankings(results)
     from heldout.experiment.held_out_predictions import HeldOutPredictions  # slow to import
@@ -384,7 +385,7 @@ def result_notes(manifest: Manifest, summary: Sequence[SystemSummary]) -> tuple[
     return distinct(notes)
 
 
-def _read(kept: NoteRecord) -> Note:
+def _read(kept: dict[str, Any]) -> Note:
     code: Any = kept["code"] if kept["code"] in CODES else ""
     return Note(code, kept["text"], kept["severity"], kept["count"])
 

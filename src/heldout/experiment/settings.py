@@ -22,10 +22,11 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.experiment.execution.payload import Replacement
     from heldout.experiment.instances import Instances
-    from heldout.experiment.manifest import Fingerprints, Manifest, SettingsRecord, Timings
+    from heldout.experiment.manifest import Manifest, SettingsRecord, Timings
     from heldout.experiment.results import Results
     from heldout.experiment.schema import CollectionTable
-    from heldout.experiment.systems import EstimatorSystem, System
+    from heldout.experiment.systems.base import System
+    from heldout.experiment.systems.estimators import EstimatorSystem
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.two_judges import TwoJudges
     from heldout.measure.base import Measure
@@ -98,7 +99,7 @@ class Settings(ABC):
         """Return all settings as plain values."""
 
     @abstractmethod
-    def fingerprints(self, index: Index | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> dict[str, Any]:
         """Return fingerprints of the data, the splits and the index."""
 
     @abstractmethod
@@ -284,11 +285,11 @@ class RankingSettings(Settings):
             }
         return record
 
-    def fingerprints(self, index: Index | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> dict[str, Any]:
         """Return fingerprints of the collection, the splits and the index."""
         judges = self.machine
         judged = self.collection if judges is None else judges.collection
-        found: Fingerprints = {
+        found: dict[str, Any] = {
             "collection": judged.fingerprint(),
             "splits": self.splits.fingerprint,
             "index": None if index is None else index.fingerprint,
@@ -367,7 +368,7 @@ class PredictionSettings(Settings):
             "test_share": sum(shares) / len(shares),
         }
 
-    def fingerprints(self, index: Index | None) -> Fingerprints:
+    def fingerprints(self, index: Index | None) -> dict[str, Any]:
         """Return fingerprints of the instances and the splits."""
         del index
         return {"data": self.data.fingerprint(), "splits": self.splits.fingerprint}

@@ -1,18 +1,11 @@
 """``summary.json``: for each system its estimates, its choices, and the parameters to use.
 
-The types describe the file. The estimates come from `ranking_results.py`
-and `prediction_results.py`.
+The estimates come from `ranking_results.py` and `prediction_results.py`.
 """
 
 from __future__ import annotations
 
-from typing import (
-    TYPE_CHECKING,
-    Any,
-    Final,
-    NotRequired,
-    TypedDict,
-)
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -24,19 +17,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.manifest import NoteRecord
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.notes import Note
 
 __all__ = [
     "SUMMARY",
-    "Bounds",
-    "Choice",
-    "Edge",
     "EstimateRecord",
-    "MachineRecord",
-    "SharedChoices",
     "SystemDifference",
     "SystemSummary",
     "summarise_choices",
@@ -45,96 +32,12 @@ __all__ = [
 SUMMARY: Final = "summary.json"
 
 
-class Bounds(TypedDict):
-    """An estimate with its interval."""
-
-    value: float
-    low: float
-    high: float
-
-
-class MachineRecord(TypedDict):
-    """What a combined estimate is made of; `machine` alone is biased."""
-
-    human: Bounds
-    machine: Bounds
-    weight: float
-    machine_queries: int
-    effective_queries: float
-
-
-class EstimateRecord(TypedDict):
-    """The estimate of one measure; fields of one task only are not required."""
-
-    measure: str
-    value: float | None
-    low: float | None
-    high: float | None
-    level: float
-    interval: str
-    n_queries: NotRequired[int]
-    left_out: NotRequired[int]
-    estimator: NotRequired[str]
-    estimand: NotRequired[str]
-    train: NotRequired[float | None]
-    optimism: NotRequired[float | None]
-    target_size: NotRequired[int | None]
-    reason: NotRequired[str]
-    spread: NotRequired[float | None]
-    n_splits: NotRequired[int]
-    machine: NotRequired[MachineRecord]
-
-
-class Choice(TypedDict):
-    """Parameters, and how often they were chosen."""
-
-    parameters: dict[str, object]
-    times: int
-
-
-class Edge(TypedDict):
-    """A value at the edge of its grid, and how often it was chosen."""
-
-    name: str
-    value: float
-    folds: int
-    shipped: bool
-
-
-class SystemDifference(TypedDict):
-    """The difference to another system on new documents."""
-
-    system: str
-    measure: str
-    difference: float
-    low: float
-    high: float
-
-
-class SharedChoices(TypedDict):
-    """The variance that tuning in query folds adds to a difference."""
-
-    system: str
-    measure: str
-    units: float
-    choices: float
-
-
-class SystemSummary(TypedDict):
-    """One system."""
-
-    name: str
-    points: int
-    tuned: bool
-    estimates: list[EstimateRecord]
-    chosen: list[Choice]
-    ship: dict[str, object]
-    ship_number: int
-    edges: list[Edge]
-    differences: NotRequired[list[SystemDifference]]
-    choices: NotRequired[list[SharedChoices] | None]
-    baseline: NotRequired[bool]
-    notes: NotRequired[list[NoteRecord]]
+SystemSummary: TypeAlias = dict[str, Any]
+"""One system: its estimates, one per measure, its choices, and the parameters to use."""
+EstimateRecord: TypeAlias = dict[str, Any]
+"""The estimate of one measure: value, low, high, level and more, depending on the task."""
+SystemDifference: TypeAlias = dict[str, Any]
+"""The difference to another system on new documents: system, measure, difference, low, high."""
 
 
 def summarise_choices(
@@ -175,9 +78,9 @@ def summarise_choices(
     return plain(described)  # type: ignore[no-any-return]
 
 
-def _edges(system: System[Any], outcome: Outcome) -> list[Edge]:
+def _edges(system: System[Any], outcome: Outcome) -> list[dict[str, Any]]:
     """Return parameters whose chosen value is the first or last of its grid."""
-    found: dict[str, Edge] = {}
+    found: dict[str, dict[str, Any]] = {}
     for chosen in [*(row.chosen for row in outcome.folds), outcome.final]:
         if _all_tie(chosen.surface):
             continue

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import SharedChoices
-    from heldout.experiment.systems import System
+    from heldout.experiment.systems.base import System
     from heldout.experiment.systems.outcomes import RankedOutcome
 
 __all__ = ["query_choices", "read_choices", "unknown_choices"]
@@ -32,7 +31,7 @@ __all__ = ["query_choices", "read_choices", "unknown_choices"]
 
 def query_choices(
     settings: RankingSettings, outcomes: Sequence[RankedOutcome]
-) -> list[list[SharedChoices] | None]:
+) -> list[list[dict[str, Any]] | None]:
     """Return, for each system, its variances with each earlier one, per measure.
 
     None: the system was tuned, but the values of other choices are unknown, because its rankings
@@ -44,7 +43,7 @@ def query_choices(
         for system, outcome in zip(settings.systems, outcomes, strict=True)
     ]
     names = [system.name for system in settings.systems]
-    listed: dict[str, list[SharedChoices] | None] = {
+    listed: dict[str, list[dict[str, Any]] | None] = {
         name: [] if there else None for name, there in zip(names, known, strict=True)
     }
     if not sides.shared:

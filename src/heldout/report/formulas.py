@@ -1,4 +1,4 @@
-"""The formulas of all measures, for `heldout measures NAME` and the page of the documentation.
+"""The formulas of all measures, for `heldout list measures NAME` and the page of the documentation.
 
 In rankings: rel_i is 1 if the document at rank i is relevant, else 0; g_i its gain; n the number of
 documents retrieved, R of relevant ones, r of relevant ones retrieved, P(i) the precision at rank i;

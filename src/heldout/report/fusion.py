@@ -11,16 +11,20 @@ from heldout.retrieve.fusion_methods import METHODS
 if TYPE_CHECKING:
     from heldout.retrieve.fusion_methods import Method
 
-__all__ = ["methods_text"]
+__all__ = ["method_rows", "methods_text"]
+
+
+def method_rows() -> list[tuple[str, str, str, str]]:
+    """Return what each fusion method needs, computes, and does about missing documents."""
+    return [
+        (name, _needs(method), method.summary, method.policy) for name, method in METHODS.items()
+    ]
 
 
 def methods_text() -> str:
     """Return a table of the fusion methods."""
-    rows = [
-        (name, _needs(method), method.summary, method.policy) for name, method in METHODS.items()
-    ]
     heads = ("method", "needs", "score of a document", "missing documents")
-    return aligned(Table(heads, rows, texts=4)) + "\n" + _NOTES
+    return aligned(Table(heads, method_rows(), texts=4)) + "\n" + _NOTES
 
 
 def _needs(method: Method) -> str:
@@ -29,8 +33,7 @@ def _needs(method: Method) -> str:
 
 _NOTES = """\
 Scores are normalised per query first (--norm): minmax (s - min) / (max - min), max s / max, sum
-(s - min) / sum of s - min, zscore (s - mean) / standard deviation, rank 1 - (rank - 1) / n, borda
-1 - (rank - 1) / documents of all runs, none. With zscore a document that a run lacks counts as an
-average one; with norm borda it gets an equal share of the points that the run leaves. Of equal
-fused scores the greater document id comes first.
+(s - min) / sum of s - min, zscore (s - mean) / standard deviation, rank 1 - (rank - 1) / n, none.
+With zscore a document that a run lacks counts as an average one. Of equal fused scores the greater
+document id comes first.
 """

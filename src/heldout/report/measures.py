@@ -55,7 +55,7 @@ def _overview(listed: list[TaskMeasure]) -> list[str]:
         for one in shown:
             also = f" Also: {', '.join(one.also)}." if one.also else ""
             lines.append(f"  {_head(one):<{width}}  {one.summary}{_direction(one)}{also}")
-    return [*lines[1:], "", "heldout measures NAME shows parameters and the formula."]
+    return [*lines[1:], "", "heldout list measures NAME shows parameters and the formula."]
 
 
 def _head(one: TaskMeasure) -> str:

@@ -51,8 +51,7 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
     ----------
     path
         Columns separated by tabs, commas, semicolons or spaces, with or without a header (which
-        allows a column ``repeat``); or JSON: ``{id: value}`` or ``{value: [ids]}``. ``-`` is
-        standard input.
+        allows a column ``repeat``); or JSON: ``{id: value}``. ``-`` is standard input.
     what
         ``fold`` or ``group``.
     """
@@ -100,16 +99,11 @@ def _text(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
     for key, value in parse_json(text, name, object_pairs_hook=list):
-        if isinstance(value, list) and all(isinstance(one, str | int) for one in value):
-            for unit in value:
-                yield Entry(name, str(unit), key)
-        elif isinstance(value, str | int) and not isinstance(value, bool):
-            yield Entry(name, key, str(value))
-        else:
+        if not isinstance(value, str | int) or isinstance(value, bool):
             raise InputError(
-                f"{name}: {key!r} has {json.dumps(value)[:40]}, expected {{id: {what}}} or "
-                f"{{{what}: [ids]}}"
+                f"{name}: {key!r} has {json.dumps(value)[:40]}, expected {{id: {what}}}"
             )
+        yield Entry(name, key, str(value))
 
 
 def _table_entries(text: str, name: str, what: str) -> Iterator[Entry]:

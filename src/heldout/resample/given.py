@@ -36,8 +36,8 @@ class GivenFolds(Plan):
     ----------
     folds
         ``{id: fold}``, or the path of a file: a table of id and fold (separated by tabs, commas,
-        semicolons or spaces; with a header also a column ``repeat``), or JSON (``{id: fold}``,
-        ``{fold: [ids]}``). Folds are sorted by number, or else by name.
+        semicolons or spaces; with a header also a column ``repeat``), or JSON (``{id: fold}``).
+        Folds are sorted by number, or else by name.
     strict
         Raise an error for units without a fold and for unknown ids. Otherwise such units are on no
         side, and unknown ids are ignored.
@@ -102,10 +102,7 @@ def _refuse_unknown(entries: list[Entry], units: Units) -> None:
 def _in_order(names: Any) -> list[str]:
     """Sort names numerically if all are numbers, else alphabetically."""
     listed = sorted(names)
-    if all(one.isascii() and one.isdigit() for one in listed):
-        # Not as int: Python refuses to read numbers of thousands of digits.
-        return sorted(listed, key=lambda one: (len(one.lstrip("0")), one.lstrip("0"), one))
-    return listed
+    return sorted(listed, key=int) if all(map(str.isdecimal, listed)) else listed
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -142,14 +142,6 @@ class Split:
         other = _in_collection(self.documents, self.documents.weights(side), collection)
         return View(collection, other, weights)
 
-    def views(self, collection: Collection) -> tuple[View, View]:
-        """Return training and test side as views of the collection.
-
-        In splits of queries both have all documents; in splits of documents both have all queries,
-        with the judgements of their documents.
-        """
-        return self.view(collection, "train"), self.view(collection, "test")
-
     def inner(self, plan: Plan, unit: Unit | None = None) -> Splits:
         """Split the training side again; a held-out unit is on no side of an inner split.
 

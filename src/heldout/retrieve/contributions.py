@@ -7,8 +7,7 @@ References
 * Lee (1997), Analyses of multiple evidence combination (min-max).
 * Montague & Aslam (2001), Relevance score normalization for metasearch (sum, zero mean and unit
   variance).
-* Renda & Straccia (2003), Web metasearch: rank vs. score based rank aggregation methods (rank,
-  Borda).
+* Renda & Straccia (2003), Web metasearch: rank vs. score based rank aggregation methods (rank).
 """
 
 from __future__ import annotations
@@ -28,14 +27,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.retrieve.joined import Joined
 
-    Contributions = tuple[Floats, Floats]
-
-__all__ = ["NORMS", "borda_points", "check_norm", "no_absent", "normalise"]
-
-
-def no_absent(joined: Joined) -> Floats:
-    """Lists × queries: a document that a run lacks gets nothing from it."""
-    return np.full(joined.counts.shape, np.nan)
+__all__ = ["NORMS", "check_norm", "normalise"]
 
 
 def _each(joined: Joined, per_list: Floats) -> Floats:
@@ -60,14 +52,14 @@ def _sizes(joined: Joined) -> Floats:
     return counts[counts > 0].astype(np.float64)
 
 
-def _raw(joined: Joined) -> Contributions:
-    return joined.scores, no_absent(joined)
+def _raw(joined: Joined) -> Floats:
+    return joined.scores
 
 
-def _min_max(joined: Joined) -> Contributions:
+def _min_max(joined: Joined) -> Floats:
     """(s − min) / (max − min); 1 where all scores of a list are equal."""
     low, high = _lowest(joined), joined.scores[_starts(joined)]
-    return _scaled(joined, low, high - low, 1.0), no_absent(joined)
+    return _scaled(joined, low, high - low, 1.0)
 
 
 def _scaled(
@@ -81,17 +73,17 @@ def _scaled(
     )
 
 
-def _max(joined: Joined) -> Contributions:
+def _max(joined: Joined) -> Floats:
     """Score / max, for positive scores; see `check_norm`."""
     high = joined.scores[_starts(joined)]
-    return joined.scores / _each(joined, high), no_absent(joined)
+    return joined.scores / _each(joined, high)
 
 
-def _sum(joined: Joined) -> Contributions:
+def _sum(joined: Joined) -> Floats:
     """(s − min) / Σ(s − min); 1/n where all scores of a list are equal."""
     low, sizes = _lowest(joined), _sizes(joined)
     total = _totals(joined, joined.scores - _each(joined, low))
-    return _scaled(joined, low, total, 1 / sizes), no_absent(joined)
+    return _scaled(joined, low, total, 1 / sizes)
 
 
 def _totals(joined: Joined, values: Floats) -> Floats:
@@ -99,47 +91,29 @@ def _totals(joined: Joined, values: Floats) -> Floats:
     return np.add.reduceat(values, starts) if len(starts) else np.empty(0)
 
 
-def _z_score(joined: Joined) -> Contributions:
+def _z_score(joined: Joined) -> Floats:
     """(s − mean) / standard deviation of the list; 0 where all scores are equal."""
     sizes = _sizes(joined)
     mean = _totals(joined, joined.scores) / sizes
     spread = np.sqrt(_totals(joined, (joined.scores - _each(joined, mean)) ** 2) / sizes)
     flat = joined.scores[_starts(joined)] == _lowest(joined)  # where rounding leaves a spread
-    return _scaled(joined, mean, np.where(flat, 0.0, spread), 0.0), no_absent(joined)
+    return _scaled(joined, mean, np.where(flat, 0.0, spread), 0.0)
 
 
-def _rank(joined: Joined) -> Contributions:
+def _rank(joined: Joined) -> Floats:
     """1 − (rank − 1) / n."""
-    return 1 - (joined.ranks() - 1) / _each(joined, _sizes(joined)), no_absent(joined)
+    return 1 - (joined.ranks() - 1) / _each(joined, _sizes(joined))
 
 
-def _borda(joined: Joined) -> Contributions:
-    """1 − (rank − 1) / c, c the documents of all runs; those a run lacks share what is left."""
-    candidates = np.diff(joined.entry_offsets).astype(np.float64)
-    points, absent = borda_points(joined)
-    of_row = np.repeat(np.broadcast_to(candidates, joined.counts.shape), joined.counts.ravel())
-    return points / of_row, absent / np.maximum(candidates, 1)
-
-
-def borda_points(joined: Joined) -> Contributions:
-    """Of c candidates: c − rank + 1; those a run lacks share its remaining points equally."""
-    candidates = np.diff(joined.entry_offsets)
-    of_list = np.broadcast_to(candidates, joined.counts.shape)
-    of_row = np.repeat(of_list, joined.counts.ravel())
-    points = (of_row - joined.ranks() + 1).astype(np.float64)
-    return points, (of_list - joined.counts + 1) / 2
-
-
-NORMS: Final[dict[str, Callable[[Joined], Contributions]]] = {
+NORMS: Final[dict[str, Callable[[Joined], Floats]]] = {
     "minmax": _min_max,
     "max": _max,
     "sum": _sum,
     "zscore": _z_score,
     "rank": _rank,
-    "borda": _borda,
     "none": _raw,
 }
-"""Normalisations by name; each gives the value of each row, and of what each list lacks."""
+"""Normalisations by name; each gives the value of each row."""
 
 
 def check_norm(norm: str, run: Run) -> None:
@@ -155,7 +129,7 @@ def check_norm(norm: str, run: Run) -> None:
         )
 
 
-def normalise(norm: str, joined: Joined) -> Contributions:
+def normalise(norm: str, joined: Joined) -> Floats:
     """Normalise the scores of all lists."""
     with np.errstate(over="ignore", invalid="ignore"):
         return NORMS[norm](joined)

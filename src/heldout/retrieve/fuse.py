@@ -38,7 +38,6 @@ def fuse(
     norm: Norm | str | None = None,
     weights: Sequence[float] | None = None,
     k: float | None = None,
-    phi: float | None = None,
     depth: int | None = None,
     ties: TiePolicy = "docid-desc",
     name: str | None = None,
@@ -50,18 +49,15 @@ def fuse(
     runs
         Two or more runs: `Run` objects, ``{query: {document: score}}``, frames or paths.
     how
-        The method. Of ranks: ``rrf`` (reciprocal rank fusion), ``isr``, ``logisr``, ``bordafuse``,
-        ``rbc``. Of normalised scores: ``wsum``, ``combsum``, ``combmnz``,
-        ``combmax``, ``combmin``, ``combanz``, ``combmed``.
+        The method. Of ranks: ``rrf`` (reciprocal rank fusion). Of normalised scores: ``wsum``,
+        ``combsum``, ``combmnz``, ``combmax``, ``combmin``, ``combanz``, ``combmed``.
     norm
         How scores are normalised per query: ``minmax`` (the default), ``max``, ``sum``, ``zscore``,
-        ``rank``, ``borda`` or ``none``; only for methods that use scores.
+        ``rank`` or ``none``; only for methods that use scores.
     weights
         For ``wsum``: one number per run. Only their ratios matter for the ranking.
     k
         For ``rrf``: 60 by default; a higher value lowers the influence of the first ranks.
-    phi
-        For ``rbc``: between 0 and 1; a higher value raises the influence of deep ranks.
     depth
         Documents to keep per query; by default all.
     ties
@@ -77,20 +73,14 @@ def fuse(
 
     Notes
     -----
-    Documents that a run lacks get 0 from it in ``rrf``, ``wsum``, ``combsum`` and ``rbc``; the
-    other ``comb`` methods and ``isr`` count only the runs that have the document; Borda shares the
-    remaining points of a run among them.
+    Documents that a run lacks get 0 from it in ``rrf``, ``wsum`` and ``combsum``; the other
+    ``comb`` methods count only the runs that have the document.
 
     References
     ----------
     * Fox & Shaw (1994), Combination of multiple searches (the ``comb`` methods).
     * Cormack, Clarke & Büttcher (2009), Reciprocal rank fusion outperforms Condorcet and individual
       rank learning methods.
-    * Mourão, Martins & Magalhães (2015), Multimodal medical information retrieval with unsupervised
-      rank fusion (ISR, log-ISR).
-    * Aslam & Montague (2001), Models for metasearch (Borda).
-    * Bailey, Moffat, Scholer & Thomas (2017), Retrieval consistency in the presence of query
-      variations (RBC).
 
     Examples
     --------
@@ -101,7 +91,7 @@ def fuse(
     >>> list(fuse([bm25, dense]).to_dict()["q1"])
     ['b', 'a', 'd', 'c']
     """
-    fusion = Fusion(how, norm, weights, k, phi)  # type: ignore[arg-type] # it makes a tuple
+    fusion = Fusion(how, norm, weights, k)  # type: ignore[arg-type] # it makes a tuple
     if ties not in get_args(TiePolicy):
         raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
     if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["ANZ", "LOGMNZ", "MAX", "MED", "MIN", "MNZ", "SUM"]
+__all__ = ["ANZ", "MAX", "MED", "MIN", "MNZ", "SUM"]
 
 SUM: Final = 0
 MNZ: Final = 1
@@ -14,5 +14,3 @@ ANZ: Final = 2
 MAX: Final = 3
 MIN: Final = 4
 MED: Final = 5
-LOGMNZ: Final = 6
-"""The sum times log(n)."""

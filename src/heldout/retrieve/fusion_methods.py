@@ -15,14 +15,13 @@ import numpy as np
 
 from heldout.data.notes import count_of
 from heldout.errors import InputError
-from heldout.retrieve.contributions import NORMS, borda_points, no_absent, normalise
-from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ, SUM
+from heldout.retrieve.contributions import NORMS, normalise
+from heldout.retrieve.fusion_codes import ANZ, MAX, MED, MIN, MNZ, SUM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from heldout.data.words import Floats
-    from heldout.retrieve.contributions import Contributions
     from heldout.retrieve.joined import Joined
 
 __all__ = ["METHODS", "Fusion", "How", "Norm", "is_method", "method_name"]
@@ -36,12 +35,8 @@ How = Literal[
     "combmin",
     "combanz",
     "combmed",
-    "isr",
-    "logisr",
-    "bordafuse",
-    "rbc",
 ]
-Norm = Literal["minmax", "max", "sum", "zscore", "rank", "borda", "none"]
+Norm = Literal["minmax", "max", "sum", "zscore", "rank", "none"]
 
 
 class Method(NamedTuple):
@@ -51,8 +46,8 @@ class Method(NamedTuple):
     ----------
     combination
         How contributions are combined: a code of the compiled loop.
-    of_ranks
-        What a rank is worth, for methods that use ranks alone; None: scores are normalised.
+    uses_scores
+        Whether scores count, which are normalised, not ranks alone.
     parameters
         Its parameters beside the normalisation.
     summary, policy
@@ -60,61 +55,29 @@ class Method(NamedTuple):
     """
 
     combination: int
-    of_ranks: Callable[[Floats, Fusion], Floats] | None
+    uses_scores: bool
     parameters: tuple[str, ...]
     summary: str
     policy: str
 
-    @property
-    def uses_scores(self) -> bool:
-        """Whether scores count, not ranks alone."""
-        return self.of_ranks is None
-
-
-def _reciprocal(ranks: Floats, fusion: Fusion) -> Floats:
-    return 1 / (float(fusion.k or 0) + ranks)
-
-
-def _inverse_square(ranks: Floats, fusion: Fusion) -> Floats:
-    del fusion
-    return 1 / ranks**2
-
-
-def _rank_biased(ranks: Floats, fusion: Fusion) -> Floats:
-    phi = float(fusion.phi or 0)
-    return (1 - phi) * phi ** (ranks - 1)
-
-
-def _unused(ranks: Floats, fusion: Fusion) -> Floats:
-    """For a method that counts points: it needs more than the rank."""
-    del fusion
-    return ranks
-
 
 _ZERO: Final = "get 0 from the run"
 _HAVING: Final = "only runs that have them count"
-_SHARED: Final = "share the remaining points of the run"
-
 METHODS: Final[dict[str, Method]] = {
-    "rrf": Method(SUM, _reciprocal, ("k",), "Σ 1 / (k + rank)", _ZERO),
-    "wsum": Method(SUM, None, ("weights",), "Σ weight · score", _ZERO),
-    "combsum": Method(SUM, None, (), "sum of the scores", _ZERO),
-    "combmnz": Method(MNZ, None, (), "sum × number of runs that have it", _HAVING),
-    "combmax": Method(MAX, None, (), "highest score", _HAVING),
-    "combmin": Method(MIN, None, (), "lowest score", _HAVING),
-    "combanz": Method(ANZ, None, (), "mean of the scores", _HAVING),
-    "combmed": Method(MED, None, (), "median of the scores", _HAVING),
-    "isr": Method(MNZ, _inverse_square, (), "n · Σ 1 / rank², n: runs that have it", _HAVING),
-    "logisr": Method(LOGMNZ, _inverse_square, (), "log(n) · Σ 1 / rank²", _HAVING),
-    "bordafuse": Method(SUM, _unused, (), "Borda count", _SHARED),
-    "rbc": Method(SUM, _rank_biased, ("phi",), "Σ (1 − phi) · phi^(rank − 1)", _ZERO),
+    "rrf": Method(SUM, False, ("k",), "Σ 1 / (k + rank)", _ZERO),
+    "wsum": Method(SUM, True, ("weights",), "Σ weight · score", _ZERO),
+    "combsum": Method(SUM, True, (), "sum of the scores", _ZERO),
+    "combmnz": Method(MNZ, True, (), "sum × number of runs that have it", _HAVING),
+    "combmax": Method(MAX, True, (), "highest score", _HAVING),
+    "combmin": Method(MIN, True, (), "lowest score", _HAVING),
+    "combanz": Method(ANZ, True, (), "mean of the scores", _HAVING),
+    "combmed": Method(MED, True, (), "median of the scores", _HAVING),
 }
 """Fusion methods by name."""
 
 _SPELLINGS: Final = {
     **{name.removeprefix("comb"): name for name in METHODS},  # as ranx has them
     **{name: name for name in METHODS},
-    "borda": "bordafuse",
 }
 _NORM_SPELLINGS: Final = {**{name: name for name in NORMS}, "zmuv": "zscore", "z": "zscore"}
 
@@ -127,21 +90,16 @@ class Fusion:
     norm: str | None = None
     weights: tuple[float, ...] | None = None
     k: float | None = None
-    phi: float | None = None
 
     def __post_init__(self) -> None:
         how = method_name(self.how)
         object.__setattr__(self, "how", how)
         object.__setattr__(self, "norm", _checked_norm(self.norm, how))
-        for name, owner in (("weights", "wsum"), ("k", "rrf"), ("phi", "rbc")):
+        for name, owner in (("weights", "wsum"), ("k", "rrf")):
             if getattr(self, name) is not None and name not in METHODS[how].parameters:
                 raise InputError(f"{how} has no {name}: it is a parameter of {owner}")
         if how == "rrf":
-            object.__setattr__(self, "k", _number("k", 60 if self.k is None else self.k, 0))
-        if how == "rbc":
-            if self.phi is None:
-                raise InputError("rbc needs phi between 0 and 1, such as phi=0.9")
-            object.__setattr__(self, "phi", _number("phi", self.phi, 0, 1))
+            object.__setattr__(self, "k", _number("k", 60 if self.k is None else self.k))
         if self.weights is not None:
             object.__setattr__(self, "weights", _checked_weights(self.weights))
 
@@ -161,20 +119,13 @@ class Fusion:
             given = count_of(len(self.weights), "weight")
             raise InputError(f"{given} for {count} runs: give one per run")
 
-    def policy(self) -> str:
-        """Say how documents that a run lacks are treated."""
-        return _SHARED if self.norm == "borda" else self.method.policy
-
     def __str__(self) -> str:
         """Method and parameters, such as ``wsum(norm=minmax, weights=0.3/0.7)``."""
         shown = [] if self.norm is None else [f"norm={self.norm}"]
         if self.weights is not None:
             shown.append("weights=" + "/".join(f"{one:g}" for one in self.weights))
-        shown += [
-            f"{name}={getattr(self, name):g}"
-            for name in ("k", "phi")
-            if name in self.method.parameters
-        ]
+        if self.k is not None:
+            shown.append(f"k={self.k:g}")
         return f"{self.how}({', '.join(shown)})" if shown else self.how
 
     def without_weights(self) -> Fusion:
@@ -185,19 +136,15 @@ class Fusion:
         """What each run gives to each entry (entries × runs), before weights."""
         from heldout.retrieve.kernels.fusion import spread  # the compiler comes with it
 
-        values, absent = self._contributions(joined)
         table = np.empty(joined.row_of.shape)
-        spread(joined.row_of, joined.entry_offsets, values, absent, table)
+        spread(joined.row_of, self._values(joined), table)
         return table
 
-    def _contributions(self, joined: Joined) -> Contributions:
-        """What each row gives to its document, and each run to documents that it lacks."""
-        if self.how == "bordafuse":
-            return borda_points(joined)
-        worth = self.method.of_ranks
-        if worth is None:
-            return normalise(str(self.norm), joined)
-        return worth(joined.ranks().astype(np.float64), self), no_absent(joined)
+    def _values(self, joined: Joined) -> Floats:
+        """What each row gives to its document."""
+        if self.k is not None:
+            return 1 / (self.k + joined.ranks().astype(np.float64))
+        return normalise(str(self.norm), joined)
 
     def scores(self, joined: Joined, table: Floats) -> Floats:
         """The fused score of each entry.
@@ -248,11 +195,10 @@ def _checked_norm(norm: str | None, how: str) -> str | None:
     return "minmax" if norm is None else _spelled(norm, _NORM_SPELLINGS, "norm", NORMS)
 
 
-def _number(name: str, value: Any, low: float, high: float = math.inf) -> float:
+def _number(name: str, value: Any) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not low <= value <= high or math.isinf(value):
-        limits = f"between {low} and {high}" if math.isfinite(high) else f"of at least {low}"
-        raise InputError(f"{name} is {value!r}: expected a number {limits}")
+    if not number or not value >= 0 or math.isinf(value):
+        raise InputError(f"{name} is {value!r}: expected a number of at least 0")
     return float(value)
 
 
@@ -260,7 +206,7 @@ def _checked_weights(weights: Any) -> tuple[float, ...]:
     listed = [weights] if isinstance(weights, int | float) else weights
     if not isinstance(listed, Sequence | np.ndarray) or isinstance(listed, str):
         raise InputError(f"weights={weights!r}: expected a number per run")
-    found = tuple(_number("weights", one, 0) for one in listed)
+    found = tuple(_number("weights", one) for one in listed)
     if not any(found):
         raise InputError("all weights are 0: nothing would be ranked")
     return found

@@ -111,7 +111,6 @@ class Index:
     bounds: Bounds
     text_hashes: NDArray[np.uint64]
     _digests: Mapping[str, str]
-    _sound: NDArray[np.bool_]
     path: str = ""
     _cache: dict[str, Any] = field(default_factory=dict)
 
@@ -260,6 +259,7 @@ class Index:
         """
         opened = open_sections(path)
         header = opened.header
+        _check_postings(os.fspath(path), opened.arrays)
         analyzer = restored_analyzer(os.fspath(path), header, function)
         return cls._assemble(
             opened.arrays,
@@ -290,20 +290,6 @@ class Index:
             if digest(array) != self._digests[name]:
                 raise InputError(f"the index is damaged in its {name}: build the index again")
 
-    def check_postings(self, terms: NDArray[np.integer]) -> None:
-        """Raise an error if postings of these terms are out of range; each term is checked once.
-
-        Compiled loops write where a posting points to. Checking the whole file when it is opened
-        would take too long, so the postings of a term are checked when it is first used.
-        """
-        for term in terms[~self._sound[terms]].tolist():
-            begin, end = int(self.offsets[term]), int(self.offsets[term + 1])
-            own = self.documents[max(begin, 0) : end]
-            within = 0 <= begin < end <= self.n_postings and own.min() >= 0
-            if not within or own.max() >= self.n_documents:
-                raise InputError("the index is damaged in its postings: build the index again")
-            self._sound[term] = True
-
     @classmethod
     def _assemble(
         cls,
@@ -317,7 +303,6 @@ class Index:
     ) -> Index:
         for array in arrays.values():
             array.flags.writeable = False
-        built = digests is None
         if digests is None:
             digests = {name: digest(array) for name, array in arrays.items()}
             fingerprint = fingerprint_of(analyzer.signature(), digests)
@@ -337,7 +322,6 @@ class Index:
             bounds=Bounds.of_arrays(arrays, len(arrays["lengths"])),
             text_hashes=arrays["text_hashes"].reshape(-1, 2),
             _digests=digests,
-            _sound=np.full(len(arrays["term_words"]), built),
             path=path,
         )
 
@@ -376,3 +360,12 @@ def _length_codes(
 def source_documents(source: Any) -> Documents:
     within = getattr(source, "documents", None)
     return within if isinstance(within, Documents) else documents_of(source)
+
+
+def _check_postings(name: str, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Raise an error if postings are out of range: compiled loops write where they point to."""
+    offsets, documents = arrays["offsets"], arrays["documents"]
+    ends = offsets[0] == 0 and offsets[-1] == len(documents) and (np.diff(offsets) > 0).all()
+    # A negative number is a large one without its sign.
+    if not ends or documents.view(np.uint32).max(initial=0) >= max(1, len(arrays["lengths"])):
+        raise InputError(f"{name}: the index is damaged in its postings: build the index again")

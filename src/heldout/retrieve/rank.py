@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.parallel import run_stretches, threads
+from heldout.data.parallel import run_stretches
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ __all__ = [
     "document_ratios",
     "padded",
     "rank",
-    "score_room",
 ]
 
 LANES: Final = 32
@@ -76,18 +75,6 @@ class Ranking:
 def _wide(lanes: int) -> int:
     """Return the number of lanes after padding."""
     return lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
-
-
-def score_room(index: Index, vocabulary: Vocabulary, model: Model, values: int) -> int:
-    """Return the maximum bytes that scores of a model take while ranking, on all threads."""
-    queries = np.repeat(np.arange(len(vocabulary.offsets) - 1), np.diff(vocabulary.offsets))
-    begin, end = vocabulary.stretches(index)
-    found = np.bincount(queries, (end - begin)[vocabulary.places]).max(initial=0)
-    widest = min(int(found), index.n_documents)
-    floats = _wide(min(values, LANES))
-    if model.form.kind == LIKELIHOOD:
-        floats = 2 * floats + 2
-    return threads() * widest * (8 * floats + 4)
 
 
 def padded(values: Floats) -> Floats:

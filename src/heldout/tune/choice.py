@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Flags, Floats
+    from heldout.resample.split import Splits
 
-__all__ = ["Choice", "Rule", "choose", "complete_units"]
+__all__ = ["Choice", "Rule", "choose", "choose_in_splits", "complete_units"]
 
 Rule = Literal["best", "one-se"]
 """The best mean, or the earliest (simplest) point within one standard error of it."""
@@ -36,20 +39,11 @@ class Choice:
         Its mean over the units.
     means
         The mean of every point; NaN for a point without values.
-    se
-        The standard error of the mean of the best point, over the units; NaN for a single unit.
-    best
-        The number of the best point; another one may be chosen under ``one-se``.
-    units
-        Number of units used, each counted as often as it was drawn.
     """
 
     number: int
     mean: float
     means: Floats
-    se: float
-    best: int
-    units: int
 
 
 def choose(
@@ -87,12 +81,10 @@ def choose(
     >>> choose([[0.2, 0.4], [0.5, 0.3]], weights=[0, 1]).number
     0
     """
-    table = as_table(values)
-    if rule not in get_args(Rule):
-        raise InputError(f"rule={rule!r}: expected one of {', '.join(get_args(Rule))}")
-    counts = _as_weights(weights, table.shape[1])
+    table = np.asarray(values, np.float64)
+    counts = np.ones(table.shape[1], np.int64) if weights is None else np.asarray(weights)
     places = np.flatnonzero(counts)
-    seen, counts = table[:, places], counts[places]
+    seen, counts = table[:, places], counts[places].astype(np.int64)
     kept = complete_units(seen)
     if not kept.any():
         raise InputError(_nothing_to_choose_by(len(places), seen))
@@ -102,38 +94,37 @@ def choose(
     better = means if higher_is_better else -means
     best = _first_of_the_best(better)
     number = best if rule == "best" else _simplest(seen, counts, better, best)
-    return Choice(
-        number,
-        float(means[number]),
-        means,
-        _standard_error(seen[best], counts),
-        best,
-        int(counts.sum()),
-    )
+    return Choice(number, float(means[number]), means)
 
 
-def as_table(values: ArrayLike) -> Floats:
-    """Return the values as an array with one row per point and one column per unit."""
-    try:
-        table = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"values: not a table of numbers ({error})") from None
-    if table.ndim != 2 or not table.size:
-        raise InputError(
-            f"values: shape {table.shape}, expected one row per point and one column per unit"
-        )
-    return table
+def choose_in_splits(
+    values: Floats, splits: Splits, *, rule: Rule = "best", higher_is_better: bool = True
+) -> tuple[list[Choice], Choice]:
+    """Choose a point on the training units of every split, and on all units.
 
+    There are no inner folds: with a table of values nothing is fitted, so the mean over inner folds
+    is the mean over the training units, and selects the same point.
 
-def _as_weights(weights: ArrayLike | None, units: int) -> NDArray[Any]:
-    if weights is None:
-        return np.ones(units, np.int64)
-    found = np.asarray(weights)
-    if found.shape != (units,):
-        raise InputError(f"weights: shape {found.shape}, expected one for each of {units} units")
-    if found.dtype.kind not in "iub" or (found.size and found.min() < 0):
-        raise InputError("weights: expected non-negative integers (how often each unit counts)")
-    return found.astype(np.int64)
+    Parameters
+    ----------
+    values
+        One row per point, one column per unit, in the order of the splits.
+    """
+    _refuse_infinite(values, splits.ids)
+    kept = complete_units(values)
+    if not kept.any():
+        raise InputError("nothing to choose by: no unit has a value at every point")
+    found = []
+    for split in splits:
+        seen = np.where(kept, split.train, 0)
+        if not seen.any():
+            raise InputError(
+                f"split {split.key}: no training unit has a value at every point; use fewer "
+                "or larger folds"
+            )
+        found.append(choose(values, seen, rule=rule, higher_is_better=higher_is_better))
+    every = choose(values, kept.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
+    return found, every
 
 
 def complete_units(values: Floats) -> Flags:
@@ -157,12 +148,12 @@ def _nothing_to_choose_by(units: int, values: Floats) -> str:
     )
 
 
-def _refuse_infinite(values: Floats, places: NDArray[Any]) -> None:
+def _refuse_infinite(values: Floats, units: Sequence[Any] | NDArray[Any]) -> None:
     endless = np.isinf(values)
     if endless.any():
         point, at = np.argwhere(endless)[0]
         raise InputError(
-            f"values: point {point}, unit {places[at]} is {values[point, at]}: expected finite "
+            f"values: point {point}, unit {units[at]} is {values[point, at]}: expected finite "
             "numbers, or NaN where a value is undefined"
         )
 

@@ -34,14 +34,11 @@ class Trials:
     ----------
     points
         In the order in which they were tried.
-    values
-        One row per point, one column per unit (one column if the objective returns one number).
     choice
         The chosen point, by the same rule as everywhere.
     """
 
     points: tuple[Point, ...]
-    values: Floats
     choice: Choice
 
     @property
@@ -76,75 +73,31 @@ def search_optuna(
     rule, higher_is_better
         As for `choose`.
     """
-    optuna = _optuna()
+    import optuna  # an extra, and slow to import
+
     points, rows = [], []
     with _quiet(optuna):
         direction = "maximize" if higher_is_better else "minimize"
         sampler = optuna.samplers.TPESampler(seed=seed)
         study = optuna.create_study(direction=direction, sampler=sampler)
-        for _ in range(_checked(budget)):
+        for _ in range(budget):
             trial = study.ask()
             point = {axis.name: _suggest(trial, axis) for axis in space.axes}
-            row = _row(objective(dict(point)), point)
+            row = np.atleast_1d(np.asarray(objective(dict(point)), np.float64))
             points.append(point)
             rows.append(row)
             _tell(optuna, study, trial, row)
-    return _trials(tuple(points), rows, rule, higher_is_better)
-
-
-def _checked(budget: int) -> int:
-    if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
-        raise InputError(f"budget={budget!r}: expected a positive integer")
-    return budget
-
-
-def _row(result: Any, point: Point) -> Floats:
-    """Return the result of an objective as one row."""
-    try:
-        # NumPy would convert None, from a function without a return statement, to NaN.
-        row = np.atleast_1d(np.asarray([] if result is None else result, np.float64))
-    except (TypeError, ValueError):
-        row = np.empty((0, 0))
-    if row.ndim != 1 or not len(row):
-        raise InputError(
-            f"the objective returned {result!r} at {point}: expected a number, or one per unit"
-        )
-    return row
-
-
-def _trials(
-    points: tuple[Point, ...], rows: list[Floats], rule: Rule, higher_is_better: bool
-) -> Trials:
-    sizes = sorted({len(row) for row in rows})
-    if len(sizes) > 1:
-        raise InputError(
-            f"the objective returned {sizes[0]} values at one point and {sizes[-1]} at another: "
-            "expected one per unit, NaN where undefined"
-        )
-    values = np.stack(rows)
-    choice = choose(values, rule=rule, higher_is_better=higher_is_better)
-    return Trials(points, values, choice)
+    choice = choose(np.stack(rows), rule=rule, higher_is_better=higher_is_better)
+    return Trials(tuple(points), choice)
 
 
 def check_optuna() -> None:
     """Raise an error if Optuna is not installed."""
     if find_spec("optuna") is None:
-        raise _without_optuna()
-
-
-def _optuna() -> Any:
-    try:
-        import optuna  # an extra, and slow to import
-    except ImportError:
-        raise _without_optuna() from None
-    return optuna
-
-
-def _without_optuna() -> MissingExtraError:
-    return MissingExtraError(
-        "this search needs Optuna: pip install '.[optuna]' in a clone of heldout (or pip install "
-        "optuna)"
-    )
+        raise MissingExtraError(
+            "this search needs Optuna: pip install '.[optuna]' in a clone of heldout (or pip "
+            "install optuna)"
+        )
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """Every drawing is one that Vega can draw as it is meant, light and dark."""
 
 import json
+import sys
+from pathlib import Path
 
 import altair as alt
 import numpy as np
@@ -13,7 +15,6 @@ from heldout.data.predictions import ClassPredictions
 from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.compare import compare
 from heldout.report.charts.by_query import query_differences_data
-from heldout.report.charts.gallery import gallery
 from heldout.report.charts.marks import inline
 from heldout.report.charts.named import NAMES
 from heldout.report.charts.of_comparison import charts_of_comparison, shown_claims
@@ -23,6 +24,9 @@ from heldout.report.charts.of_study import charts_of_curve
 from heldout.report.charts.optimism import draw_optimism
 from heldout.report.charts.theme import responsive, themed, titled
 from heldout.report.charts.tuning import draw_tuning
+
+sys.path.append(str(Path(__file__).parents[3] / "docs" / "_extension"))
+from gallery_charts import gallery
 
 VERSION = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 

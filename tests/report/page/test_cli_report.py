@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
+from heldout import Collection
 from heldout.cli import main
 from heldout.data.collection_files import read_collection
+from heldout.data.export import export_collection
 from heldout.experiment.experiment import Experiment
 
 
@@ -104,17 +106,9 @@ def test_folders_of_one_kind_are_called_by_their_names(place, tmp_path):
 
 
 def test_another_collection_is_refused(place, tmp_path, capsys):
-    other = tmp_path / "docs.jsonl"
-    write_lines(other, [{"id": "d1", "text": "red"}])
-    (tmp_path / "queries.tsv").write_text("q1\tred\n")
-    err = failed(
-        [place / "query", "--collection", other, "--queries", tmp_path / "queries.tsv"], capsys
-    )
+    export_collection(Collection({"d1": "red"}, {"q1": "red"}, {"q1": {"d1": 1}}), tmp_path / "c")
+    err = failed([place / "query", "--collection", tmp_path / "c"], capsys)
     assert "not the collection of the experiment" in err
-
-
-def test_options_that_need_a_collection(place, capsys):
-    assert "go with --collection" in failed([place / "query", "--qrels", "x"], capsys)
 
 
 def test_a_folder_that_is_missing(tmp_path, capsys):

@@ -2,8 +2,7 @@
 
 Paths in a config are relative to the folder in which MeTA was started, which is unknown. They are
 tried from the folder of the config and from its parent, with and without ``prefix`` and
-``dataset``. A file is used only if it is below the folder of the config, so that a downloaded
-config cannot make heldout read other files. (Give such files with ``queries=`` and ``qrels=``.)
+``dataset``.
 """
 
 from __future__ import annotations
@@ -157,37 +156,25 @@ def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
 
 
 def _find(path: Path, config: dict[str, Any], name: object, what: str) -> Path:
-    if not isinstance(name, str) or not name or "\0" in name:
+    if not isinstance(name, str) or not name:
         raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
-    tried = list(_candidates(path, config, name))
+    tried = _candidates(path, config, name)
     for one in tried:
         found = find_compressed(one)
         if found is not None:
             return found
-    if not tried:
-        raise InputError(
-            f"{path}: the {what} {name!r} are outside the folder of the config and are not read, "
-            "for safety: give their path yourself"
-        )
     raise InputError(
         f"{path}: the {what} {name!r} do not exist; tried {', '.join(map(str, tried))}"
     )
 
 
 def _candidates(path: Path, config: dict[str, Any], name: str) -> list[Path]:
-    """Return the possible paths of a file of the config, inside the folder of the config."""
+    """Return the possible paths of a file of the config."""
     home = path.parent
     prefix, dataset = str(config.get("prefix", "")), str(config["dataset"])
     spellings = [
-        os.path.join(base, *parts, name)  # noqa: PTH118 - strings, so that .. can be removed
-        for base in (str(home), str(home / ".."))
+        os.path.normpath(base.joinpath(*parts, name))
+        for base in (home, home / "..")
         for parts in ((prefix, dataset), (dataset,), (prefix,), ())
     ]
-    # By name only: links that the user has put into the folder may lead anywhere.
-    root = os.path.abspath(home)  # noqa: PTH100 - resolve would follow links
-    inside = []
-    for one in spellings:
-        plain = os.path.abspath(one)  # noqa: PTH100
-        if Path(plain).is_relative_to(root):
-            inside.append(home / os.path.relpath(plain, root))
-    return list(dict.fromkeys(inside))
+    return [Path(one) for one in dict.fromkeys(spellings)]

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.systems.point_folds import FoldedRuns
@@ -215,7 +214,7 @@ class System(ABC, Generic[S]):
         name
             Its name in tables; by default the method.
         space, parameters
-            What is tuned and what is fixed: ``norm``, ``k``, ``phi``, and weights. With two parts
+            What is tuned and what is fixed: ``norm``, ``k``, and weights. With two parts
             ``w`` is the weight of the first, and the second has 1 − w; with more, ``w`` stands for
             all weights that add up to 1, and ``w1``, ``w2``, … for single ones.
         search, trials
@@ -276,7 +275,7 @@ class System(ABC, Generic[S]):
         del top
         return iter(())
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values; they change when the system does."""
         return {
             "name": self.name,

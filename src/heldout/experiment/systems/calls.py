@@ -50,7 +50,6 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.ranked_lists import Lists
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -102,7 +101,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
     reference: str = ""
     home: str = ""
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of its source."""
         record = System.describe(self)
         # The path of a file can be written in many ways; its content is hashed.

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context, Point
 
@@ -131,7 +130,7 @@ class EstimatorSystem(NestedSystem["PredictionSettings"]):
                 found += [name] if value in {min(numbers), max(numbers)} else []
         return tuple(found)
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values; they change when the estimator does."""
         shown = [self.settings(number) for number in range(len(self.points()))]
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.calls import CallSide
@@ -90,7 +89,7 @@ class FoldRunSystem(System["RankingSettings"]):
             every = {query: own[min(at, len(own) - 1)] for query, own in lists.items()}
             yield Run.of(every, self.name)
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of each file."""
         record = System.describe(self)
         return {**record, "runs": list(map(run_hash, self.files())), "comparable": self.comparable}

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.run import Run
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context, Point
     from heldout.experiment.systems.outcomes import Chosen
@@ -149,7 +148,7 @@ class FusionSystem(System["RankingSettings"]):
         ends = System.edges(self, number)
         return tuple(name for name in ends if not at_limit(name, point[name]))
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with the name or the hash of each part."""
         parts = [shown_part(part) for part in self.parts]
         return {**System.describe(self), "fusion": self.how, "parts": parts}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.model_schemes import Scheme
@@ -76,7 +75,7 @@ class ModelSystem(System["RankingSettings"]):
         """Return False: its statistics of documents come from the index."""
         return False
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return the model at every point, as plain values."""
         values = [str(model) for model in self.models()]
         return {**System.describe(self), "model": self.model, "values": values}

@@ -8,7 +8,7 @@ sequential inside and depends on no other task, so it can run anywhere, and can 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.experiment.manifest import AxisRecord, SystemRecord
     from heldout.experiment.settings import Settings
     from heldout.experiment.systems.base import Point, Value
     from heldout.tune.search import Trials
@@ -95,9 +94,9 @@ class Searched:
         point = self.tried[number]
         return tuple(axis.name for axis in self.space.axes if axis.at_edge(point[axis.name]))
 
-    def describe_search(self, system: SystemRecord) -> SystemRecord:
+    def describe_search(self, system: dict[str, Any]) -> dict[str, Any]:
         """Return the description of a system with that of its search."""
-        axes: dict[str, AxisRecord] = {
+        axes: dict[str, dict[str, Any]] = {
             axis.name: {"values": list(axis.values), "scale": axis.scale}
             for axis in self.space.axes
         }

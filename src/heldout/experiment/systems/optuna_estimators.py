@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import PredictionSettings
     from heldout.experiment.systems.base import Context, Point, Value
     from heldout.experiment.systems.estimators import HeldOutFit, TriedFit
@@ -92,7 +91,7 @@ class SearchedEstimator(Searched, EstimatorSystem):
         ]
         return tuple(map(self.point, rows))
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values; they change when estimator or search does."""
         record = self.describe_search({**EstimatorSystem.describe(self), "points": []})
         for name, values in self.objects.items():

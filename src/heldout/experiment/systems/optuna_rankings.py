@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.run import Run
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings, Settings
     from heldout.experiment.systems.base import Context, Point, System
     from heldout.experiment.systems.optuna_base import Objective
@@ -189,7 +188,7 @@ class SearchedModel(_StaticSearch, ModelSystem):
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return the model and the search, as plain values."""
         return self.describe_search(ModelSystem.describe(self))
 
@@ -252,7 +251,7 @@ class SearchedCall(_RankingSearch, CallSystem):
     trials: int
     tried: tuple[Point, ...] = ()
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return the call and the search as plain values, with a hash of the source."""
         return self.describe_search(CallSystem.describe(self))
 
@@ -311,7 +310,7 @@ class SearchedFusion(_StaticSearch, FusionSystem):
                 'out, use search = "random" or a grid'
             )
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return the fusion and the search, as plain values."""
         return self.describe_search(FusionSystem.describe(self))
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.data.view import View
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.calls import CallSide
@@ -98,7 +97,7 @@ class RerankSystem(CallSystem):
                 raise InputError(f"{self.name}: the depth must be a positive integer, not {depth}")
         return self
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with the first stage."""
         first = shown_part(self.first)
         for part in self.linked_parts():

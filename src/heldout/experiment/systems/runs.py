@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -77,10 +76,10 @@ class RunSystem(System["RankingSettings"]):
         """Return False: runs are fixed."""
         return False
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of each run."""
         hashes = [run_hash(run) for run in self.runs]
-        record: SystemRecord = {**System.describe(self), "runs": hashes}
+        record: dict[str, Any] = {**System.describe(self), "runs": hashes}
         if self.comparable is not None:
             record["comparable"] = self.comparable
         return record

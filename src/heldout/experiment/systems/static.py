@@ -6,6 +6,7 @@ it, are then read from one table.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,7 +15,7 @@ from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.ranked_lists import NONE, Lists
 from heldout.experiment.execution.tasks import Task
 from heldout.experiment.systems.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.tune.tuned_folds import cross_validate
+from heldout.tune.choice import choose_in_splits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -107,17 +108,17 @@ def choose_static(settings: RankingSettings, values: Floats) -> tuple[list[Chose
     values
         Measures × points × queries, the tuning measure last.
     """
-    tuned = cross_validate(
+    chosen, final = choose_in_splits(
         values[-1],
         settings.splits,
         rule=settings.rule,
         higher_is_better=settings.higher_is_better,
     )
     found = [
-        Chosen(fold.number, fold.train, fold.surface, _means(values[-1], split.test))
-        for fold, split in zip(tuned.folds, settings.splits, strict=True)
+        replace(Chosen.of(one), held_out=_means(values[-1], split.test))
+        for one, split in zip(chosen, settings.splits, strict=True)
     ]
-    return found, Chosen.of(tuned.final)
+    return found, Chosen.of(final)
 
 
 def _means(values: Floats, weights: NDArray[np.int32]) -> Floats:

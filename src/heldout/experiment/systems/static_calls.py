@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from heldout.experiment.documents.ranked_lists import lists_of_run
 from heldout.experiment.execution.tasks import EVERYTHING, Task
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.data.view import View
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome
@@ -114,6 +113,6 @@ class FixedCallSystem(StaticCallSystem):
         """Return False: that was said about it."""
         return False
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of its source."""
         return {**CallSystem.describe(self), "learns": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 from heldout.data.embeddings import Embeddings, read_embeddings
 from heldout.errors import InputError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.manifest import SystemRecord
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
 
@@ -78,7 +77,7 @@ class VectorSystem(StaticCallSystem):
                 check_metric(value)
         return self
 
-    def describe(self) -> SystemRecord:
+    def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of the vectors."""
         hashes = [one.fingerprint() for one in self.call]
         return {**System.describe(self), "vectors": hashes}

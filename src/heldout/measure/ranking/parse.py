@@ -83,5 +83,5 @@ def _unknown(name: str) -> str:
     near = difflib.get_close_matches(stem.lower(), spellings, 4, 0.5)
     cutoff = name[len(stem) :] if re.fullmatch(r"@\d+", name[len(stem) :]) else ""
     shown = list(dict.fromkeys(spellings[one] + cutoff for one in near))[:2]
-    hint = f"did you mean {' or '.join(shown)}?" if shown else "see heldout measures for a list"
+    hint = f"did you mean {' or '.join(shown)}?" if shown else "see heldout list measures"
     return f"unknown measure {name!r}: {hint}"

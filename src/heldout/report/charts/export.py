@@ -43,8 +43,8 @@ def check_suffix(path: str | os.PathLike[str]) -> str:
     return suffix
 
 
-def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = None) -> None:
-    """Write a chart; by default the suffix determines the format.
+def save_chart(chart: Drawing, path: str | os.PathLike[str]) -> None:
+    """Write a chart; the suffix determines the format.
 
     Parameters
     ----------
@@ -53,12 +53,8 @@ def save_chart(chart: Drawing, path: str | os.PathLike[str], kind: str | None = 
     path
         ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
         Vega-Lite specification). An existing file is replaced once everything is written.
-    kind
-        ``png``, ``svg``, ``pdf``, ``html`` or ``json``; by default what the suffix says.
     """
-    if kind is not None and f".{kind}" not in SUFFIXES:
-        raise InputError(f"kind={kind!r}: expected one of {', '.join(SUFFIXES)}")
-    content = chart_bytes(chart, check_suffix(path) if kind is None else f".{kind}")
+    content = chart_bytes(chart, check_suffix(path))
     with write_atomically(path) as aside:
         aside.write_bytes(content)
 

@@ -50,7 +50,6 @@ def charts_of_path(
     measure: str | None = None,
     collection: str | None = None,
     higher_is_better: bool = True,
-    baseline: str | None = None,
     positive: str | None = None,
     verify: bool = True,
 ) -> tuple[NamedChart, ...]:
@@ -66,8 +65,8 @@ def charts_of_path(
     collection
         Of results: the name of the collection, for the texts of the queries. The embedded one is
         found automatically.
-    higher_is_better, baseline
-        Of a table of scores, as `heldout.read_scores` and `heldout.compare` have them.
+    higher_is_better
+        Of a table of scores, as `heldout.read_scores` has it.
     positive
         Of predictions: the positive class.
     verify
@@ -97,7 +96,7 @@ def charts_of_path(
     from heldout.data.scores import read_scores
 
     scores = read_scores(path, measure, higher_is_better=higher_is_better)
-    return _of_scores(scores, baseline)
+    return _of_scores(scores)
 
 
 def _at_hand(place: Path, results: Results, given: str | None) -> Collection | None:
@@ -115,11 +114,11 @@ def _at_hand(place: Path, results: Results, given: str | None) -> Collection | N
     raise InputError(f"{given}: not the collection that was evaluated (different fingerprint)")
 
 
-def _of_scores(scores: Scores, baseline: str | None) -> tuple[NamedChart, ...]:
+def _of_scores(scores: Scores) -> tuple[NamedChart, ...]:
     from heldout.infer.compare import compare
     from heldout.report.charts.of_comparison import charts_of_comparison
 
-    return charts_of_comparison(compare(scores, baseline=baseline), unit="unit")
+    return charts_of_comparison(compare(scores), unit="unit")
 
 
 def _task(paths: Sequence[str]) -> str:

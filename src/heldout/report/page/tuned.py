@@ -51,8 +51,8 @@ def _selected(results: Results, tuned: list[SystemSummary]) -> PageTable:
                 parameters(one["ship"]),
                 f"{one['points']:,}",
                 f"{times.get(_key(one['ship']), 0)} of {splits}",
-                _number(estimate and estimate.get("train")),
-                _number(estimate and estimate.get("optimism"), "+.4f"),
+                _number(estimate.get("train")),
+                _number(estimate.get("optimism"), "+.4f"),
             )
         )
     head = (
@@ -82,10 +82,10 @@ def _selected(results: Results, tuned: list[SystemSummary]) -> PageTable:
     return PageTable(table, tuple(one for one in sources if one[0] in known))
 
 
-def _estimate(results: Results, name: str, measure: str) -> EstimateRecord | None:
-    """The estimate in the measure that was tuned for; None if it was not measured."""
+def _estimate(results: Results, name: str, measure: str) -> EstimateRecord:
+    """The estimate in the measure that was tuned for; empty if it was not measured."""
     if measure not in results.measures:
-        return None
+        return {}
     return results.estimate(name, measure)
 
 

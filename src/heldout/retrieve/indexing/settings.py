@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import InputError
 from heldout.retrieve.analyze import AbsentFunction, Analyzer, function_name
-from heldout.retrieve.stopwords import STOP_LISTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,8 +41,6 @@ def restored_analyzer(
     """
     values = dict(header["analyzer"])
     stop = values["stop"]
-    if isinstance(stop, str) and stop not in STOP_LISTS:
-        raise InputError(f"{name}: unknown stop list {stop!r}: build the index again")
     values["stop"] = stop if isinstance(stop, str) else tuple(stop)
     values["function"] = _function(name, values["function"], function)
     stems = _stems_version(values["stemmer"])

@@ -57,11 +57,6 @@ class Spool(AbstractContextManager["Spool"]):
         """Whether there is a folder to write to."""
         return self._folder is not None
 
-    @property
-    def spilled(self) -> bool:
-        """Whether any postings were written to disk."""
-        return self._file is not None
-
     def sizes(self) -> NDArray[np.int64]:
         """Return how many postings each number stands for."""
         return np.array(self._sizes, np.int64)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import kernel
-from heldout.retrieve.fusion_codes import ANZ, LOGMNZ, MAX, MED, MIN, MNZ
+from heldout.retrieve.fusion_codes import ANZ, MAX, MED, MIN, MNZ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -64,27 +64,22 @@ def join(hashes: Words, offsets: Ints, row_of: Numbers, entry_offsets: Ints) -> 
 
 
 @kernel
-def spread(
-    row_of: Numbers, entry_offsets: Ints, values: Floats, absent: Floats, table: Floats
-) -> None:
+def spread(row_of: Numbers, values: Floats, table: Floats) -> None:
     """Write what each run gives to each entry.
 
     Parameters
     ----------
-    row_of, entry_offsets
+    row_of
         As from `join`.
     values
         What its run gives to each row.
-    absent
-        Runs × queries: what a run gives to documents that it lacks; NaN: it is not counted.
     table
-        Entries × runs: receives the values.
+        Entries × runs: receives the values; NaN where a run lacks the document.
     """
-    for q in range(len(entry_offsets) - 1):
-        for entry in range(entry_offsets[q], entry_offsets[q + 1]):
-            for r in range(row_of.shape[1]):
-                row = row_of[entry, r]
-                table[entry, r] = values[row] if row >= 0 else absent[r, q]
+    for entry in range(row_of.shape[0]):
+        for r in range(row_of.shape[1]):
+            row = row_of[entry, r]
+            table[entry, r] = values[row] if row >= 0 else np.nan
 
 
 @kernel
@@ -156,8 +151,6 @@ def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
             total *= n
         elif how == ANZ:
             total /= n
-        elif how == LOGMNZ:
-            total *= np.log(n)
         elif how == MAX:
             total = own[n - 1]
         elif how == MIN:

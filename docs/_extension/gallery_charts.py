@@ -1,4 +1,4 @@
-"""All charts once, from small data."""
+"""All charts once, from small data."""  # noqa: INP001
 
 from __future__ import annotations
 
