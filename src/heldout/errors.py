@@ -5,7 +5,8 @@
   * `InputError`: a file or an object is not as expected.
 
     * `FormatError`: a line of a file cannot be read; names file and line.
-    * `DuplicateError`: a document appears twice for one query.
+
+      * `DuplicateError`: a document appears twice for one query.
 
   * `MeasureError`: the name or the parameters of a measure are wrong.
   * `MissingExtraError`: an optional package is not installed.
@@ -50,24 +51,24 @@ class FormatError(InputError):
         self.what = what
 
 
-class DuplicateError(InputError):
+class DuplicateError(FormatError):
     """A document appears twice for one query.
 
     Parameters
     ----------
     where
-        The place (``file:line``), or the run or qrels.
+        The place, as ``file:line``, or the run or qrels.
     query, doc
         Their ids.
-    detail, first
+    detail
         Added to the message: what differs, and where the document appeared first.
     """
 
-    def __init__(self, where: str, query: str, doc: str, detail: str, first: str = "") -> None:
-        super().__init__(
-            f"{where}: document {doc} appears twice for query {query}{detail}{first}: keep one of "
-            "them"
-        )
+    def __init__(self, where: str, query: str, doc: str, detail: str) -> None:
+        what = f"document {doc} appears twice for query {query}{detail}: keep one of them"
+        super().__init__(where, what)
+        self.query = query
+        self.doc = doc
 
 
 class MeasureError(HeldoutError):

@@ -92,7 +92,7 @@ def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
         ('{"q": {"a": 1}, "q": {"b": 2}}', r": the name 'q' appears twice"),
         ('{"q": {"\\ud800": 1}}', "not valid Unicode"),
         ('{"\\ud800": {"a": 1}}', "not valid Unicode"),
-        ('{"q": {"a": 1' + "0" * 400 + "}}", "not a number"),
+        ('{"q": {"a": 1' + "0" * 400 + "}}", "not a finite number"),
         ('{"q": {"a": 1' + "0" * 5000 + "}}", "a number is too long"),
     ],
 )
@@ -117,7 +117,7 @@ def test_a_table_with_one_column_twice_is_refused(tmp_path):
 def test_a_parquet_table_with_lists_is_refused(tmp_path):
     frame = pl.DataFrame({"query_id": [["q"]], "doc_id": ["a"], "score": [1.0]})
     frame.write_parquet(tmp_path / "x.parquet")
-    with pytest.raises(InputError, match="the Parquet file cannot be read"):
+    with pytest.raises(InputError, match="no column for the query"):
         read_run(tmp_path / "x.parquet")
 
 
@@ -135,7 +135,7 @@ def test_line_numbers_count_the_comments_above_a_header(tmp_path):
     ],
 )
 def test_a_missing_id_in_a_frame_is_refused(frame):
-    with pytest.raises(InputError, match="id in row 1 is missing or empty"):
+    with pytest.raises(InputError, match=r"row 1: the (query|document) id is missing"):
         Run.of(frame)
 
 
@@ -159,5 +159,5 @@ def test_joined_files_keep_count_of_repeated_judgements(tmp_path):
 
 def test_a_duplicate_with_a_no_break_space_is_located(tmp_path):
     (tmp_path / "x.run").write_text("q Q0 a\u00a0b 1 2 t\nq Q0 a\u00a0b 2 1 t\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"x\.run:2: .*first in line 1"):
+    with pytest.raises(InputError, match=r"x\.run:2: .*first in .*:1"):
         read_run(tmp_path / "x.run")

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data.documents import documents_of
-from heldout.data.io import jsonl
 from heldout.data.files import Reading, encoded
+from heldout.data.io import jsonl
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]

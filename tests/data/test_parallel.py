@@ -37,7 +37,6 @@ def collection(tmp_path):
 def small_pieces(patch, count):
     patch.setenv("HELDOUT_THREADS", str(count))
     patch.setattr(source_module, "PIECE", 700)
-    patch.setattr(source_module, "_SLACK", 16)
 
 
 def outcome(folder, count):
@@ -76,7 +75,7 @@ def test_a_document_twice_is_the_same_error_on_any_number_of_threads(tmp_path, m
     lines[300] = "q Q0 d20 1 300 t"
     path = tmp_path / "a.run"
     path.write_text("\n".join(lines))
-    with pytest.raises(FormatError, match=r"a\.run:301: .*document d20 .*first in line 21"):
+    with pytest.raises(FormatError, match=r"a\.run:301: .*document d20 .*first in .*:21"):
         read_run(path)
 
 

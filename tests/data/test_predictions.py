@@ -104,7 +104,7 @@ def test_other_columns(tmp_path):
     assert first.folds == ("0", "1")
     assert first.groups == ("g", "h")
     assert first.weights.tolist() == [1.0, 3.0]
-    assert tuple(second.places) == (f"{path}:3", f"{path}:5")
+    assert second.weights.tolist() == [2.0, 0.0]
 
 
 def test_numbers(tmp_path):

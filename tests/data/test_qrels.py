@@ -88,7 +88,7 @@ def test_a_grade_that_is_no_grade_is_refused(tmp_path, text, message):
 
 @pytest.mark.parametrize("grade", [1.5, float("nan"), float("inf")])
 def test_a_grade_that_is_not_whole_is_refused_by_row(grade):
-    with pytest.raises(InputError, match=r"document b \(row 2\).*not an integer"):
+    with pytest.raises(InputError, match=r"document 'b': .*(not an? |missing)"):
         Qrels.of({"q": {"a": 1, "b": grade}})
 
 
@@ -115,12 +115,12 @@ def test_two_grades_for_one_document_are_refused_with_both_lines(tmp_path, doc):
     assert message.startswith(f"{tmp_path / 'qrels'}:5: ")
     assert f"document {doc} appears twice for query q" in message
     assert "grades 1 and 2" in message
-    assert "first in line 2" in message
+    assert ":2)" in message
 
 
 def test_two_grades_in_a_table_are_refused_with_the_file(tmp_path):
     text = "query-id\tcorpus-id\tscore\nq\ta\t1\nq\ta\t2\n"
-    with pytest.raises(InputError, match=r"qrels: .*document a appears twice for query q"):
+    with pytest.raises(InputError, match=r"qrels:3: document a appears twice for query q"):
         read_qrels(saved(tmp_path, text))
 
 

@@ -134,31 +134,29 @@ def test_units_of_scores_and_predictions_are_written_alike(tmp_path):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"": {"a": 1.0}}, "the query id in row 1 is missing or empty"),
-        ({"q": {"a": 2.0, " ": 1.0}}, "the document id in row 2 is missing or empty"),
-        (pd.DataFrame({"qid": ["q"], "docno": [""], "score": [1.0]}), "the document id in row 1"),
-        (pl.DataFrame({"qid": ["q", ""], "docno": "d", "score": 1.0}), "the query id in row 2"),
+        ({"": {"a": 1.0}}, "query '', document 'a': the query id is missing"),
+        ({"q": {"a": 2.0, " ": 1.0}}, "query 'q', document ' ': the document id is missing"),
+        (pd.DataFrame({"qid": ["q"], "docno": [""], "score": [1.0]}), "row 1: the document id is"),
+        (pl.DataFrame({"qid": ["q", ""], "docno": "d", "score": 1.0}), "row 2: the query id is"),
         (
             pd.DataFrame({"qid": ["q", pd.NA], "docno": ["d", "e"], "score": [1.0, 2.0]}),
-            "the query id in row 2 is missing or empty",
+            "row 2: the query id is missing",
         ),
     ],
 )
 def test_an_empty_id_is_refused(given, message):
-    with pytest.raises(InputError, match=f"^run run: {message}"):
+    with pytest.raises(InputError, match=f"^run.*{message}"):
         _run(given)
-    with pytest.raises(InputError, match=f"^qrels: {message}"):
+    with pytest.raises(InputError, match=f"^qrels.*{message}"):
         _qrels(given)
 
 
 def _qrels(given):
-    if isinstance(given, dict):
-        return Qrels.of(given)
     return Qrels.of(given)  # a column of scores is also one of grades
 
 
 def test_an_empty_id_in_a_file_is_refused(tmp_path):
     path = _written(tmp_path / "x.json", '{"q": {"": 1}}')
     for read in (read_run, read_qrels):
-        with pytest.raises(InputError, match=r"x\.json: .* the document id in row 1 is missing"):
+        with pytest.raises(InputError, match=r"x\.json: query 'q', document '': the document id"):
             read(path)

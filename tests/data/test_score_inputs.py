@@ -135,7 +135,7 @@ WRONG = {
     "a lazy frame": (pl.LazyFrame({"A": A}), "type LazyFrame is not a table of scores: expected"),
     "a list": ([A, B], "type list is not a table of scores: expected {system"),
     "an array": (np.zeros((3, 2)), "type ndarray is not a table of scores"),
-    "a path": ("scores.csv", "'scores.csv' is not a table of scores"),
+    "a path": ("scores.csv", "scores.csv: no such file"),
     "none": (None, "None is not a table of scores"),
 }
 

@@ -71,10 +71,10 @@ class TestScores:
         ("table", "message"),
         [
             ({}, "no system"),
-            ({"A": {1: 0.1, "1": 0.2}}, "system A: two units have the same id"),
+            ({"A": {1: 0.1, "1": 0.2}}, "unit 1 appears twice for system A"),
             ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
             ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
-            ({"A": {1: None}}, "not a number"),
+            ({"A": {1: "x"}}, "not a number"),
         ],
     )
     def test_what_cannot_be_paired_is_refused(self, table, message):
@@ -134,25 +134,28 @@ WRONG = {
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
     "decimal comma": (
         "unit;A;B\nq;0,5;0,6\n",
-        r"t\.csv:2, column A: '0,5' has a comma: use a decimal point",
+        r"t\.csv:2: column A: '0,5' has a comma: use a decimal point",
     ),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
     "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
-    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2, column A: '1_000' is not a number"),
+    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: column A: '1_000' is not a number"),
     "digits of another script": ("unit,A\nq,\u0661\n", "is not a number"),
     "hexadecimal": ("unit,A\nq,0x1\n", "'0x1' is not a number"),
-    "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3, column A: 'NaN' is not a finite number"),
+    "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: column A: 'NaN' is not a finite number"),
     "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: '-inf' is not a finite number"),
     "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
     "NA": ("unit,A\nq,NA\n", "leave cells without a value empty"),
-    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2, column note: 'good' is not a number"),
+    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2: column note: 'good' is not a number"),
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
-    "unit twice": ("unit,A\nq,1\nq,1\n", r"t\.csv:3: unit q appears twice \(first in .*t\.csv:2\)"),
+    "unit twice": (
+        "unit,A\nq,1\nq,1\n",
+        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)",
+    ),
     "pair twice": (
         "system,unit,value\nA,q,1\nA,q,\n",
-        r"t\.csv:3: system A has unit q twice \(first in .*t\.csv:2\)$",
+        r"t\.csv:3: unit q appears twice for system A \(first in .*t\.csv:2\)$",
     ),
     "two measures": (
         "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
@@ -205,9 +208,9 @@ def test_parquet(tmp_path):
     assert scores.values.tolist() == EXPECTED
     assert (scores.units, scores.dropped) == (("1", "2"), ("3",))
     for values, message in (
-        ([0.1, float("nan")], "row 2, column A: nan is not a finite number"),
-        ([True, False], "row 1, column A: True is not a number"),
-        ([[1.0], [2.0]], r"column A has type List\(Float64\), expected single values"),
+        ([0.1, float("nan")], "row 2: column A: nan is not a finite number"),
+        ([True, False], "row 1: column A: True is not a number"),
+        ([[1.0], [2.0]], r"no columns of scores, only unit"),
     ):
         pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
         with pytest.raises(InputError, match=message):

@@ -28,15 +28,14 @@ def from_memory(content):
     return Source("text", len(content), None, content, begin)
 
 
-def cut(source, piece=1 << 20, slack=1 << 12):
-    """All pieces as (offset, text), with cuts and slack of the given size."""
+def cut(source, piece=1 << 20):
+    """All pieces as (offset, text), cut at line ends after `piece` bytes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_module, "PIECE", piece)
-        patch.setattr(source_module, "_SLACK", slack)
         found = []
-        for span in source.pieces():
+        for span in source.spans():
             one = source.piece(span)
-            assert one.size == 0 or len(one.data) == one.size + PADDING
+            assert len(one.data) == one.size + PADDING
             found.append((one.offset, one.data[: one.size].tobytes()))
         return found
 
@@ -45,42 +44,42 @@ def ended(text):
     return text if text.endswith(b"\n") or not text else text + b"\n"
 
 
-@given(LINES, st.booleans(), st.integers(1, 20), st.integers(1, 8))
-def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newline, piece, slack):
+@given(LINES, st.booleans(), st.integers(1, 20))
+def test_pieces_put_together_are_the_text_with_a_newline_at_its_end(lines, newline, piece):
     text = b"\n".join(lines) + b"\n" * newline
-    pieces = [text for _, text in cut(from_memory(text), piece, slack)]
+    pieces = [text for _, text in cut(from_memory(text), piece)]
     assert b"".join(pieces) == ended(text.removeprefix(BOM))
     assert all(one.endswith(b"\n") for one in pieces if one)
 
 
-@given(LINES, st.integers(1, 20), st.integers(1, 8))
-def test_a_piece_knows_where_it_stands(lines, piece, slack):
+@given(LINES, st.integers(1, 20))
+def test_a_piece_knows_where_it_stands(lines, piece):
     text = ended(b"\n".join(lines))
-    for offset, part in cut(from_memory(text), piece, slack):
+    for offset, part in cut(from_memory(text), piece):
         assert not part or text[offset : offset + len(part)] == part
 
 
-@given(LINES, st.integers(1, 20), st.integers(1, 8))
-def test_a_file_is_cut_as_the_same_text_in_memory(tmp_path_factory, lines, piece, slack):
+@given(LINES, st.integers(1, 20))
+def test_a_file_is_cut_as_the_same_text_in_memory(tmp_path_factory, lines, piece):
     text = b"x" + b"\n".join(lines)
     path = tmp_path_factory.mktemp("cut") / "text"
     path.write_bytes(text)
     source = open_source(path)
     assert source.path is not None
-    assert cut(source, piece, slack) == cut(from_memory(text), piece, slack)
+    assert cut(source, piece) == cut(from_memory(text), piece)
 
 
 @pytest.mark.parametrize("newline", [b"", b"\n"])
 def test_a_line_longer_than_several_pieces_belongs_to_the_one_it_begins_in(newline):
     text = b"ab\n" + b"x" * 50 + b"\ncd" + newline
-    pieces = [text for _, text in cut(from_memory(text), 8, 2)]
+    pieces = [text for _, text in cut(from_memory(text), 8)]
     assert pieces[0] == b"ab\n" + b"x" * 50 + b"\n"
     assert [one for one in pieces[1:] if one] == [b"cd\n"]
 
 
 @pytest.mark.parametrize("piece", [1, 2, 4, 1 << 20])
 def test_a_byte_order_mark_is_no_part_of_the_text(piece):
-    pieces = cut(from_memory(BOM + TEXT), piece, 2)
+    pieces = cut(from_memory(BOM + TEXT), piece)
     assert b"".join(text for _, text in pieces) == TEXT + b"\n"
     assert pieces[0][0] == len(BOM)
 
@@ -98,7 +97,7 @@ def test_a_line_number_is_one_more_than_the_line_ends_before(lines, piece, data)
     offset = data.draw(st.integers(0, len(text) - 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_module, "PIECE", piece)
-        assert from_memory(text).line_at(offset) == 1 + text[:offset].count(b"\n")
+        assert from_memory(text).lines_between(0, offset) == text[:offset].count(b"\n")
 
 
 def test_a_place_names_the_file_as_it_was_given_and_the_line(tmp_path, monkeypatch):
@@ -195,4 +194,4 @@ def test_a_file_that_shrinks_while_it_is_read_is_noticed(tmp_path):
     source = open_source(path)
     path.write_bytes(TEXT[:5])
     with pytest.raises(InputError, match="became shorter"):
-        source.piece(source.pieces()[0])
+        source.piece(source.spans()[0])

@@ -16,8 +16,8 @@ from hypothesis import given
 from naive import collections
 
 from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
-from heldout.data.rows import Stretches
 from heldout.data.ids import id_column
+from heldout.data.rows import Stretches
 from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
 from heldout.measure.ranking.names import summarise

@@ -237,7 +237,7 @@ def refuse_duplicate(rows: Rows, query: str, doc: str, detail: str = "") -> None
     places = rows.places(query, doc)
     first = f" (first in {places[0]})" if len(places) > 1 else ""
     where = places[1] if len(places) > 1 else rows.source
-    raise DuplicateError(where, query, doc, detail, first)
+    raise DuplicateError(where, query, doc, detail + first)
 
 
 # Out

@@ -291,7 +291,8 @@ def _frame_columns(frame: Any, units: Any) -> dict[str, list[Any]]:
 def _mapped_columns(given: Any, units: Any) -> dict[str, list[Any]]:
     """Return ``{system: {unit: value}}`` in stacked columns, ``{system: [values]}`` in wide."""
     if not hasattr(given, "items"):
-        shown = repr(given) if isinstance(given, str | int | float | None) else type(given).__name__
+        is_short = isinstance(given, str | int | float | None)
+        shown = repr(given) if is_short else f"an object of type {type(given).__name__}"
         raise InputError(f"{shown} is not a table of scores: {EXPECTED}")
     table = dict(given.items())
     if not table:

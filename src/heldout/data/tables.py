@@ -188,12 +188,9 @@ def to_numbers(cells: Cells) -> Floats:
         return np.array([_number(cell) for cell in cells], np.float64)
     import polars as pl
 
-    found = cells.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-    odd = np.flatnonzero(~np.isfinite(found)).tolist()
-    if odd:  # surrounding white space, or not a number
-        found = np.array(found)
-        for row in odd:
-            found[row] = _number(cells[row])
+    found = np.array(cells.cast(pl.Float64, strict=False).fill_null(float("nan")))
+    for row in np.flatnonzero(~np.isfinite(found)).tolist():
+        found[row] = _number(cells[row])  # surrounding white space, or not a number
     return found
 
 
@@ -417,9 +414,12 @@ def _read_header(content: bytes, name: str) -> _Header:
     place = f"{name}:{line}"
     decode_text(content[:end], name)
     separator = max(SEPARATORS, key=lambda mark: _fitness(head, mark))
-    names = [cell.strip() for cell in next(delimited_rows(head[0], name, separator, line))[1]]
-    while not names[-1]:
+    rows = delimited_rows(head[0], name, separator, line)
+    names = [cell.strip() for cell in next(rows, (line, []))[1]]
+    while names and not names[-1]:
         names.pop()  # trailing separators
+    if not names:
+        raise InputError(f"{name} has no header: name the columns in the first line")
     refuse_repeated(names, place)
     if "" in names:
         raise FormatError(

@@ -119,8 +119,8 @@ def _refuse_other(source: Source, number: str) -> None:
         raise swapped(source.name, "judgements, not a run")
     mark, cells = header_cells(source.head())
     is_named = any(find_column(cells, role) for role in ("query", "doc", number))
-    words = len(" ".join(cells).split())
-    if len(cells) > 1 and (is_named or (mark != "\t" and words <= 2)):
+    is_line = mark == "\t" or len(mark.join(cells).split()) > 2
+    if len(cells) > 1 and (is_named or not is_line):
         roles = ("query", "doc", number)
         needed = ", ".join(f"{role} ({' or '.join(USUAL_NAMES[role][:2])})" for role in roles)
         found = named_few(cells, len(cells), 10)
