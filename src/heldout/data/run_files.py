@@ -148,7 +148,7 @@ def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
 
 
 def _has_header(head: bytes) -> bool:
-    cells = {cell.lower() for cell in trec.header_cells(head)[1]}
+    cells = {cell.lower() for cell in trec.header_cells(head)[2]}
     return len(cells & _HEADER_WORDS) >= 2
 
 

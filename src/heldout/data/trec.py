@@ -117,9 +117,9 @@ def _refuse_other(source: Source, number: str) -> None:
         raise swapped(source.name, "a run, not judgements")
     if is_qrels and number == "score":
         raise swapped(source.name, "judgements, not a run")
-    mark, cells = header_cells(source.head())
+    first, mark, cells = header_cells(source.head())
     is_named = any(find_column(cells, role) for role in ("query", "doc", number))
-    is_line = mark == "\t" or len(mark.join(cells).split()) > 2
+    is_line = mark == "\t" or len(first.split()) > 2
     if len(cells) > 1 and (is_named or not is_line):
         roles = ("query", "doc", number)
         needed = ", ".join(f"{role} ({' or '.join(USUAL_NAMES[role][:2])})" for role in roles)
@@ -127,12 +127,12 @@ def _refuse_other(source: Source, number: str) -> None:
         raise InputError(f"{source.name}: expected columns for {needed}, found {found}")
 
 
-def header_cells(head: bytes) -> tuple[str, list[str]]:
-    """Return the separator and the cells of the first line, as if it were the header of a table."""
+def header_cells(head: bytes) -> tuple[str, str, list[str]]:
+    """Return the first line, and its separator and cells if it were the header of a table."""
     lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
     first = next((line for line in lines if not line.lstrip().startswith("#")), "")
     mark = max("\t,;", key=first.count)
-    return mark, [cell.strip().strip('"') for cell in first.split(mark)]
+    return first, mark, [cell.strip().strip('"') for cell in first.split(mark)]
 
 
 def swapped(name: str, looks_like: str) -> InputError:
