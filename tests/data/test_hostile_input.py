@@ -19,12 +19,9 @@ def key_of(doc):
     return int(query_keys(hashes, np.array([0]))[0])
 
 
-def test_the_twins_share_a_key():
-    assert key_of(TWINS[0]) == key_of(TWINS[1])
-
-
 def test_a_duplicate_is_found_though_another_document_has_its_key():
     a, b = TWINS
+    assert key_of(a) == key_of(b)
     with pytest.raises(InputError, match="appears twice"):
         Run.from_columns(["q"] * 3, [a, b, a], [3, 2, 1])
     with pytest.raises(InputError, match="with grades 1 and 2"):
@@ -66,11 +63,6 @@ def test_strange_query_ids_survive_a_csv_file(tmp_path, query):
     assert read_run(tmp_path / "x.csv").to_dict() == ranked
 
 
-def test_a_trec_run_whose_first_query_looks_like_json_is_read(tmp_path):
-    Run.from_dict({"{q": {"a": 1.0}}).write(tmp_path / "x.run")
-    assert read_run(tmp_path / "x.run").queries == ("{q",)
-
-
 @pytest.mark.parametrize("ending", [".gz", ".xz", ".bz2", ".zst"])
 @pytest.mark.parametrize("kind", [".run", ".csv", ".json"])
 def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
@@ -88,20 +80,12 @@ def test_an_ending_of_a_packed_file_packs(tmp_path, kind, ending):
         ('{"q": {"a": 1}, "q": {"b": 2}}', r": the name 'q' appears twice"),
         ('{"q": {"\\ud800": 1}}', "not valid Unicode"),
         ('{"\\ud800": {"a": 1}}', "not valid Unicode"),
-        ('{"q": {"a": 1' + "0" * 400 + "}}", "not a number"),
-        ('{"q": {"a": 1' + "0" * 5000 + "}}", "a number is too long"),
     ],
 )
 def test_strange_json_is_refused_in_words(tmp_path, content, message):
     (tmp_path / "x.json").write_text(content)
     with pytest.raises(InputError, match=message):
         read_run(tmp_path / "x.json")
-
-
-def test_a_hexadecimal_score_beyond_all_bounds_is_refused(tmp_path):
-    (tmp_path / "x.run").write_text("q Q0 a 1 0x1p99999 t\n")
-    with pytest.raises(InputError, match=r"x\.run:1: score '0x1p99999' is not a finite number"):
-        read_run(tmp_path / "x.run")
 
 
 def test_a_table_with_one_column_twice_is_refused(tmp_path):
@@ -140,11 +124,6 @@ def test_grades_and_scores_that_do_not_fit_are_refused():
         Qrels.from_dict({"q": {"a": 10**300}})
     with pytest.raises(InputError, match="too large for a 32-bit float"):
         Run.from_dict({"q": {"a": 1e300}}, single_precision=True)
-
-
-def test_an_indented_comment_is_not_the_tag(tmp_path):
-    (tmp_path / "x.run").write_text("q Q0 a 1 1 mine\n  # a b c d e f\n")
-    assert read_run(tmp_path / "x.run").name == "mine"
 
 
 def test_joined_files_keep_count_of_repeated_judgements(tmp_path):

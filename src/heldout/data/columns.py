@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREATEST_GRADE",
-    "ID_COLUMNS",
     "QRELS_COLUMNS",
     "QUERY_NAMES",
     "RUN_COLUMNS",
@@ -32,7 +31,6 @@ __all__ = [
     "check_library",
     "frame_of",
     "grade_problem",
-    "id_columns",
     "is_frame",
     "is_nested",
     "pick_columns",
@@ -78,16 +76,6 @@ def is_frame(given: object) -> bool:
 def is_nested(given: object) -> bool:
     """Return whether this is a mapping of mappings, as in ``{query: {document: number}}``."""
     return isinstance(given, Mapping) and all(isinstance(one, Mapping) for one in given.values())
-
-
-ID_COLUMNS: Final = ("query_id", "doc_id")
-"""Default names of the columns of query and document ids in frames."""
-
-
-def id_columns(frame: Frame, known: dict[str, tuple[str, ...]]) -> tuple[str, str]:
-    """Return the names of the columns of query and document ids in a frame."""
-    picked = pick_names(list(map(str, frame.columns)), known, "frame")
-    return picked["query"], picked["doc"]
 
 
 def pick_columns(frame: Frame, known: dict[str, tuple[str, ...]], what: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -161,8 +160,8 @@ def write_beir(collection: Collection, folder: Path) -> None:
     )
     if len(collection.qrels):
         (folder / "qrels").mkdir()
-        judged = replace(collection.qrels, id_columns=("query-id", "corpus-id"))
-        frame = judged.to_frame().rename({"relevance": "score"})
+        names = {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score"}
+        frame = collection.qrels.to_frame().rename(names)
         frame.write_csv(folder / "qrels" / "test.tsv", separator="\t")
 
 

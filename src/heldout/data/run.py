@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from heldout.data.columns import (
-    ID_COLUMNS,
     QRELS_COLUMNS,
     RUN_COLUMNS,
     Library,
@@ -16,7 +15,6 @@ from heldout.data.columns import (
     check_library,
     frame_of,
     grade_problem,
-    id_columns,
     is_nested,
     pick_columns,
     three_columns,
@@ -82,8 +80,6 @@ class Run:
         The documents in final order: score descending, ties by `ties`.
     ties
         The tie policy.
-    id_columns
-        The names of the columns of query and document ids in frames.
     """
 
     name: str
@@ -92,7 +88,6 @@ class Run:
     docs: IdColumn
     scores: Floats
     ties: TiePolicy = "docid-desc"
-    id_columns: tuple[str, str] = ID_COLUMNS
 
     def __post_init__(self) -> None:
         _freeze(self.offsets, self.scores)
@@ -152,12 +147,9 @@ class Run:
         ties: TiePolicy = "docid-desc",
         single_precision: bool = False,
     ) -> Run:
-        """Make a run from a pandas or Polars frame (column names of PyTerrier, ir_measures, …).
-
-        `to_frame` keeps the names of the id columns.
-        """
+        """Make a run from a pandas or Polars frame (column names of PyTerrier, ir_measures, …)."""
         columns = pick_columns(frame, RUN_COLUMNS, "run frame")
-        run = cls.from_columns(
+        return cls.from_columns(
             columns["query"],
             columns["doc"],
             columns["score"],
@@ -165,7 +157,6 @@ class Run:
             ties=ties,
             single_precision=single_precision,
         )
-        return replace(run, id_columns=id_columns(frame, RUN_COLUMNS))
 
     @classmethod
     def from_columns(
@@ -252,8 +243,6 @@ class Run:
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with the columns ``query_id``, ``doc_id``, ``rank``, ``score``.
 
-        A run made from a frame keeps the names of its id columns, such as ``qid`` and ``docno``.
-
         Parameters
         ----------
         library
@@ -263,15 +252,19 @@ class Run:
         import polars as pl  # slow to import, seldom needed
 
         counts = np.diff(self.offsets)
-        query, doc = self.id_columns
         frame = pl.DataFrame(
             {
-                query: np.repeat(np.array(self.queries, dtype=object), counts).tolist(),
-                doc: self.docs.tolist(),
+                "query_id": np.repeat(np.array(self.queries, dtype=object), counts).tolist(),
+                "doc_id": self.docs.tolist(),
                 "rank": np.arange(len(self)) - np.repeat(self.offsets[:-1], counts) + 1,
                 "score": self.scores,
             },
-            schema={query: pl.String, doc: pl.String, "rank": pl.Int64, "score": pl.Float64},
+            schema={
+                "query_id": pl.String,
+                "doc_id": pl.String,
+                "rank": pl.Int64,
+                "score": pl.Float64,
+            },
         )
         return frame_of(frame, library)
 
@@ -298,8 +291,6 @@ class Qrels:
         The judged documents and their grades; a negative grade means "pooled, not judged".
     repeated
         The number of judgements that were repeated with the same grade (and count once).
-    id_columns
-        The names of the columns of query and document ids in frames.
     subtopics
         The grades by subtopic, for measures of diversity; the grade of a document is then its
         highest.
@@ -310,7 +301,6 @@ class Qrels:
     docs: IdColumn
     grades: Ints
     repeated: int = 0
-    id_columns: tuple[str, str] = ID_COLUMNS
     subtopics: Subtopics | None = None
     keys: Words = field(init=False, repr=False)
     rows_by_key: Ints = field(init=False, repr=False)
@@ -348,8 +338,6 @@ class Qrels:
     def from_frame(cls, frame: Frame, *, subtopics: bool = False) -> Qrels:
         """Make qrels from a pandas or Polars frame (names of PyTerrier, ir_measures, BEIR, …).
 
-        `to_frame` keeps the names of the id columns.
-
         Parameters
         ----------
         frame
@@ -359,10 +347,9 @@ class Qrels:
         """
         known = {**QRELS_COLUMNS, "subtopic": SUBTOPIC_NAMES} if subtopics else QRELS_COLUMNS
         columns = pick_columns(frame, known, "qrels frame")
-        qrels = cls.from_columns(
+        return cls.from_columns(
             columns["query"], columns["doc"], columns["grade"], columns.get("subtopic")
         )
-        return replace(qrels, id_columns=id_columns(frame, QRELS_COLUMNS))
 
     @classmethod
     def from_columns(
@@ -420,7 +407,7 @@ class Qrels:
             pairs = repeats(docs, qrels.rows_by_key, qrels.keys)
             keep, grades, by_subtopic, repeated = merge_subtopics(qrels, pairs, subtopics)
         offsets = np.searchsorted(codes[keep], np.arange(len(names) + 1))
-        return cls(names, offsets, docs.take(keep), grades, repeated, ID_COLUMNS, by_subtopic)
+        return cls(names, offsets, docs.take(keep), grades, repeated, by_subtopic)
 
     def _repeated_rows(self) -> Ints:
         """Return the rows that repeat a judgement; raise an error for two different grades."""
@@ -482,8 +469,7 @@ class Qrels:
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with the columns ``query_id``, ``doc_id``, ``relevance``.
 
-        Judgements by subtopic have one row for each, and a column ``subtopic``. Judgements made
-        from a frame keep the names of its id columns.
+        Judgements by subtopic have one row for each, and a column ``subtopic``.
 
         Parameters
         ----------
@@ -493,9 +479,8 @@ class Qrels:
         check_library(library)
         import polars as pl  # slow to import, seldom needed
 
-        query, doc = self.id_columns
-        names = {"query": query, "doc": doc, "grade": "relevance", "subtopic": "subtopic"}
-        columns = {names[role]: column for role, column in judgement_columns(self).items()}
+        names = {"query": "query_id", "doc": "doc_id", "grade": "relevance"}
+        columns = {names.get(role, role): one for role, one in judgement_columns(self).items()}
         types = {name: pl.Int64 if name == "relevance" else pl.String for name in columns}
         frame = pl.DataFrame(columns, schema=types)
         return frame_of(frame, library)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.columns import ID_COLUMNS, grade_problem, pick_names, wrong_grades
+from heldout.data.columns import grade_problem, pick_names, wrong_grades
 from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
 from heldout.data.io.delimited import BadRow, refuse_bad, refuse_repeated
@@ -142,7 +141,7 @@ def write_run_table(what: Run | Qrels, path: Path, ending: str) -> None:
     if ending == ".json":
         path.write_text(json.dumps(what.to_dict(), ensure_ascii=False) + "\n", encoding="utf-8")
         return
-    frame = replace(what, id_columns=ID_COLUMNS).to_frame()
+    frame = what.to_frame()
     if ending == ".parquet":
         frame.write_parquet(path)
     else:

@@ -72,8 +72,6 @@ class RunScores:
         else empty.
     ranking
         A digest of the ranking, to find copies; None if there is only one run.
-    query_column
-        Name of the query id column in the frame that the run came from.
     """
 
     name: str
@@ -84,7 +82,6 @@ class RunScores:
     ties: str = "docid-desc"
     unshared: tuple[str, str] = ("", "")
     ranking: int | None = None
-    query_column: str = "query_id"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -243,8 +240,6 @@ class RankingEvaluation(Evaluation):
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a table with the columns ``run``, ``query_id``, ``measure``, ``value``.
 
-        If the first run came from a frame, the query id column keeps its name.
-
         Parameters
         ----------
         library
@@ -253,7 +248,7 @@ class RankingEvaluation(Evaluation):
         if all(measure.aggregate == "none" for measure in self.measures):
             raise MeasureError("texts such as RelString do not fit into a table of numbers")
         frame = Evaluation.to_frame(self)
-        return frame_of(frame.rename({"query_id": self.runs[0].query_column}), library)
+        return frame_of(frame, library)
 
 
 def evaluate_runs(
@@ -420,7 +415,6 @@ def score_run(
         unjudged,
         run.ties,
         unshared_ids(qrels, run, judged, depth),
-        query_column=run.id_columns[0],
     )
 
 
