@@ -217,7 +217,6 @@ KNOWN = {
     ("__init__.py", "import_module"): "our own public names",
     ("cli/main.py", "import_module"): "our own commands",
     ("compiled.py", "subprocess.Popen"): "this Python, our own module",
-    ("compiled_cache.py", "pickle.loads"): "from our own cache of compiled code, as Numba does",
     ("lazy.py", "import_module"): "the same",
     ("data/docstrings.py", "importlib.import_module"): "NumPy, SciPy and scikit-learn",
     ("data/io/irds.py", "import_module"): "ir_datasets",
