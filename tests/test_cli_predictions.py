@@ -65,7 +65,7 @@ def test_both_commands_say_the_same(files, capsys):
     theirs = claims(run(capsys, "compare", "--task", "classification", *files, *asked))
     assert theirs == ours
     assert [one["alternative"] for one in ours] == ["greater", "greater"]
-    assert any("2 measures" in warning for warning in ours[0]["warnings"])
+    assert any("2 measures" in warning["text"] for warning in ours[0]["warnings"])
 
 
 def test_the_order_of_units_does_not_matter(files, capsys):

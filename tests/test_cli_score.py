@@ -207,7 +207,7 @@ def test_groups_are_what_is_tested(tmp_path, capsys):
     interval = found["systems"][1]["measures"]["accuracy"]["interval"]
     assert interval["method"] == "bootstrap percentile over 6 groups"
     assert interval["low"] < interval["estimate"] < interval["high"]
-    assert any("resample whole groups" in note for note in found["notes"])
+    assert any("resample whole groups" in line for line in found["about"])
     claim = compared["claims"][0]
     assert claim["tests"][0]["test"] == "randomization"
     assert claim["n"] == 6
@@ -228,9 +228,9 @@ def test_a_note_of_the_scores_and_of_the_comparison_is_shown_once(tmp_path, caps
     assert (tsv.out.count(crossing), tsv.err.count(crossing)) == (0, 1)
     assert run(capsys, *both[:2]).err.count(crossing) == 1
     found = json.loads(run(capsys, *both[:2], "--json").out)
-    assert found["warning_codes"] == ["crossing-groups"]
+    assert [one["code"] for one in found["warnings"]] == ["crossing-groups"]
     found = json.loads(run(capsys, *both, "--json").out)
-    assert "crossing-groups" in found[0]["warning_codes"]
+    assert "crossing-groups" in [one["code"] for one in found[0]["warnings"]]
 
 
 def test_what_does_not_fit_is_refused(lecture, spam, tmp_path, capsys):

@@ -110,7 +110,7 @@ def test_several_measures_each_at_alpha_are_pointed_out(two):
     assert note_measures(noted)[0].warnings == noted[0].warnings
     assert note_measures([compare(two)])[0].warnings == compare(two).warnings
     first, _ = json.loads(json_text(claim_records([compare(two), compare(other)])))
-    assert any(one.startswith(said) for one in first["warnings"])
+    assert any(one["text"].startswith(said) for one in first["warnings"])
 
 
 def test_folds_are_corrected_or_warned_of_everywhere(three):
