@@ -10,7 +10,6 @@ from heldout.notes import CODES, Note, distinct
 from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
-from heldout.report.tables import note_lines
 from heldout.resample.notices import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
@@ -46,14 +45,6 @@ def test_notes_are_plain_values():
     assert str(FEW) == FEW.text
     assert FEW.of("A").text == f"A: {FEW.text}"
     assert "few-units" in CODES
-
-
-def test_warnings_and_infos_are_printed_with_their_code():
-    assert note_lines([FEW, SPLIT, FEW]) == [
-        "Warning: only 5 units: little can be shown. [few-units]",
-        "Note: the split is test. [split]",
-    ]
-    assert note_lines([Note("", "a\x1b[2Jb")]) == ["Warning: a\ufffd[2Jb."]
 
 
 def test_a_note_of_the_users_own_is_shown_without_a_code():
