@@ -172,39 +172,39 @@ def test_trec_output_takes_the_names_of_trec_eval_only(capsys):
 
 
 WRONG_USE = {
-    "unknown format": (["-f", "excel"], "--format excel: expected one of"),
-    "unknown tie policy": (["--ties", "random"], "--ties random: expected one of"),
-    "depth 0": (["-M", "0"], "'0' is not a positive integer"),
-    "negative depth": (["-M", "-3"], "-M/--depth"),
-    "depth that is no number": (["-M", "ten"], "'ten' is not a positive integer"),
-    "grade that is no number": (["-l", "high"], "-l/--rel"),
-    "unknown option": (["--frobnicate"], "unrecognized arguments: --frobnicate"),
-    "shortened option": (["--per"], "unrecognized arguments: --per"),
-    "nothing to print": (["-n"], "goes with --per-unit"),
-    "parquet to the screen": (["-f", "parquet"], "-o FILE"),
-    "missing folder": (["-o", "nowhere/out"], "nowhere/out: cannot be written"),
-    "parquet into a missing folder": (
-        ["-f", "parquet", "-o", "nowhere/out"],
-        "nowhere/out: cannot be written",
-    ),
-    "measure without its cutoff": (["-m", "F"], "F needs a cutoff, for example F@10"),
-    "measure at 0": (["-m", "nDCG@0"], "a cutoff must be a positive integer"),
-    "unknown parameter": (["-m", "AP(depth=3)"], "AP has no parameter 'depth'"),
+    "-f excel": "--format excel: expected one of",
+    "--ties random": "--ties random: expected one of",
+    "-M 0": "'0' is not a positive integer",
+    "-M -3": "-M/--depth",
+    "-M ten": "'ten' is not a positive integer",
+    "-l high": "-l/--rel",
+    "--frobnicate": "unrecognized arguments: --frobnicate",
+    "--per": "unrecognized arguments: --per",
+    "-n": "goes with --per-unit",
+    "-c --intersection": "not allowed with",
+    "-f trec --intersection": "--format trec averages",
+    "-f parquet": "-o FILE",
+    "-o nowhere/out": "nowhere/out: cannot be written",
+    "-f parquet -o nowhere/out": "nowhere/out: cannot be written",
+    "-o .": "is a directory",
+    "-m F": "F needs a cutoff, for example F@10",
+    "-m nDCG@0": "a cutoff must be a positive integer",
+    "-m P@1.2.3": "cannot read 'P@1.2.3'",
+    "-m AP(depth=3)": "AP has no parameter 'depth'",
+    "-m AP(rel=1e999)": "expected an integer",
+    "-m relstring -f parquet -o out": "RelString",
 }
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG_USE.values(), ids=WRONG_USE)
-def test_wrong_use_is_refused(capsys, arguments, message):
-    assert message in refused(capsys, "eval", "qrels", "good.run", *arguments)
+def test_wrong_use_is_refused(capsys):
+    for arguments, message in WRONG_USE.items():
+        said = refused(capsys, "eval", "qrels", "good.run", *arguments.split())
+        assert message in said, arguments
 
 
 @pytest.mark.parametrize("arguments", [[], ["eval"], ["eval", "qrels"], ["evaluate"]])
 def test_an_incomplete_command_says_where_help_is(capsys, arguments):
     assert "--help" in refused(capsys, *arguments)
-
-
-def test_an_unknown_measure_to_describe_is_refused(capsys):
-    assert "unknown measure" in refused(capsys, "list", "measures", "nDGC")
 
 
 def test_an_example_in_place_of_a_file_is_refused(capsys):
@@ -238,30 +238,3 @@ def test_bad_standard_input_is_called_by_its_name():
     )
     assert done.returncode == 2
     assert done.stderr == "heldout: <stdin>:1: score 'high' is not a number\n"
-
-
-STRANGE_ARGUMENTS = {
-    "output is a folder": (["-o", "."], "is a directory"),
-    "output is nothing": (["-o", ""], "is a directory, or empty"),
-    "two dots in a cutoff": (["-m", "P@1.2.3"], "cannot read 'P@1.2.3'"),
-    "endless parameter": (["-m", "AP(rel=1e999)"], "expected an integer"),
-    "text as parquet": (["-m", "relstring", "-f", "parquet", "-o", "out"], "RelString"),
-}
-
-
-@pytest.mark.parametrize(("more", "message"), STRANGE_ARGUMENTS.values(), ids=STRANGE_ARGUMENTS)
-def test_strange_arguments_are_refused_in_a_line(capsys, more, message):
-    assert message in refused(capsys, "eval", "qrels", "good.run", *more)
-
-
-def test_a_path_longer_than_any_file_is_refused(capsys):
-    said = refused(capsys, "eval", "qrels", "x" * 5000)
-    assert "cannot be read" in said
-
-
-@pytest.mark.parametrize("form", ["tsv", "trec"])
-def test_a_depth_beyond_all_bounds_is_no_limit(capsys, form):
-    main(["eval", "qrels", "good.run", "-f", form])
-    plain = capsys.readouterr().out
-    main(["eval", "qrels", "good.run", "-f", form, "-M", "9" * 20])
-    assert capsys.readouterr().out == plain
