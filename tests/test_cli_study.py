@@ -66,7 +66,7 @@ def test_the_same_bytes_on_one_and_two_threads(capsys, monkeypatch):
         (("--system", "ql-jm(lambda=0,1)", "--pre-split"), "this leaks"),
         (("--system", "bm25(b=0,1)"), "tuned on the training side of each fold"),
         (("-m", "RBP"), "RBP: 2 draws of 75 training documents"),
-        (("--fraction", "0.3", "-m", "AP", "--depth", "5"), "pooled-unmatched"),
+        (("--fraction", "0.3", "-m", "AP"), "pooled-unmatched"),
     ],
 )
 def test_settings(capsys, arguments, said):
