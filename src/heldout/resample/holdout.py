@@ -155,7 +155,7 @@ def _amount(name: str, value: float, units: Units) -> int:
     if not amount:
         raise PlanError(
             f"{name}={value:g} of {len(units)} {units.plural} rounds to 0: hold out more, or use "
-            "LeaveOneOut()"
+            "leave-one-out"
         )
     return amount
 

@@ -98,7 +98,7 @@ class KFold(Plan):
         if self.k > len(units):
             raise PlanError(
                 f"{self.k} folds but only {len(units)} {units.plural}: use at most {len(units)} "
-                "folds (LeaveOneOut() holds out each in turn)"
+                "folds (leave-one-out holds out each in turn)"
             )
         strata = stratification(self.stratify, units)
         grouped = units.together
@@ -185,8 +185,7 @@ class LeaveOneOut(Plan):
     def __post_init__(self) -> None:
         if self.stratify is not None and self.stratify is not False:
             raise PlanError(
-                "leave-one-out cannot be stratified: a fold of one unit has one class; use "
-                "KFold(10, stratify=…)"
+                "leave-one-out cannot be stratified: a fold of one unit has one class; use 10 folds"
             )
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
