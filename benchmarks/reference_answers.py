@@ -113,11 +113,10 @@ def flatten(value: Any, path: str = "") -> Leaves:
         exact = value.get("method") == "exact"
         leaves: Leaves = {}
         for name, item in value.items():
-            if not is_ignored(path, name) and not (name in WORDS and isinstance(item, str)):
-                below: Any = Exact(item) if exact and name == "p" else item
-                leaves |= flatten(
-                    sorted(below) if name == "warning_codes" else below, at(path, name)
-                )
+            if name == "warnings":
+                leaves |= flatten(sorted(one["code"] for one in item), at(path, "warning_codes"))
+            elif not is_ignored(path, name) and not (name in WORDS and isinstance(item, str)):
+                leaves |= flatten(Exact(item) if exact and name == "p" else item, at(path, name))
         return leaves
     if isinstance(value, list) and any(isinstance(item, list | dict) for item in value):
         names = labels(value)

@@ -28,7 +28,16 @@ RENAMED: Final[Mapping[str, str]] = {}
 IGNORED: Final = frozenset(
     (
         # words
-        *("advice", "command", "correction_detail", "detail", "estimand", "formula", "input"),
+        *(
+            "about",
+            "advice",
+            "command",
+            "correction_detail",
+            "detail",
+            "estimand",
+            "formula",
+            "input",
+        ),
         *("manifest", "notes", "plan", "policies", "sentence", "settings", "signature", "summary"),
         *("time", "title", "warnings", "what", "why"),
         # what is given, and digests of what is compared in full elsewhere

@@ -94,13 +94,6 @@ def test_bad_qrels_are_refused(capsys, files, content, message):
     assert message in said
 
 
-def test_a_bad_run_among_good_ones_stops_it_all(capsys, files):
-    (files / "bad.run").write_text("q1 Q0 a 1 high t\n")
-    (files / "last.run").write_text(RUN)
-    said = refused(capsys, "eval", "qrels", "good.run", "bad.run", "last.run", "-o", "out")
-    assert "bad.run:1" in said
-
-
 def test_an_old_result_survives_a_failure(capsys, files):
     (files / "out").write_text("old")
     (files / "bad.run").write_text("q1 Q0 a 1 high t\n")
@@ -123,16 +116,12 @@ def test_no_query_that_all_runs_have_is_refused(capsys, files):
     assert "no judged query is in all runs" in said
 
 
-@pytest.mark.parametrize("place", ["qrels", "run"])
-def test_a_directory_is_refused(capsys, files, place):
+@pytest.mark.parametrize("name", ["nowhere", "folder"])
+@pytest.mark.parametrize("arguments", [["{}", "good.run"], ["qrels", "{}"]])
+def test_what_is_no_file_is_refused(capsys, files, arguments, name):
     (files / "folder").mkdir()
-    arguments = ["folder", "good.run"] if place == "qrels" else ["qrels", "folder"]
-    assert "folder is a directory" in refused(capsys, "eval", *arguments, "-o", "out")
-
-
-@pytest.mark.parametrize("arguments", [["nowhere", "good.run"], ["qrels", "nowhere"]])
-def test_a_missing_file_is_refused(capsys, arguments):
-    assert "nowhere: no such file" in refused(capsys, "eval", *arguments, "-o", "out")
+    said = refused(capsys, "eval", *(one.format(name) for one in arguments), "-o", "out")
+    assert {"nowhere": "nowhere: no such file", "folder": "folder is a directory"}[name] in said
 
 
 @pytest.fixture
@@ -172,30 +161,34 @@ def test_trec_output_takes_the_names_of_trec_eval_only(capsys):
 
 
 WRONG_USE = {
-    "unknown format": (["-f", "excel"], "--format excel: expected one of"),
-    "unknown tie policy": (["--ties", "random"], "--ties random: expected one of"),
-    "depth 0": (["-M", "0"], "'0' is not a positive integer"),
-    "negative depth": (["-M", "-3"], "-M/--depth"),
-    "depth that is no number": (["-M", "ten"], "'ten' is not a positive integer"),
-    "grade that is no number": (["-l", "high"], "-l/--rel"),
-    "unknown option": (["--frobnicate"], "unrecognized arguments: --frobnicate"),
-    "shortened option": (["--per"], "unrecognized arguments: --per"),
-    "nothing to print": (["-n"], "goes with --per-unit"),
-    "parquet to the screen": (["-f", "parquet"], "-o FILE"),
-    "missing folder": (["-o", "nowhere/out"], "nowhere/out: cannot be written"),
-    "parquet into a missing folder": (
-        ["-f", "parquet", "-o", "nowhere/out"],
-        "nowhere/out: cannot be written",
-    ),
-    "measure without its cutoff": (["-m", "F"], "F needs a cutoff, for example F@10"),
-    "measure at 0": (["-m", "nDCG@0"], "a cutoff must be a positive integer"),
-    "unknown parameter": (["-m", "AP(depth=3)"], "AP has no parameter 'depth'"),
+    "-f excel": "--format excel: expected one of",
+    "--ties random": "--ties random: expected one of",
+    "-M 0": "'0' is not a positive integer",
+    "-M -3": "-M/--depth",
+    "-M ten": "'ten' is not a positive integer",
+    "-l high": "-l/--rel",
+    "--frobnicate": "unrecognized arguments: --frobnicate",
+    "--per": "unrecognized arguments: --per",
+    "-n": "goes with --per-unit",
+    "-c --intersection": "not allowed with",
+    "-f trec --intersection": "--format trec averages",
+    "-f parquet": "-o FILE",
+    "-o nowhere/out": "nowhere/out: cannot be written",
+    "-f parquet -o nowhere/out": "nowhere/out: cannot be written",
+    "-o .": "is a directory",
+    "-m F": "F needs a cutoff, for example F@10",
+    "-m nDCG@0": "a cutoff must be a positive integer",
+    "-m P@1.2.3": "cannot read 'P@1.2.3'",
+    "-m AP(depth=3)": "AP has no parameter 'depth'",
+    "-m AP(rel=1e999)": "expected an integer",
+    "-m relstring -f parquet -o out": "RelString",
 }
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG_USE.values(), ids=WRONG_USE)
-def test_wrong_use_is_refused(capsys, arguments, message):
-    assert message in refused(capsys, "eval", "qrels", "good.run", *arguments)
+def test_wrong_use_is_refused(capsys):
+    for arguments, message in WRONG_USE.items():
+        said = refused(capsys, "eval", "qrels", "good.run", *arguments.split())
+        assert message in said, arguments
 
 
 @pytest.mark.parametrize("arguments", [[], ["eval"], ["eval", "qrels"], ["evaluate"]])
@@ -203,29 +196,8 @@ def test_an_incomplete_command_says_where_help_is(capsys, arguments):
     assert "--help" in refused(capsys, *arguments)
 
 
-def test_an_unknown_measure_to_describe_is_refused(capsys):
-    assert "unknown measure" in refused(capsys, "list", "measures", "nDGC")
-
-
 def test_an_example_in_place_of_a_file_is_refused(capsys):
     assert "qrels: the folder cannot be created" in refused(capsys, "demo", "--files", "qrels")
-
-
-@pytest.mark.parametrize("name", ["truncated gz", "binary", "NaN score", "bad JSON", "empty"])
-def test_a_program_of_its_own_prints_one_line_and_no_traceback(files, name):
-    content, message = BAD_RUNS[name]
-    (files / "bad.run").write_bytes(content)
-    done = subprocess.run(  # noqa: S603 - this Python
-        [*COMMAND, "eval", "qrels", "bad.run", "-o", "out"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("heldout: bad.run")
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (files / "out").exists()
 
 
 def test_bad_standard_input_is_called_by_its_name():
@@ -238,30 +210,3 @@ def test_bad_standard_input_is_called_by_its_name():
     )
     assert done.returncode == 2
     assert done.stderr == "heldout: <stdin>:1: score 'high' is not a number\n"
-
-
-STRANGE_ARGUMENTS = {
-    "output is a folder": (["-o", "."], "is a directory"),
-    "output is nothing": (["-o", ""], "is a directory, or empty"),
-    "two dots in a cutoff": (["-m", "P@1.2.3"], "cannot read 'P@1.2.3'"),
-    "endless parameter": (["-m", "AP(rel=1e999)"], "expected an integer"),
-    "text as parquet": (["-m", "relstring", "-f", "parquet", "-o", "out"], "RelString"),
-}
-
-
-@pytest.mark.parametrize(("more", "message"), STRANGE_ARGUMENTS.values(), ids=STRANGE_ARGUMENTS)
-def test_strange_arguments_are_refused_in_a_line(capsys, more, message):
-    assert message in refused(capsys, "eval", "qrels", "good.run", *more)
-
-
-def test_a_path_longer_than_any_file_is_refused(capsys):
-    said = refused(capsys, "eval", "qrels", "x" * 5000)
-    assert "cannot be read" in said
-
-
-@pytest.mark.parametrize("form", ["tsv", "trec"])
-def test_a_depth_beyond_all_bounds_is_no_limit(capsys, form):
-    main(["eval", "qrels", "good.run", "-f", form])
-    plain = capsys.readouterr().out
-    main(["eval", "qrels", "good.run", "-f", form, "-M", "9" * 20])
-    assert capsys.readouterr().out == plain

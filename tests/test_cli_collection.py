@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from commands import refused
 from heldout.cli import main
 
 
@@ -17,15 +18,6 @@ def folder(tmp_path, monkeypatch):
 
 
 OPTIONS = ["docs.tsv", "--queries", "queries.tsv", "--qrels", "qrels"]
-
-
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "Traceback" not in told
-    return told
 
 
 @pytest.mark.usefixtures("folder")

@@ -49,23 +49,6 @@ def test_two_runs_end_in_a_sentence(capsys):
     assert "39/" not in out  # W/T/L of nDCG@10, not of AP
 
 
-def test_every_measure_that_is_asked_for_is_compared(capsys):
-    out = run(capsys, "baseline.run", "improved.run", "-m", "AP", "-m", "P@5").out
-    assert "AP: 0.4025 vs 0.3107" in out
-    assert "P@5" in out
-
-
-def test_level_and_alternative_are_in_the_json(capsys):
-    more = ("--json", "--level", "0.9", "--alternative", "greater")
-    (content,) = json.loads(run(capsys, "baseline.run", "improved.run", *more).out)
-    assert (content["level"], content["alternative"]) == (0.9, "greater")
-
-
-@pytest.mark.parametrize("form", ["table", "tsv", "md"])
-def test_every_format_has_the_difference(capsys, form):
-    assert "+0.1220" in run(capsys, "baseline.run", "improved.run", "-f", form).out
-
-
 def test_json_is_at_full_precision(capsys):
     (content,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
     claim = content["claims"][0]
@@ -95,28 +78,6 @@ def test_many_systems_are_offered_a_baseline_in_the_words_of_the_command(capsys,
     out = capsys.readouterr().out
     assert "to compare all with one system pass --baseline NAME. [many-systems]" in out
     assert "--seed" not in out
-
-
-def test_a_table_of_scores_is_compared(capsys, tmp_path):
-    (tmp_path / "scores.csv").write_text(
-        "unit,A,B\n" + "".join(f"q{n},{n / 10},{n / 10 + 0.05 * (n % 3)}\n" for n in range(20))
-    )
-    main(["compare", "--scores", "scores.csv", "--test", "sign", "--test", "t"])
-    out = capsys.readouterr().out
-    assert "sign test" in out
-    assert "paired t test p < 0.0001" in out
-
-
-def test_the_gate_opens_and_shuts(capsys):
-    gate = ["--gate", "non-inferior", "--margin", "0.01"]
-    said = run(capsys, "baseline.run", "improved.run", *gate)
-    assert said.err.startswith("passed: improved is not worse than baseline by more than 0.01")
-    with pytest.raises(SystemExit) as caught:
-        run(capsys, "improved.run", "baseline.run", *gate)
-    assert caught.value.code == 1
-    assert capsys.readouterr().err.startswith(
-        "failed: baseline is worse than improved by more than 0.01 in nDCG@10"
-    )
 
 
 def uncertain(path):
@@ -183,18 +144,6 @@ def test_a_gate_on_tuned_systems_counts_the_choice_of_parameters(capsys, tmp_pat
     assert set(codes) == {0, 1}
 
 
-def test_markdown_is_short_unless_all_columns_are_asked_for(capsys):
-    both = ["baseline.run", "improved.run", "--format", "md"]
-    short = run(capsys, *both, "--gate", "better")
-    assert short.out.startswith("**passed**: improved is better than baseline in nDCG@10 (gain")
-    assert "improved is significantly better than baseline" in short.out
-    assert "passed" not in short.err  # once is enough
-    assert "p (t)" not in short.out
-    assert len(short.out.splitlines()) <= 12
-    full = run(capsys, *both, "--full").out
-    assert "p (t)" in full
-
-
 def test_the_documentation_shows_what_the_gate_says(capsys):
     said = run(capsys, "baseline.run", "improved.run", "--gate", "non-inferior", "--margin", "0.01")
     page = Path(__file__).parents[1] / "docs" / "compare.md"
@@ -250,13 +199,6 @@ def test_looks_at_tables_are_counted_by_the_name_of_the_data(capsys, tmp_path):
     assert "--data" not in capsys.readouterr().err  # judgements have a fingerprint of their own
     main(["ledger", "l.jsonl"])
     assert capsys.readouterr().out.count("\nspring\t") == 2
-
-
-def test_the_ledger_shows_small_p_values_as_the_tables_do(capsys):
-    run(capsys, "baseline.run", "improved.run", "--ledger", "l.jsonl")
-    main(["ledger", "l.jsonl"])
-    cells = capsys.readouterr().out.splitlines()[1].split("\t")
-    assert cells[8:10] == ["< 0.0001", "< 0.0001"]
 
 
 def test_what_fails_late_leaves_nothing_behind(capsys, tmp_path):
@@ -316,23 +258,6 @@ def test_scores_too_close_to_compute_with_are_refused(capsys, tmp_path):
     assert capsys.readouterr().out.splitlines()[0] == small
 
 
-def test_a_gate_of_three_systems_without_a_baseline_prints_nothing(capsys, tmp_path):
-    (tmp_path / "t.csv").write_text("unit,a,b,c\nq1,1,2,3\nq2,1,2,2\nq3,1,3,2\n")
-    gate = ["--gate", "equivalent", "--margin", "1"]
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", "--scores", "t.csv", *gate])
-    said = capsys.readouterr()
-    assert (caught.value.code, said.out) == (2, "")
-    assert "name it with --baseline" in said.err
-
-
-def test_warnings_stand_beside_tsv(capsys):
-    said = run(capsys, "baseline.run", "improved.run", "-f", "tsv")
-    assert "Warning" not in said.out
-    assert said.err.startswith("Warning: unequal judging: baseline 68%, improved 75%")
-    assert run(capsys, "baseline.run", "improved.run").err == ""
-
-
 def test_help_names_every_test_and_correction(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     assert tuple(TEST_WORDS) == TESTS
@@ -360,10 +285,18 @@ def test_only_the_queries_that_all_runs_have(capsys, tmp_path):
     assert (whole["units"], whole["units_left_out"]) == (50, [])
 
 
-def test_plan_from_a_pilot_and_from_a_standard_deviation(capsys):
+FOLDS = [(1, 0.80, 0.84), (2, 0.82, 0.83), (3, 0.79, 0.85), (4, 0.81, 0.82), (5, 0.83, 0.88)]
+
+
+def test_plan_from_a_pilot_from_folds_and_from_a_standard_deviation(capsys, tmp_path):
     main(["power", "qrels.txt", "baseline.run", "improved.run", "--difference", "0.02"])
     out = capsys.readouterr().out
     assert "improved - baseline, nDCG@10: differences have standard deviation 0.18" in out
+    table(tmp_path, *((n, a, b) for n, a, b in FOLDS), name="folds.csv")
+    main(["power", "--scores", "folds.csv", "--test-share", "0.25", "--difference", "0.05"])
+    out = capsys.readouterr().out
+    assert "standard error 0.0154 over 5 folds" in out
+    assert "  0.05          135" in out
     main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "100"])
     # z approximation: (1.96 + 0.8416)^2 * (0.15 / 0.02)^2 = 441.5, and a little more for t
     assert "0.02          444" in capsys.readouterr().out
@@ -385,25 +318,6 @@ def test_plan_for_proportions_widths_and_by_simulation(capsys):
     assert plan["simulated"][0]["simulations"] == 500
 
 
-def test_plan_for_more_data_under_as_many_folds(capsys, tmp_path):
-    table = tmp_path / "folds.csv"
-    table.write_text("fold,A,B\n1,.80,.84\n2,.82,.83\n3,.79,.85\n4,.81,.82\n5,.83,.88\n")
-    given = ["power", "--scores", str(table), "--test-share", "0.25", "--difference", "0.05"]
-    main(given)
-    out = capsys.readouterr().out
-    assert "standard error 0.0154 over 5 folds" in out
-    assert "Per cent of the data needed to detect a difference" in out
-    assert "  0.05          135" in out
-
-
-def test_plans_of_several_pairs_say_that_each_is_for_one_alone(capsys, tmp_path):
-    table = tmp_path / "scores.csv"
-    rows = [f"q{n},{n % 5 / 5},{n % 3 / 3},{n % 7 / 7}" for n in range(20)]
-    table.write_text("query,A,B,C\n" + "\n".join(rows) + "\n")
-    main(["power", "--scores", str(table), "--difference", "0.1"])
-    assert "Each plan is for one pair tested alone" in capsys.readouterr().out
-
-
 def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
     rows = [("yes" if n % 3 else "no", n) for n in range(30)]
     for name, wrong in (("old", 4), ("new", 9)):
@@ -419,72 +333,59 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
     assert "randomization test on 500 samples" in out
 
 
-BOTH = ["compare", "qrels.txt", "baseline.run", "improved.run"]
+RUNS = "qrels.txt baseline.run improved.run"
+BOTH = f"compare {RUNS}"
 WRONG = {
-    "no runs": (["compare", "qrels.txt"], "at least one run"),
-    "one run": (["compare", "qrels.txt", "baseline.run"], "at least two"),
-    "table and runs": (["compare", "--scores", "x", "qrels.txt", "baseline.run"], "not both"),
-    "no such table": (["compare", "--scores", "nowhere.csv"], "no such file"),
-    "unknown test": (
-        ["compare", "qrels.txt", "baseline.run", "improved.run", "--test", "magic"],
-        "unknown test 'magic'",
-    ),
-    "gate without margin": (
-        ["compare", "qrels.txt", "baseline.run", "improved.run", "--gate", "non-inferior"],
-        "needs --margin",
-    ),
-    "no ledger": (["ledger", "nowhere.jsonl"], "no such file"),
-    "not a ledger": (["ledger", "qrels.txt"], "qrels.txt:1: not an evaluation"),
-    "bad sd": (["power", "--sd", "-1"], "sd"),
-    "nothing to plan from": (["power"], "or --sd"),
-    "folds without a pilot": (["power", "--sd", "1", "--test-share", "0.1"], "a pilot of folds"),
-    "nothing to simulate": (["power", "--sd", "1", "--simulate"], "--simulate needs a pilot"),
-    "sd and a pilot": (["power", "--sd", "1", "qrels.txt", "baseline.run"], "not both"),
-    "one system to plan from": (["power", "qrels.txt", "baseline.run"], "one system (baseline)"),
-    "bad margin": ([*BOTH, "--gate", "equivalent", "--margin", "-1"], "--margin -1"),
-    "bad level": ([*BOTH, "--level", "2"], "--level 2"),
-    "significance for confidence": ([*BOTH, "--level", "0.05"], "did you mean 0.95?"),
-    "level of a gate": (
-        [*BOTH, "--gate", "equivalent", "--margin", "1", "--level", "0.5"],
-        "above 0.5",
-    ),
-    "gate by ranks": (
-        [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "sign"],
-        "--test sign is about ranks or signs",
-    ),
-    "gate of the other side": (
-        [*BOTH, "--gate", "better", "--alternative", "less"],
-        "--alternative less does not go with --gate better",
-    ),
-    "gate over folds by t": (
-        [*BOTH, "--gate", "equivalent", "--margin", "1", "--test", "t", "--test-share", "0.1"],
-        "--test t treats folds as independent",
-    ),
-    "unknown baseline": ([*BOTH, "--baseline", "magic"], "no system 'magic'"),
-    "ledger in no folder": ([*BOTH, "--ledger", "nowhere/l.jsonl"], "create it first"),
-    "ledger is a folder": ([*BOTH, "--ledger", "."], "not a file"),
-    "ledger tried before any file is read": (
-        ["compare", "--scores", "nowhere.csv", "--ledger", "qrels.txt"],
-        "qrels.txt:1: not an evaluation in a ledger",
-    ),
-    "nameless data": ([*BOTH, "--data", " "], "--data: expected a name"),
-    "a column without a table": ([*BOTH, "--unit", "qid"], "--unit is for tables of scores"),
-    "direction of a measure": (
-        [*BOTH, "--lower-is-better"],
-        "--lower-is-better is for tables of scores",
-    ),
+    "compare qrels.txt": "at least one run",
+    "compare qrels.txt baseline.run": "at least two",
+    "compare --scores x qrels.txt baseline.run": "not both",
+    "compare --scores nowhere.csv": "no such file",
+    "compare --scores t.csv -m AP -m RR": "-m names 2 measures (AP, RR): give one -m and one table",
+    "compare --scores l.csv": "l.csv:2: the unit is missing",
+    "compare --scores three.csv --gate better": "name it with --baseline",
+    "list measures --bad": "unrecognized arguments: --bad",
+    "ledger nowhere.jsonl": "no such file",
+    "ledger qrels.txt": "qrels.txt:1: not an evaluation",
+    "power": "or --sd",
+    "power --sd -1": "sd",
+    "power --sd 1 --test-share 0.1": "a pilot of folds",
+    "power --sd 1 --simulate": "--simulate needs a pilot",
+    "power --sd 1 qrels.txt baseline.run": "not both",
+    "power qrels.txt baseline.run": "one system (baseline)",
+    f"{BOTH} --magic": "unrecognized arguments: --magic",
+    f"{BOTH} --test magic": "unknown test 'magic'",
+    f"{BOTH} --baseline magic": "no system 'magic'",
+    f"{BOTH} --level 2": "--level 2",
+    f"{BOTH} --level 0.05": "did you mean 0.95?",
+    f"{BOTH} --data=": "--data: expected a name",
+    f"{BOTH} --ledger nowhere/l.jsonl": "create it first",
+    f"{BOTH} --ledger .": "not a file",
+    f"{BOTH} --unit qid": "--unit is for tables of scores",
+    f"{BOTH} --lower-is-better": "--lower-is-better is for tables of scores",
+    f"{BOTH} -m relstring": "-m RelString cannot be compared: it is text",
+    f"{BOTH} -m GMAP": "-m GMAP cannot be compared: it has no mean over queries; use AP",
+    f"{BOTH} -m NumRet -m AP": "-m NumRet cannot be compared: neither high nor low values",
+    f"{BOTH} -m Judged@10": "shows it at 10",
+    f"{BOTH} -f junit": "add --gate",
+    f"{BOTH} --gate non-inferior": "--gate non-inferior needs --margin X",
+    f"{BOTH} --gate better --margin -1": "--margin -1: expected 0 or more",
+    f"{BOTH} --gate equivalent --margin 0": "--gate better asks for a gain",
+    f"{BOTH} --gate equivalent --margin -1": "--margin -1",
+    f"{BOTH} --gate equivalent --margin 1 --level 0.5": "above 0.5",
+    f"{BOTH} --gate equivalent --margin 1 --test sign": "--test sign is about ranks or signs",
+    f"{BOTH} --gate equivalent --margin 1 --test t --test-share 0.1": "--test t treats folds as",
+    f"{BOTH} --gate better --alternative less": "--alternative less does not go with --gate better",
+    # The ledger is tried before any file is read.
+    "compare --scores nowhere.csv --ledger qrels.txt": "qrels.txt:1: not an evaluation in a ledger",
 }
 
 
-@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
-def test_wrong_use_is_refused_in_a_line(capsys, arguments, message):
-    assert message in refused(capsys, *arguments)
-
-
-def test_a_table_without_measures_has_one_name(capsys):
+def test_wrong_use_is_refused_in_a_line(capsys):
     Path("t.csv").write_text("unit,A,B\nq1,0.5,0.4\nq2,0.1,0.3\n")
-    said = refused(capsys, "compare", "--scores", "t.csv", "-m", "AP", "-m", "RR")
-    assert "-m names 2 measures (AP, RR): give one -m and one table per measure" in said
+    Path("l.csv").write_text("system,unit,value\nA,,1\nA,,2\nB,b,1\n")
+    Path("three.csv").write_text("unit,a,b,c\nq1,1,2,3\nq2,1,2,2\nq3,1,3,2\n")
+    for command, message in WRONG.items():
+        assert message in refused(capsys, *command.split()), command
 
 
 def test_the_column_of_units_can_be_named(capsys):
@@ -512,43 +413,3 @@ def test_options_may_stand_anywhere(capsys, command):
         main([command, *order])
         printed.add(capsys.readouterr().out)
     assert len(printed) == 1
-
-
-def test_unknown_options_are_refused(capsys):
-    said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", "--magic")
-    assert "unrecognized arguments: --magic" in said
-    assert "unrecognized arguments: --bad" in refused(capsys, "list", "measures", "--bad")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("relstring", "-m RelString cannot be compared: it is text"),
-        ("GMAP", "-m GMAP cannot be compared: it has no mean over queries; use AP"),
-        ("NumRet", "-m NumRet cannot be compared: neither high nor low values are better"),
-        ("Judged@10", "-m Judged@10 cannot be compared: .* shows it at 10"),
-    ],
-)
-def test_what_has_no_mean_or_no_direction_is_not_compared(capsys, name, message):
-    for measures in (["-m", name], ["-m", name, "-m", "AP"]):
-        said = refused(capsys, "compare", "qrels.txt", "baseline.run", "improved.run", *measures)
-        assert re.search(message, said)
-
-
-def test_a_run_that_lacks_queries_is_pointed_out(capsys, tmp_path):
-    lines = (tmp_path / "improved.run").read_text().splitlines(keepends=True)
-    (tmp_path / "part.run").write_text("".join(lines[300:]))
-    out = run(capsys, "baseline.run", "part.run").out
-    assert "lacks 3 judged queries, which count 0" in out
-
-
-def test_lower_can_be_better_in_a_table(capsys, tmp_path):
-    rows = "".join(f"q{n},{n % 7 + 5},{n % 7}\n" for n in range(20))
-    (tmp_path / "ms.csv").write_text("unit,old,new\n" + rows)
-    main(["compare", "--scores", "ms.csv", "--lower-is-better"])
-    assert "new is significantly better than old" in capsys.readouterr().out
-
-
-def test_empty_ids_in_a_long_table_are_refused(capsys, tmp_path):
-    (tmp_path / "l.csv").write_text("system,unit,value\nA,,1\nA,,2\nB,b,1\n")
-    assert "l.csv:2: the unit is missing" in refused(capsys, "compare", "--scores", "l.csv")

@@ -12,7 +12,7 @@ import pytest
 
 import heldout
 from heldout.cli import main, parser
-from heldout.data.atomic import made_folder, write_atomically
+from heldout.data.atomic import made_folder
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.infer.ledger import Look, record_looks
@@ -21,6 +21,7 @@ FULL = Path("/dev/full")
 WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
 BM25 = ["--system", "bm25(k1=0.5:2:3)", "--folds", "2"]
 RUNS = ["qrels.txt", "one.run", "two.run"]
+SPLIT = ["split", "data", "--by", "query", "--folds", "2"]
 STUDY = ["data", "--system", "bm25", "--draws", "2", "-m", "AP"]
 
 # Every command with what it prints, by the name of its test.
@@ -36,17 +37,8 @@ PRINTS = {
     "power": ["power", *RUNS],
     "ledger": ["ledger", "looks.jsonl"],
     "collection": ["collection", "data"],
-    "split": ["split", "data", "--by", "query", "--folds", "2"],
-    "split --assignments -": [
-        "split",
-        "data",
-        "--by",
-        "query",
-        "--folds",
-        "2",
-        "--assignments",
-        "-",
-    ],
+    "split": SPLIT,
+    "split --assignments -": [*SPLIT, "--assignments", "-"],
     "run of judgements": ["run", "qrels.txt", "--system", "x=*o*.run", "--folds", "2"],
     "study bias": ["study", "bias", *STUDY],
     "study curve": ["study", "curve", *STUDY, "--by", "query"],
@@ -71,8 +63,8 @@ WRITES = {
     "compare --ledger": ["compare", *RUNS, "--ledger"],
     "eval predictions -o": ["eval", "--task", "classification", "classes.csv", "-o"],
     "collection -o": ["collection", "data", "-o"],
-    "split -o": ["split", "data", "--by", "query", "--folds", "2", "-o"],
-    "split --assignments": ["split", "data", "--by", "query", "--folds", "2", "--assignments"],
+    "split -o": [*SPLIT, "-o"],
+    "split --assignments": [*SPLIT, "--assignments"],
     "study bias -o": ["study", "bias", *STUDY, "-o"],
     "study bias --figures": ["study", "bias", *STUDY, "--figures"],
     "study curve -o": ["study", "curve", *STUDY, "--by", "query", "-o"],
@@ -271,16 +263,3 @@ def test_a_folder_is_made_and_goes_if_something_fails(tmp_path):
     assert (tmp_path / "mine" / "file").exists()
     with pytest.raises(InputError, match="file: the folder cannot be created"):
         fail_in(tmp_path / "mine" / "file")
-
-
-def test_polars_has_words_of_its_own_for_a_full_disk(tmp_path):
-    frame = heldout.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).to_frame()
-    said = r"out: cannot be written \(File too large\)"
-    for write in (frame.write_parquet, frame.write_csv):
-        with (
-            largest_file(20),
-            pytest.raises(InputError, match=said),
-            write_atomically(tmp_path / "out") as aside,
-        ):
-            write(aside)
-    assert [*tmp_path.iterdir()] == []

@@ -237,13 +237,3 @@ def test_what_eval_writes_is_compared(suffix, tmp_path, capsys):
         with pytest.raises(SystemExit):
             main(["compare", "--scores", path, *arguments])
         assert message in capsys.readouterr().err
-
-
-def test_what_eval_prints_is_compared(tmp_path, capsys):
-    main([*EVAL.split(), "-m", "AP"])
-    (tmp_path / "values.tsv").write_text(capsys.readouterr().out)
-    main(["compare", "--scores", str(tmp_path / "values.tsv"), "--json"])
-    (table,) = json.loads(capsys.readouterr().out)
-    main(["compare", "qrels.txt", "baseline.run", "improved.run", "-m", "AP", "--json"])
-    (direct,) = json.loads(capsys.readouterr().out)
-    assert claims(table) == claims(direct)

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import heldout
+from commands import refused
 from heldout.cli import main
 
 DOCUMENTS = {f"d{n}": f"word{n % 5} text {n}" for n in range(30)}
@@ -73,15 +74,6 @@ def found(capsys, *arguments):
     capsys.readouterr()
     main([*arguments, "--json", "--quiet"])
     return json.loads(capsys.readouterr().out)
-
-
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    assert ended.value.code == 2
-    said = capsys.readouterr().err
-    assert "Traceback" not in said
-    return said
 
 
 def test_a_function_with_parameters(capsys):

@@ -45,63 +45,31 @@ def without_a_terminal(*arguments):
 
 
 @pytest.fixture
-def table(tmp_path):
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     rows = [f"q{at},{at % 7 / 9},{at % 5 / 9},{at % 3 / 9}" for at in range(30)]
-    path = tmp_path / "scores.csv"
-    path.write_text("\n".join(["unit,A,B,C", *rows]) + "\n")
-    return str(path)
-
-
-def test_compare_shows_how_many_pairs_are_done(table):
-    shown, output = errors_on_a_terminal("compare", "--scores", table)
-    assert BAR in shown
-    quiet, same = errors_on_a_terminal("compare", "--scores", table, "--quiet")
-    assert BAR not in quiet
-    assert output == same
-
-
-def test_compare_shows_nothing_where_there_is_no_terminal(table):
-    assert without_a_terminal("compare", "--scores", table)[0] == ""
-
-
-@pytest.fixture
-def predictions(tmp_path):
-    paths = []
+    (tmp_path / "scores.csv").write_text("\n".join(["unit,A,B,C", *rows]) + "\n")
     for name in "AB":
         rows = [f"u{at},{'xy'[at % 2]},{'xy'[at * ord(name) % 3 % 2]}" for at in range(30)]
-        path = tmp_path / f"{name}.csv"
-        path.write_text("\n".join(["unit,truth,prediction", *rows]) + "\n")
-        paths.append(str(path))
-    return paths
-
-
-def test_scores_show_how_far_they_are(predictions):
-    command = ("compare", "--task", "classification", *predictions)
-    shown, output = errors_on_a_terminal(*command)
-    assert shown.count(BAR) == 2  # reading, comparing
-    quiet, _ = errors_on_a_terminal(*command, "--quiet")
-    assert quiet == ""
-    said, same = without_a_terminal(*command)
-    assert BAR not in said
-    assert output == same
-
-
-def test_texts_show_how_far_they_are(tmp_path):
-    pytest.importorskip("sacrebleu")
-    for name in ("r", "a"):
+        (tmp_path / f"{name}.csv").write_text("\n".join(["unit,truth,prediction", *rows]) + "\n")
         (tmp_path / name).write_text("the cat sat on the mat\n" * 3)
-    command = (
-        "eval",
-        "--task",
-        "text",
-        "-r",
-        str(tmp_path / "r"),
-        str(tmp_path / "a"),
-        "-m",
-        "BLEU",
-    )
-    shown, output = errors_on_a_terminal(*command)
-    assert shown.count(BAR) == 2  # counting, intervals
-    said, same = without_a_terminal(*command)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("command", "bars"),
+    [
+        ("compare --scores scores.csv", 1),
+        ("compare --task classification A.csv B.csv", 2),  # reading, comparing
+        ("eval --task text -r A B -m BLEU", 2),  # counting, intervals
+    ],
+)
+def test_bars_on_a_terminal_that_is_not_asked_to_be_quiet(command, bars):
+    if "BLEU" in command:
+        pytest.importorskip("sacrebleu")
+    shown, output = errors_on_a_terminal(*command.split())
+    assert shown.count(BAR) == bars
+    assert BAR not in errors_on_a_terminal(*command.split(), "--quiet")[0]
+    said, same = without_a_terminal(*command.split())
     assert BAR not in said
     assert output == same

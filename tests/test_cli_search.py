@@ -3,13 +3,12 @@
 import json
 import math
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import heldout
+from commands import refused
 from heldout.cli import main
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import MODELS
@@ -40,17 +39,6 @@ def index(capsys):
     main(["index", "docs.jsonl", "-o", "docs.index"])
     capsys.readouterr()
     return "docs.index"
-
-
-def refused(capsys, *arguments):
-    with pytest.raises(SystemExit) as ended:
-        main(list(arguments))
-    said = capsys.readouterr()
-    assert ended.value.code == 2
-    assert said.out == ""
-    assert said.err.startswith("heldout")
-    assert said.err.count("\n") == 1
-    return said.err
 
 
 def found(capsys, *arguments):
@@ -269,17 +257,3 @@ def test_models_are_listed_with_parameters_and_conventions(capsys):
         (line,) = [one for one in printed.splitlines() if one.split()[:1] == [name]]
         assert all(f"{key}={value:g}" in line for key, value in form.defaults)
     assert "lambda weighs the DOCUMENT" in printed
-
-
-@pytest.mark.parametrize("command", ["index", "search"])
-def test_help_needs_no_numpy(command):
-    code = (
-        "import sys\nfrom heldout.cli import main\ntry:\n"
-        f"    main([{command!r}, '--help'])\nexcept SystemExit:\n"
-        "    sys.exit(bool({'numpy', 'numba', 'rich'} & set(sys.modules)))"
-    )
-    done = subprocess.run(  # noqa: S603 - this Python
-        [sys.executable, "-c", code], capture_output=True, check=False
-    )
-    assert done.returncode == 0
-    assert b"COLLECTION_OR_INDEX" in done.stdout

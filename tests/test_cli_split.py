@@ -47,6 +47,9 @@ def test_json_has_the_same(capsys, small):
     found = json.loads(printed(capsys, "small", "--by", "query", "--folds", "3", "--json").out)
     assert found["fingerprint"] == KFold(3).splits(small).fingerprint
     assert [row["test"] for row in found["rows"]] == [4, 4, 4]
+    parts = ["small", "--hold-out", "0.25", "--validation", "0.25", "--json"]
+    found = json.loads(printed(capsys, *parts).out)
+    assert found["plan"] == "HoldOut(test=0.25, validation=0.25)"
 
 
 def test_the_table_is_a_file_of_given_folds(capsys, small):
@@ -84,25 +87,6 @@ def test_nothing_is_overwritten(capsys):
     assert "--force" in refused(capsys, *arguments)
     printed(capsys, *arguments, "--force")
     assert len(list(Path("p").glob("r0*"))) == 3
-
-
-def test_all_plans_are_there(capsys):
-    Path("ids").write_text("q1\nq2\n")
-    Path("times").write_text("".join(f"q{n}\t{n}\n" for n in range(12)))
-    Path("groups").write_text("".join(f"q{n}\t{n // 3}\n" for n in range(12)))
-    for arguments, plan in (
-        (["--hold-out", "0.25", "--validation", "0.25"], "HoldOut(test=0.25, validation=0.25)"),
-        (["--hold-out", "3", "--repeats", "2"], "HoldOut(test=3, repeats=2)"),
-        (["--leave-one-out"], "LeaveOneOut()"),
-        (["--bootstrap", "3", "--seed", "1"], "Bootstrap(replicates=3, seed=1)"),
-        (["--test-ids", "ids"], "TestSet(ids=<2 values>)"),
-        (["--later", "times"], "Chronological(order=<12 values>, test=0.2)"),
-        (["--folds", "2", "--groups", "groups"], "KFold(k=2, groups=<12 values>)"),
-        (["--folds", "2", "--groups", "duplicates"], "KFold(k=2, groups='duplicates')"),
-        (["--folds", "2", "--stratify", "length"], "KFold(k=2, stratify='length')"),
-    ):
-        out = printed(capsys, "small", "--by", "query", *arguments, "--json").out
-        assert json.loads(out)["plan"] == plan
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import os
 import subprocess
 import sys
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -90,26 +89,6 @@ main(["compare", "qrels.txt", "one.run", "two.run", "-o", "page.html", "--quiet"
     assert (folder / "page.html").exists()
 
 
-def test_a_folder_that_is_no_collection_is_not_walked(folder):
-    """It may be a whole disk: the first file that is not a document decides."""
-    (folder / "a.bin").write_bytes(b"\x7fELF\0\1")
-    (folder / "deep" / "deeper").mkdir(parents=True)
-    code = f"""
-import sys
-def hook(event, arguments):
-    if event in ("os.scandir", "os.listdir") and "deeper" in str(arguments[0]):
-        sys.stderr.write("walked")
-sys.addaudithook(hook)
-from heldout.cli import main
-main(["index", {str(folder)!r}, "-o", "x.index"])
-"""
-    done = subprocess.run(  # noqa: S603 - this Python
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False
-    )
-    is_one_line(done.returncode, done.stderr)
-    assert "a.bin: unrecognized format" in done.stderr
-
-
 def test_messages_name_a_few_of_many_columns(folder, capsys):
     names = [f"column{number}" for number in range(3000)]
     pl.DataFrame({name: [1] for name in names}).write_parquet("wide.parquet")
@@ -121,17 +100,6 @@ def test_messages_name_a_few_of_many_columns(folder, capsys):
             assert len(said) < 300
         assert len(refused(capsys, "compare", "--scores", file)) < 300
     assert "column9, …" in refused(capsys, "search", "wide.parquet", "--query", "a")
-
-
-@pytest.mark.parametrize("descr", ["'<f4'" + " " * 20000, "object()"])
-def test_a_forged_header_of_vectors(folder, capsys, descr):
-    header = f"{{'descr': {descr}, 'fortran_order': False, 'shape': (3, 2), }}\n".encode()
-    size = len(header).to_bytes(4, "little")
-    (folder / "forged.npy").write_bytes(b"\x93NUMPY\x02\x00" + size + header + bytes(24))
-    np.save("queries.npy", np.ones((2, 2), np.float32))
-    said = refused(capsys, "search", "forged.npy", "--queries", "queries.npy")
-    assert "allow_pickle" not in said
-    assert "0x" not in said
 
 
 def test_more_memory_than_asked_for_is_said(folder, capsys):

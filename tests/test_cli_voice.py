@@ -5,9 +5,6 @@ import json
 import pytest
 
 from heldout.cli import main, parser
-from heldout.cli.files import folded
-from heldout.report.tables import Table
-from heldout.report.terminal import aligned
 
 # What has nothing to be quiet about, and what gives files rather than numbers.
 NEVER_NOISY = {"heldout ledger", "heldout list"}
@@ -48,28 +45,6 @@ def test_help_fits_the_terminal(name, monkeypatch):
     assert all("heldout " in line and line.startswith("  ") for line in wide)
 
 
-def test_sentences_are_filled_and_tables_are_not():
-    sentence = "one two three four five six seven"
-    table = "system   AP      interval  of what\n" * 2
-    assert folded(sentence, 12) == "one two\n  three four\n  five six\n  seven"
-    assert folded(table, 12) == table
-    assert folded(sentence, 80) == sentence
-
-
-def test_columns_that_do_not_fit_go_below():
-    head = ["system", "nDCG@10", "interval", "seen"]
-    table = Table(head, [["bm25", "0.5", "[0.4, 0.6]", "0.7"]])
-    text = aligned(table, 22)
-    assert max(map(len, text.splitlines())) <= 22
-    assert [line.split()[1:] for line in text.splitlines() if line.startswith("system")] == [
-        ["nDCG@10"],
-        ["interval"],
-        ["seen"],
-    ]
-    assert aligned(table, 200) == aligned(table)
-    assert aligned(table).count("system") == 1
-
-
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -96,14 +71,6 @@ def test_json_is_json_and_nothing_else(arguments, capsys):
     said = capsys.readouterr()
     assert json.loads(said.out)
     assert not said.err
-
-
-def test_json_of_a_plan_has_the_numbers_of_the_table(capsys):
-    capsys.readouterr()
-    main(["power", "--sd", "0.15", "--difference", "0.02", "--queries", "50", "--json"])
-    (plan,) = json.loads(capsys.readouterr().out)
-    assert plan["needed"] == [{"difference": 0.02, "queries": 444}]
-    assert plan["detectable"][0]["difference"] == pytest.approx(0.0606, abs=5e-5)
 
 
 @pytest.mark.usefixtures("files")
@@ -156,11 +123,3 @@ def test_a_quiet_index_is_built_silently(tmp_path, capsys, monkeypatch):
     assert json.loads(capsys.readouterr().out)["documents"] == 2
     main(["index", "docs.index", "--quiet"])
     assert "documents" in capsys.readouterr().out  # here it is the result
-
-
-@pytest.mark.usefixtures("files")
-def test_an_example_can_be_written_silently(capsys):
-    capsys.readouterr()
-    main(["demo", "--files", "elsewhere", "--quiet"])
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", "")

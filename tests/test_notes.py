@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from heldout import KFold, Scores, compare
-from heldout.notes import CODES, Note, distinct, note_texts
+from heldout.notes import CODES, Note, distinct
 from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
-from heldout.report.tables import note_lines
 from heldout.resample.notices import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
@@ -48,14 +47,6 @@ def test_notes_are_plain_values():
     assert "few-units" in CODES
 
 
-def test_warnings_and_infos_are_printed_with_their_code():
-    assert note_lines([FEW, SPLIT, FEW]) == [
-        "Warning: only 5 units: little can be shown. [few-units]",
-        "Note: the split is test. [split]",
-    ]
-    assert note_lines([Note("", "a\x1b[2Jb")]) == ["Warning: a\ufffd[2Jb."]
-
-
 def test_a_note_of_the_users_own_is_shown_without_a_code():
     found = comparison(notes=[Note("", "the moon is full")])
     assert found.warnings[0] == Note("", "the moon is full")
@@ -68,8 +59,9 @@ def test_rewording_changes_no_code():
     assert codes[:2] == ["few-units", "one-tail"]
     other = reworded(found)
     (record,) = claim_records([other])
-    assert record["warning_codes"] == codes
-    assert record["warnings"] == [f"sentence number {at}" for at in range(len(codes))]
+    assert [(one["code"], one["text"]) for one in record["warnings"]] == [
+        (code, f"sentence number {at}") for at, code in enumerate(codes)
+    ]
     lines = [f"Warning: sentence number {at}. [{code}]" for at, code in enumerate(codes)]
     for text in (
         claims_text(other, "table"),
@@ -100,13 +92,6 @@ def test_a_note_is_shown_once_in_an_output(kind):
     assert "[one-tail]" not in second
     assert "[split]" in second
     assert "[split]" not in claims_texts(both, kind, known=[SPLIT])[1]
-
-
-def test_json_has_texts_and_codes_side_by_side():
-    assert note_texts([FEW, SPLIT]) == {
-        "warnings": [FEW.text, SPLIT.text],
-        "warning_codes": ["few-units", "split"],
-    }
 
 
 def test_warnings_of_plans_carry_the_note():

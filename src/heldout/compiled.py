@@ -1,31 +1,32 @@
-"""Compiled loops: how they are compiled and cached, and the message shown meanwhile."""
+"""Compiled loops: Numba's options for them, where their code is kept, and the message meanwhile."""
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import suppress
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Callable
 
-__all__ = [
-    "announce",
-    "bare_kernel",
-    "compile_elsewhere",
-    "kernel",
-    "part",
-    "separate_part",
-]
+__all__ = ["announce", "bare_kernel", "compile_elsewhere", "kernel", "part"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
-_KNOWN_NUMBA: Final = (0, 68)
-"""The version whose inside `heldout.compiled_parts` relies on."""
+_ELSEWHERE: Final[dict[Callable[..., Any], subprocess.Popen[bytes]]] = {}
+"""Kernels that other processes compile."""
+_OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+"""Nothing calls compiled functions by their address: no function for that is compiled."""
 
 
 def kernel(function: _Function) -> _Function:
-    """Compile a function on its first call, without the interpreter lock, and cache the code."""
-    return _cached(function, {})
+    """Compile a function on its first call, without the interpreter lock, and keep the code."""
+    return _kept(function, **_OPTIONS)
 
 
 def bare_kernel(function: _Function) -> _Function:
@@ -34,72 +35,62 @@ def bare_kernel(function: _Function) -> _Function:
     Counting takes a fifth of the time of short loops over many arrays. Such a function cannot make
     arrays: its callers bring them.
     """
-    return _cached(function, {"_nrt": False})
-
-
-def _cached(function: _Function, options: dict[str, Any]) -> _Function:
-    import numba
-
-    from heldout.compiled_cache import KernelCache
-
-    # Nothing calls kernels by their address: no function for that is compiled.
-    usual: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-    compiled: Any = numba.njit(**usual, **_compiler("KernelCompiler"), **options)(function)
-    with suppress(RuntimeError):  # no folder can be written to: every process compiles
-        compiled._cache = KernelCache(function)  # noqa: SLF001 - what cache=True does
-    return cast("_Function", compiled)
-
-
-def _compiler(name: str) -> dict[str, Any]:
-    """Return the option for a compiler of `heldout.compiled_parts`.
-
-    They rely on the inside of Numba. Other versions compile in their own way, which takes longer.
-    """
-    import numba
-
-    if numba.version_info.short != _KNOWN_NUMBA:
-        return {}
-    from heldout import compiled_parts
-
-    return {"pipeline_class": getattr(compiled_parts, name)}
+    return _kept(function, **_OPTIONS, _nrt=False)
 
 
 def part(function: _Function) -> _Function:
     """Compile a function that only kernels call, which takes less time.
 
-    It is neither cached nor callable from Python, and does not count references to arrays: it can
-    use arrays of its caller, but cannot make any. An array that it writes to must not overlap with
-    others that it gets, so that the processor need not read these again.
+    It is neither kept apart from them nor callable from Python, and does not count references to
+    arrays: it can use arrays of its caller, but cannot make any. A call with a constant is
+    compiled apart from calls with variables.
     """
     import numba
 
-    # The last three are options that Numba's types do not know of.
-    options: Any = {
-        "nogil": True,
-        "error_model": "numpy",
-        **_compiler("PartCompiler"),
-        "no_cpython_wrapper": True,
-        "no_cfunc_wrapper": True,
-        "_nrt": False,
-    }
-    compiled: Any = numba.njit(**options)(function)
-    template = compiled.get_call_template
-    # A call with the constant 0 would be compiled beside the same call with an integer.
-    plain: Any = numba.types.unliteral
-    compiled.get_call_template = lambda types, names: template(
-        tuple(map(plain, types)), {name: plain(kind) for name, kind in names.items()}
-    )
+    options: Any = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False}
+    return cast("_Function", numba.njit(**options)(function))
+
+
+def _kept(function: _Function, **options: Any) -> _Function:
+    """Compile a function and keep its code in a folder, if one can be written to.
+
+    Numba keeps code as long as the file of the function stays the same, and would miss changes in
+    other files: each state of all of them has a folder of its own.
+    """
+    import numba
+
+    folder = _folder()
+    usual = numba.config.CACHE_DIR  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
+    try:
+        compiled = numba.njit(**options, cache=bool(folder))(function)
+    finally:
+        numba.config.CACHE_DIR = usual  # type: ignore[attr-defined]
     return cast("_Function", compiled)
 
 
-def separate_part(function: _Function) -> _Function:
-    """Compile a function like `part`, but never merge it with the kernel that calls it.
+@cache
+def _folder() -> str:
+    """Return the folder for compiled code; an empty text if it cannot be written to."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+    import numba
 
-    In a long kernel, registers do not suffice for the loops of all of its parts: search for short
-    lists took a third more time with merged loops.
-    """
-    vars(function)["separate"] = True  # for `heldout.compiled_parts`
-    return part(function)
+    from heldout import __version__
+    from heldout.data.paths import cache_folder
+
+    versions = (__version__, numba.__version__, llvm.get_host_cpu_name())
+    digest = blake2b(repr(versions).encode(), digest_size=8)
+    root = Path(__file__).parent
+    for path in sorted(root.rglob("kernels/*.py")):
+        digest.update(path.read_bytes())
+    base = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
+    folder = Path(base) / f"compiled-{digest.hexdigest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        TemporaryFile(dir=folder).close()
+    except OSError:
+        return ""
+    return str(folder)
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:
@@ -112,47 +103,33 @@ def announce(what: str, *kernels: Callable[..., Any]) -> None:
     kernels
         Functions made by `kernel` that are about to be called.
     """
-    if any(not _is_ready(one) for one in kernels):
-        print(f"compiling {what} (once, takes a few seconds)", file=sys.stderr)  # noqa: T201
+    if all(map(_is_ready, kernels)):
+        return
+    print(f"compiling {what} (once, takes a few seconds)", file=sys.stderr)  # noqa: T201
+    for function in kernels:
+        if function in _ELSEWHERE:
+            _ELSEWHERE.pop(function).wait()
 
 
-def compile_elsewhere(module: str, argument: str, *kernels: Callable[..., Any]) -> None:
-    """Start to compile kernels in another process, unless the cache has them or there is one core.
+def compile_elsewhere(function: Callable[..., Any], module: str) -> None:
+    """Start ``python -m module``, which calls a kernel, so that two cores compile.
 
-    Where they are called first, this process waits for the other one, and compiles them itself if
-    that failed.
-
-    Parameters
-    ----------
-    module, argument
-        What the other process runs: ``python -P -m module argument``. It calls the kernels with
-        arguments of the types that they are always called with.
-    kernels
-        The functions, made by `kernel` or `bare_kernel`.
+    `announce` waits for it. If it failed, the kernel is compiled here.
     """
     from heldout.data.parallel import threads
 
-    missing = [_files(one) for one in kernels if not _is_ready(one)]
-    caches = [one for one in missing if one is not None]
-    if not caches or threads() < 2 or not sys.executable:
-        return
-    import subprocess
+    if threads() > 1 and sys.executable and _folder() and not _is_ready(function):
+        import subprocess
 
-    command, quiet = [sys.executable, "-P", "-m", module, argument], subprocess.DEVNULL
-    try:
-        process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet)  # noqa: S603
-    except OSError:
-        return
-    for one in caches:
-        one.wait_for(process)
+        command, none = [sys.executable, "-P", "-m", module], subprocess.DEVNULL
+        with suppress(OSError):
+            process = subprocess.Popen(command, stdin=none, stdout=none, stderr=none)  # noqa: S603
+            _ELSEWHERE[function] = process
 
 
 def _is_ready(function: Any) -> bool:
-    """Return whether a kernel was called before, or the cache has code for it."""
-    files = _files(function)
-    return bool(function.signatures) or (files is not None and files.ready())
-
-
-def _files(function: Any) -> Any:
-    """Return the cached files of a kernel; None if no folder can be written to."""
-    return getattr(function._cache, "files", None)  # noqa: SLF001 - set by `kernel`
+    """Return whether a kernel was called before, its code is kept, or nothing is compiled."""
+    if not hasattr(function, "signatures"):  # NUMBA_DISABLE_JIT
+        return True
+    folder, name = function.stats.cache_path, function.py_func.__qualname__
+    return bool(function.signatures or (folder and [*Path(folder).glob(f"*.{name}-*.nbi")]))

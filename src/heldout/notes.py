@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODES", "Code", "Note", "Severity", "distinct", "note_texts"]
+__all__ = ["CODES", "Code", "Note", "Severity", "distinct"]
 
 Severity = Literal["warning", "info"]
 """A warning is about numbers that may mislead; an info needs no action."""
@@ -179,15 +179,6 @@ class Note:
             "severity": self.severity,
             "count": self.count,
         }
-
-
-def note_texts(notes: Iterable[Note]) -> dict[str, list[str]]:
-    """Return the texts and codes of notes as two lists, for the JSON of results."""
-    found = list(notes)
-    return {
-        "warnings": [note.text for note in found],
-        "warning_codes": [note.code for note in found],
-    }
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

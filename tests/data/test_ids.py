@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.data.ids import SHORT, LongIds, ShortIds, id_column, same_ids
+from heldout.data.ids import SHORT, ShortIds, id_column, same_ids
 from heldout.errors import InputError
 
 # Few characters, so that ids share beginnings and differ late; one to four bytes each.
@@ -77,16 +77,6 @@ def test_a_narrow_id_is_not_the_same_as_a_longer_one_that_begins_with_it():
     assert same_ids(one, np.array([0, 0]), two, np.array([0, 1])).tolist() == [False, True]
 
 
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [("x" * 64, ShortIds), ("x" * 65, LongIds), ("é" * 32, ShortIds), ("é" * 33, LongIds)],
-)
-def test_what_is_long_is_told_by_bytes_not_by_characters(text, kind):
-    made = id_column(["a", text])
-    assert isinstance(made, kind)
-    assert made.tolist() == ["a", text]
-
-
 @pytest.mark.parametrize("ids", [["a", "b\0c"], ["a\0"], [LONG + "\0"]])
 def test_a_zero_byte_is_refused(ids):
     # Zeros fill the unused bytes of a word, so "a" and "a\0" would be the same id.
@@ -96,21 +86,3 @@ def test_a_zero_byte_is_refused(ids):
 
 def test_numbers_are_ids_too():
     assert id_column([301, 302]).tolist() == ["301", "302"]
-
-
-@pytest.mark.parametrize("ids", [["c", "a", "b"], ["c", "a", LONG]])
-def test_moving_takes_all_rows_at_once(ids):
-    # A swap done one row after the other would lose an id.
-    made = id_column(ids)
-    made.move(np.array([0, 1, 2]), np.array([2, 0, 1]))
-    assert made.tolist() == [ids[2], ids[0], ids[1]]
-    again = id_column(ids).hashes(0, 3)[[2, 0, 1]]
-    assert made.hashes(0, 3).tolist() == again.tolist()
-
-
-@pytest.mark.parametrize("ids", [["a", "b"], ["a", LONG]])
-def test_a_frozen_column_cannot_be_changed(ids):
-    made = id_column(ids)
-    made.freeze()
-    with pytest.raises(ValueError, match="read-only"):
-        made.move(np.array([0]), np.array([1]))

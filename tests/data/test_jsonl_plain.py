@@ -63,14 +63,6 @@ def test_usual_lines_are_taken_quickly(found):
     assert jsonl._plain_document(raw + b"\r") == close_look(raw)
 
 
-@pytest.mark.parametrize("behind", ["\x0b", "\x0c", "\x1c", "\u00a0", "\u2028"])
-def test_what_json_does_not_call_blank_is_refused_behind_a_document(behind):
-    raw = ('{"_id": "a", "text": "b"}' + behind).encode()
-    assert jsonl._plain_document(raw) is None
-    with pytest.raises(FormatError, match="Extra data"):
-        close_look(raw)
-
-
 def test_an_error_names_its_line_still(tmp_path):
     path = tmp_path / "docs.jsonl"
     path.write_text('{"_id": "a", "text": "b"}\n\n{"_id": "c", "text": 3}\n')

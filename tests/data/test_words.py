@@ -12,10 +12,7 @@ from heldout.data.ids import LongIds, ShortIds, id_column
 from heldout.data.words import (
     MOST_QUERIES,
     PADDING,
-    distinct,
-    field_words,
     hash_fields,
-    mix,
     parse_decimals,
     query_keys,
 )
@@ -196,20 +193,6 @@ def test_no_fields_give_no_numbers():
     assert len(values) == len(hard) == 0
 
 
-def unmix(value):
-    """Undo `mix`, step by step backwards."""
-    whole = (1 << 64) - 1
-    inverse = pow(0x9E3779B97F4A7C15, -1, 1 << 64)
-    value = value * inverse & whole
-    value ^= value >> 32
-    return value * inverse & whole
-
-
-@given(st.lists(st.integers(0, 2**64 - 1), min_size=1))
-def test_mixing_can_be_undone_so_different_keys_stay_different(keys):
-    assert [unmix(one) for one in mix(np.array(keys, np.uint64)).tolist()] == keys
-
-
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
 
 
@@ -236,21 +219,6 @@ def test_fields_of_up_to_eight_bytes_never_share_a_hash():
     ids = [f"{number:x}" for number in range(50_000)] + [f"d{number}" for number in range(50_000)]
     ids = list(dict.fromkeys(ids))
     assert len(set(hashes_in_text(ids))) == len(ids)
-
-
-@given(st.lists(st.binary(min_size=0, max_size=30), min_size=1, max_size=10))
-def test_the_words_of_a_field_spell_its_bytes(fields):
-    data, starts, ends = column(fields)
-    words = field_words(data, starts, ends - starts)
-    spelt = np.stack(words, axis=1).astype("<u8").tobytes()
-    width = 8 * len(words)
-    for row, field in enumerate(fields):
-        assert spelt[row * width : (row + 1) * width] == field.ljust(width, b"\0")
-
-
-@given(st.lists(st.integers(0, 5)))
-def test_distinct_keeps_each_value_of_a_sorted_array_once(values):
-    assert distinct(np.array(sorted(values), np.int64)).tolist() == sorted(set(values))
 
 
 def test_more_queries_than_keys_have_bits_for_are_refused():

@@ -136,7 +136,7 @@ def test_folds_of_80_50_70_55_50_average_to_61():
     ranked = {one: {doc: 20.0 - at for at, doc in enumerate(documents[:10])} for one in ids}
     results = Experiment(
         collection=Collection(dict.fromkeys(documents, "x"), dict.fromkeys(ids, "x"), judged),
-        systems={"run": Run.from_dict(ranked)},
+        systems={"run": Run.of(ranked)},
         plan=GivenFolds({one: at // 2 for at, one in enumerate(ids)}),
         measures=["P@10"],
     ).run()

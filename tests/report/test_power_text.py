@@ -28,13 +28,6 @@ def defaults(sd, tail="two-sided"):
     return [(float(line.split()[0]), int(line.split()[1].replace(",", ""))) for line in table]
 
 
-def test_a_pilot_of_one_system_is_refused():
-    with pytest.raises(InputError, match=r"one system \(A\)"):
-        pilot_spreads(Scores("AP", ["A"], ["q1", "q2"], [[0.1], [0.2]]))
-    with pytest.raises(InputError, match="1 unit in common"):
-        pilot_spreads(Scores("AP", ["A", "B"], ["q1"], [[0.1, 0.2]]))
-
-
 def test_differences_that_are_all_the_same_are_named_and_the_rest_is_planned():
     gap = RNG.normal(0, 0.2, 20)
     spreads = pilot_spreads(pilot(np.full(20, 0.25), gap))
@@ -52,15 +45,6 @@ def test_default_differences_have_the_scale_of_the_spread(sd):
     assert found == [(delta, queries_needed(sd, delta)) for delta, _ in found]
     assert found[0][1] < 20_000
     assert found[-1][1] < 100
-
-
-def test_default_differences_of_scores_from_0_to_1():
-    assert [delta for delta, _ in defaults(0.15)] == [0.005, 0.01, 0.02, 0.03, 0.05, 0.1]
-
-
-def test_a_loss_is_planned_for_with_negative_differences():
-    greater, less = defaults(0.15, "greater"), defaults(0.15, "less")
-    assert less == [(-delta, number) for delta, number in greater]
 
 
 @pytest.mark.parametrize(("units", "warned"), [(2, True), (9, True), (10, False)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.report.tables import Table, html_table, tables_text
+from heldout.report.tables import Table, escape_markdown, html_table, tables_text
 
 
 def test_a_table_is_the_same_cells_in_every_format():
@@ -44,3 +44,11 @@ def test_columns_of_html_say_where_their_numbers_come_from():
     shown = html_table(Table(["system", "AP"], [["a", "0.5"]], "Means"), {"AP": 'mean "of" all'})
     assert "<caption>Means</caption>" in shown
     assert shown.count('title="mean &quot;of&quot; all"') == 2
+
+
+def test_markdown_escapes_what_would_be_markup():
+    assert escape_markdown("[x](http://y)") == r"[x\](http://y)"
+    assert escape_markdown("_a_ my_run &lt; a & b") == r"\_a\_ my_run \&lt; a & b"
+    assert escape_markdown("[0.1, 0.2] p < 0.05") == "[0.1, 0.2] p < 0.05"
+    assert escape_markdown("1. A", line=True) == r"1\. A"
+    assert escape_markdown("> A", line=True) == r"\> A"

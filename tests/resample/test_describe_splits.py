@@ -122,7 +122,7 @@ def test_it_prints_as_a_table():
     assert lines[3].split() == ["r0/f0", "3", "3", "2", "2", "2", "0", "1", "0.20"]
     assert "no unit is on both sides" in text
     assert "the number of relevant documents per query matters" in text
-    assert "few: LeaveOneOut()" in str(KFold(2).splits(5, "instance").describe())
+    assert "few: leave-one-out" in str(KFold(2).splits(5, "instance").describe())
     many = str(LeaveOneOut().splits(1500, "instance").describe())
     assert "… and 1,480 more" in many
 
@@ -133,7 +133,7 @@ def test_inner_splits_are_described():
 
 
 @pytest.mark.parametrize(
-    ("units", "plan"), [(10, "LeaveOneOut"), (225, "KFold(10, stratify"), (100_000, "HoldOut")]
+    ("units", "plan"), [(10, "leave-one-out"), (225, "10 stratified folds"), (100_000, "a fifth")]
 )
 def test_advice_goes_by_size(units, plan):
     assert plan in advice(units, "queries")

@@ -28,7 +28,7 @@ from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
 from heldout.resample.notices import PlanError, ResamplingWarning
 from heldout.resample.plan import Plan
-from heldout.resample.sources import Computed, Partition, Sides
+from heldout.resample.sources import Sides, Source, partition
 from heldout.resample.split import SplitKey
 
 
@@ -58,12 +58,12 @@ class Broken(Plan):
 
 
 def table(*folds):
-    return Broken(Partition(tuple(np.array(one, np.int32) for one in folds)))
+    return Broken(partition(*(np.array(one, np.int32) for one in folds)))
 
 
 def sides(*pairs):
     made = [Sides(*(np.array(one, np.int32) for one in pair)) for pair in pairs]
-    return Broken(Computed(len(made), made.__getitem__))
+    return Broken(Source(len(made), made.__getitem__))
 
 
 @given(ids(), st.data())

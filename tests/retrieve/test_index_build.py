@@ -327,17 +327,6 @@ def test_terms_are_found_and_others_are_not(known, asked):
     assert index.term_numbers([*asked, *known]).tolist() == expected
 
 
-def with_zeros(text):
-    return text.split(" ")
-
-
-def test_terms_with_zero_bytes_are_found():
-    known = ["a", "a\0", "a\0\0", "a\0b", "aaaaaaaa", "aaaaaaaa\0", "aaaaaaaab"]
-    index = Index.build([" ".join(known)], Analyzer(function=with_zeros))
-    assert list(index.terms) == known
-    assert index.term_numbers([*known, "\0", "a\0\0\0"]).tolist() == [*range(7), -1, -1]
-
-
 def test_queries_become_sorted_distinct_terms_with_counts():
     index = Index.build(["red green blue"], Analyzer(stemmer="english"))
     coded = index.encode(["reds green red pink", "", "pink", "blue"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from heldout.data.ids import id_column
-from heldout.retrieve import index as index_module
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing.strings import ids_in, pack
@@ -59,8 +58,7 @@ def encoded(index: Index, texts: list[str]) -> list[dict[int, float]]:
 
 
 @pytest.mark.parametrize("analyzer", ANALYZERS, ids=Analyzer.signature)
-def test_encoded_queries_are_counted_terms(analyzer, monkeypatch):
-    monkeypatch.setattr(index_module, "_WORDS", 3)  # words are also forgotten
+def test_encoded_queries_are_counted_terms(analyzer):
     index = Index.build(TEXTS, analyzer)
     wanted = [as_defined(index, query) for query in QUERIES]
     assert any(wanted)

@@ -129,12 +129,10 @@ def _end(code: int, said: str = "") -> NoReturn:
 
 def _message(error: HeldoutError, options: argparse.Namespace | None) -> str:
     """The message of an error in the words of the command line."""
-    from heldout.cli.places import as_options, in_options
+    from heldout.cli.places import as_options
     from heldout.report.tables import plain_text  # the message may quote ids of a file
 
     said = as_options(str(error), options)
-    if getattr(options, "system", "") is not None:  # else an experiment file says it
-        said = in_options(said)
     return "\n".join(map(plain_text, said.split("\n")))
 
 

@@ -96,10 +96,6 @@ def _search(options: argparse.Namespace) -> int:
     model = parse_model(options.model)
     _refuse_misfits(options)
     kind = run_format(options)
-    if not (options.index or is_index(options.collection) or is_vectors(options.collection)):
-        from heldout.retrieve.first_use import prepare_search
-
-        prepare_search(model)
     if options.query is not None:
         return _show_found(options, model)
     if is_vectors(options.collection):

@@ -246,14 +246,14 @@ def _assignments(splits: Splits, kind: str, options: argparse.Namespace) -> None
     file = None if options.assignments == "-" else options.assignments
     emit("".join(fold_table(splits, "," if kind == "csv" else "\t")), file)
     if not options.quiet:
-        _say(splits)
+        _say(splits, options)
 
 
 def _describe(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
     from dataclasses import replace
 
     from heldout.as_json import json_text
-    from heldout.cli.places import in_options
+    from heldout.cli.places import as_options
     from heldout.report.splits import splits_text
     from heldout.resample.describe import describe_splits
 
@@ -263,7 +263,7 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
         return
     if options.quiet:
         found = replace(found, notes=())
-    show(in_options(splits_text(found)))
+    show(as_options(splits_text(found), options))
 
 
 def _export_sample(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
@@ -291,15 +291,16 @@ def _export(splits: Splits, collection: Collection, options: argparse.Namespace)
     )
     if options.quiet:
         return
-    _say(splits)
+    _say(splits, options)
     sys.stderr.write(
         f"{options.output}: {count_of(len(written), 'split')} ({written[0]}"
         f"{f' to {written[-1]}' if len(written) > 1 else ''}), fingerprint {splits.fingerprint}\n"
     )
 
 
-def _say(splits: Splits) -> None:
-    from heldout.cli.places import in_options
+def _say(splits: Splits, options: argparse.Namespace) -> None:
+    from heldout.cli.places import as_options
     from heldout.report.tables import note_lines
 
-    sys.stderr.write("".join(in_options(line) + "\n" for line in note_lines(splits.notes)))
+    lines = (as_options(line, options) + "\n" for line in note_lines(splits.notes))
+    sys.stderr.write("".join(lines))

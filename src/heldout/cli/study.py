@@ -92,7 +92,6 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
     add(
         "--draws", type=positive, default=draws, metavar="N", help=f"repetitions (default: {draws})"
     )
-    add("--depth", type=positive, default=1000, metavar="N", help="ranking depth (default: 1000)")
     add_groups(add)
     add_seed(parser)
     add_output(parser, _FORMATS, named=False)
@@ -184,7 +183,7 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
     if not len(collection.qrels):
         raise InputError(f"{options.collection} has no judgements: give --qrels")
     index = build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
-    return Candidates.make(index, collection, system.models(), depth=options.depth), collection
+    return Candidates.make(index, collection, system.models()), collection
 
 
 def _groups(options: argparse.Namespace, collection: Collection) -> Any:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.as_json import plain
 from heldout.infer.compare import note_measures
 from heldout.infer.comparison import claim_rows
-from heldout.notes import note_texts
 from heldout.report.claim_words import (
     analysis_lines,
     bounds,
@@ -293,7 +292,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "correction_detail": comparison.correction_detail,
         "intervals": comparison.coverage,
         "why": comparison.advice.why,
-        **note_texts(comparison.warnings),
+        "warnings": [note.to_dict() for note in comparison.warnings],
         "systems": [
             {"name": row.name, "letters": row.letters, **row.mean._asdict()}
             for row in comparison.systems

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from heldout.as_json import json_text
 from heldout.data.notes import count_of
 from heldout.measure.ranking.run_checks import lacks_most
-from heldout.notes import note_texts
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 
 if TYPE_CHECKING:
@@ -201,7 +200,7 @@ def evaluation_json(
         "measures": names,
         "queries": len(queries),
         "policies": dict(evaluation.policies),
-        **note_texts(evaluation.warnings),
+        "warnings": [note.to_dict() for note in evaluation.warnings],
         "runs": runs,
     }
     return json_text(content)

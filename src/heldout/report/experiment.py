@@ -9,7 +9,7 @@ from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.infer.compare import note_measures
 from heldout.infer.results import count_of
-from heldout.notes import Note, distinct, note_texts
+from heldout.notes import Note, distinct
 from heldout.report.claim_words import tests_line, verdict_of_many
 from heldout.report.claims import claim_records, claims_texts
 from heldout.report.machine import estimate_lines
@@ -187,7 +187,7 @@ def json_results(results: Results) -> str:
     content = {
         "manifest": results.manifest,
         "systems": results.summary,
-        **note_texts(distinct([*results.notes, *refused])),
+        "warnings": [note.to_dict() for note in distinct([*results.notes, *refused])],
         "comparisons": claim_records(compared),
     }
     return json_text(content)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.as_json import json_text
 from heldout.data.notes import count_of
 from heldout.infer.machine_warnings import machine_warnings
-from heldout.notes import distinct, note_texts
+from heldout.notes import distinct
 from heldout.report.claim_words import bounds
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 
@@ -187,7 +187,7 @@ def estimates_json(evaluation: RankingEvaluation, level: float = 0.95) -> str:
     """All estimates at full precision."""
     content = {
         "measures": [str(measure) for measure in _estimated(evaluation)],
-        **note_texts(estimates_notes(evaluation)),
+        "warnings": [note.to_dict() for note in estimates_notes(evaluation)],
         "runs": [
             {
                 "name": name,

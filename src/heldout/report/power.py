@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.experiment.pilots import planned_numbers, shown_value
-from heldout.notes import note_texts
 from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
@@ -105,7 +104,8 @@ def json_plan(
         known = {
             name: one for name, one in spread._asdict().items() if name not in ("design", "about")
         }
-        plan: dict[str, Any] = {**known, **goal._asdict(), **note_texts(spread.notes)}
+        plan: dict[str, Any] = {**known, **goal._asdict()}
+        plan["warnings"] = [note.to_dict() for note in spread.notes]
         plan |= {"needed": [], "detectable": []}
         if spread.sd or not spread.units:
             needed, seen = planned_numbers(spread, differences, numbers, goal)

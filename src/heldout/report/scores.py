@@ -12,7 +12,6 @@ from heldout.measure.prediction.classification import class_rows
 from heldout.measure.prediction.measures import class_confusion
 from heldout.measure.prediction.undefined_hint import undefined_hint
 from heldout.measure.undefined import Undefined
-from heldout.notes import note_texts
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
@@ -203,8 +202,8 @@ def score_record(scores: ScoreTable, hull: RocHull | None = None) -> dict[str, A
         "task": scores.evaluation.task,
         "measures": [str(one) for one in scores.evaluation.measures],
         "systems": [_row_dict(scores, row) for row in scores.rows],
-        "notes": [*scores.evaluation.about, *(note.text for note in scores.evaluation.notes)],
-        **note_texts(scores.evaluation.notes),
+        "about": list(scores.evaluation.about),
+        "warnings": [note.to_dict() for note in scores.evaluation.notes],
     }
     first = scores.evaluation.predictions[0]
     if isinstance(first, ClassPredictions):
@@ -221,4 +220,4 @@ def score_record(scores: ScoreTable, hull: RocHull | None = None) -> dict[str, A
             "dominated": list(hull.dominated),
             "points": [plain(point) for point in hull.points],
         }
-    return content | {"comparisons": []}
+    return content

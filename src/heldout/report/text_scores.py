@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import plain
-from heldout.notes import note_texts
 from heldout.report.tables import Table, notes_text, plain_text, tables_text
 
 if TYPE_CHECKING:
@@ -70,10 +69,8 @@ def text_score_record(
     """Every number at full precision, as JSON has it: what is undefined is null."""
     content = {
         "segments": comparisons[0].segments,
-        "notes": [note.text for note in notes],
-        **note_texts(notes),
+        "warnings": [note.to_dict() for note in notes],
         "measures": [_measure_dict(names, one) for one in comparisons],
-        "comparisons": [],
     }
     found: dict[str, Any] = plain(content)
     return found

@@ -173,26 +173,23 @@ def advice(units: int, plural: str) -> str:
     Examples
     --------
     >>> advice(225, "queries")
-    '225 queries: stratified 10-fold (KFold(10, stratify=…)), repeated if you can afford it'
+    '225 queries: 10 stratified folds, repeated if you can afford it'
     """
     if plural == "documents":
         return (
             "the number of relevant documents per query matters, not the number of documents: use "
-            "KFold(5, stratify='relevance'), and if Pro10 is far below 1, pool the folds into one "
-            "ranking"
+            "5 folds with stratify='relevance', and if Pro10 is far below 1, pool the folds into "
+            "one ranking"
         )
     if units < SMALL:
         return (
-            f"{units} {plural} are few: LeaveOneOut() trains on all but one, but it cannot be "
+            f"{units} {plural} are few: leave-one-out trains on all but one, but it cannot be "
             "stratified, and a majority-class baseline on two balanced classes is then always "
             "wrong (true error: 50 %)"
         )
     if units >= PLENTY:
-        return f"{units} {plural} are many: HoldOut(0.2) is enough"
-    return (
-        f"{units} {plural}: stratified 10-fold (KFold(10, stratify=…)), repeated if you can "
-        "afford it"
-    )
+        return f"{units} {plural} are many: holding out a fifth is enough"
+    return f"{units} {plural}: 10 stratified folds, repeated if you can afford it"
 
 
 def _row(split: Split, collection: Collection | None) -> SplitRow:

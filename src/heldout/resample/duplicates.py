@@ -110,7 +110,7 @@ def crossing(codes: Ints, source: Source) -> Flags:
 
     Only the first repeat is checked.
     """
-    tables = source.folds()
+    tables = source.folds
     if tables is not None:
         side = tables[0]
         taking = side >= 0

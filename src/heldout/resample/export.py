@@ -135,7 +135,7 @@ def fold_table(splits: Splits, mark: str = "\t") -> Iterator[str]:
     """
     if not splits.partitions:
         splits.folds()  # raises an error that says why
-    tables = splits.source.folds() or ()
+    tables = splits.source.folds or ()
     several = len(tables) > 1
     rows: list[tuple[str, ...]] = []
     for repeat in range(len(tables)):

@@ -14,13 +14,12 @@ from heldout.data.notes import count_of, named_few
 from heldout.resample.fold_files import Entry, read_values
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import Plan
-from heldout.resample.sources import Computed, Partition, Sides
+from heldout.resample.sources import Sides, Source, partition
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.notes import Note
-    from heldout.resample.sources import Source
     from heldout.resample.units import Units
 
     Weights = NDArray[np.int32]
@@ -65,9 +64,7 @@ class GivenFolds(Plan):
         by_repeat: dict[str, dict[str, str]] = {}
         for entry in entries:
             by_repeat.setdefault(entry.repeat, {})[entry.unit] = entry.value
-        return Partition(
-            tuple(self._table(by_repeat[one], units) for one in _in_order(by_repeat))
-        ), []
+        return partition(*(self._table(by_repeat[one], units) for one in _in_order(by_repeat))), []
 
     def _table(self, known: dict[str, str], units: Units) -> Weights:
         values = [known.get(one) for one in units.present()]
@@ -129,21 +126,21 @@ class SklearnPlan(Plan):
         if not pairs:
             raise PlanError(f"{self.splitter!r} returns no splits")
         sides = [Sides(_counts(train, size), _counts(test, size)) for train, test in pairs]
-        places = tuple((0, number) for number in range(len(sides)))
-        return _as_partition(sides) or Computed(len(sides), sides.__getitem__, places), []
+        whole = Source(len(sides), sides.__getitem__, lambda number: (0, number))
+        return _as_partition(sides) or whole, []
 
 
 def _counts(rows: Any, size: int) -> Weights:
     return np.bincount(np.asarray(rows, np.int64), minlength=size).astype(np.int32)
 
 
-def _as_partition(sides: list[Sides]) -> Partition | None:
+def _as_partition(sides: list[Sides]) -> Source | None:
     """Return a table of folds if every unit is in one test side and else in training; or None."""
     tests = np.array([one.test for one in sides])
     whole = all(((one.train + one.test) == 1).all() for one in sides)
     if not whole or not (tests.sum(axis=0) == 1).all():
         return None
-    return Partition((tests.argmax(axis=0).astype(np.int32),))
+    return partition(tests.argmax(axis=0).astype(np.int32))
 
 
 def from_sklearn(splitter: Any) -> SklearnPlan:

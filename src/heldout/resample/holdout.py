@@ -15,7 +15,7 @@ from heldout.resample.assign import choose, fill_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
-from heldout.resample.sources import Computed, Sides
+from heldout.resample.sources import Sides, Source
 from heldout.resample.stratify import Strata, label_rows, shuffled, stratification
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Ints
     from heldout.notes import Note
     from heldout.resample.groups import Groups
-    from heldout.resample.sources import Source
     from heldout.resample.stratify import Stratification
     from heldout.resample.units import Column, Units
 
@@ -112,7 +111,7 @@ class HoldOut(Plan):
                 f"no group is small enough to hold out {test} of {len(units)} {units.plural}: hold "
                 "out more, or use KFold with at most as many folds as groups"
             )
-        return Computed(self.repeats, make), []
+        return Source(self.repeats, make), []
 
     def _parts(
         self,
@@ -156,7 +155,7 @@ def _amount(name: str, value: float, units: Units) -> int:
     if not amount:
         raise PlanError(
             f"{name}={value:g} of {len(units)} {units.plural} rounds to 0: hold out more, or use "
-            "LeaveOneOut()"
+            "leave-one-out"
         )
     return amount
 
@@ -201,7 +200,7 @@ def _sides(parts: Parts, three: bool) -> Sides:
 def _one(test: Flags) -> Source:
     """Return a single split."""
     sides = Sides((~test).astype(np.int32), test.astype(np.int32))
-    return Computed(1, lambda _: sides)
+    return Source(1, lambda _: sides)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

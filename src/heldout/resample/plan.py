@@ -16,7 +16,7 @@ from heldout.data.notes import count_of
 from heldout.resample.duplicates import text_notes
 from heldout.resample.groups import grouped_units
 from heldout.resample.notices import PlanError, ResamplingWarning
-from heldout.resample.sources import Computed, Sides
+from heldout.resample.sources import Sides, Source
 from heldout.resample.split import Splits
 from heldout.resample.units import Unit, Units, units_of
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
     from heldout.notes import Note
-    from heldout.resample.sources import Source
     from heldout.resample.split import Split
     from heldout.resample.units import Column
 
@@ -170,7 +169,7 @@ def _seen(side: Split, split: Split) -> Units:
 def _kept(plan: Plan, units: Units, split: Split) -> Splits:
     """Return one split with all training units on both sides."""
     ones = np.ones(len(units), np.int32)
-    return Splits(plan, units, Computed(1, lambda _: Sides(ones, ones.copy())), (), split.key)
+    return Splits(plan, units, Source(1, lambda _: Sides(ones, ones.copy())), (), split.key)
 
 
 def _rows(table: Any) -> int:

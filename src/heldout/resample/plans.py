@@ -13,7 +13,7 @@ from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import MOST_REPEATS, Plan, check_count, check_seed
-from heldout.resample.sources import Computed, Partition, Sides
+from heldout.resample.sources import Sides, Source, partition
 from heldout.resample.stratify import (
     Strata,
     Stratification,
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Ints
     from heldout.resample.groups import Groups
-    from heldout.resample.sources import Source
     from heldout.resample.units import Column, Units
 
     Weights = NDArray[np.int32]
@@ -99,7 +98,7 @@ class KFold(Plan):
         if self.k > len(units):
             raise PlanError(
                 f"{self.k} folds but only {len(units)} {units.plural}: use at most {len(units)} "
-                "folds (LeaveOneOut() holds out each in turn)"
+                "folds (leave-one-out holds out each in turn)"
             )
         strata = stratification(self.stratify, units)
         grouped = units.together
@@ -110,7 +109,7 @@ class KFold(Plan):
         if grouped is not None:
             _refuse_few_groups(grouped, self.k)
         tables = tuple(self._fold(units, strata, grouped, turn) for turn in range(self.repeats))
-        return Partition(tables), _small_strata(strata, self.k, units)
+        return partition(*tables), _small_strata(strata, self.k, units)
 
     def _fold(
         self,
@@ -186,8 +185,7 @@ class LeaveOneOut(Plan):
     def __post_init__(self) -> None:
         if self.stratify is not None and self.stratify is not False:
             raise PlanError(
-                "leave-one-out cannot be stratified: a fold of one unit has one class; use "
-                "KFold(10, stratify=…)"
+                "leave-one-out cannot be stratified: a fold of one unit has one class; use 10 folds"
             )
 
     def divide(self, units: Units) -> tuple[Source, list[Note]]:
@@ -195,11 +193,11 @@ class LeaveOneOut(Plan):
         grouped = units.together
         if grouped is not None:
             _refuse_few_groups(grouped, 2)
-            return Partition((grouped.codes.astype(np.int32),)), []
+            return partition(grouped.codes.astype(np.int32)), []
         order = units.order("leave-one-out")
         table = np.empty(len(units), np.int32)
         table[order] = np.arange(len(units))
-        return Partition((table,)), []
+        return partition(table), []
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,7 +266,7 @@ class Bootstrap(Plan):
             rest = (drawn == 0).astype(np.int32)
             return Sides(drawn, rest) if self.side == "train" else Sides(rest, drawn)
 
-        return Computed(self.replicates, make), []
+        return Source(self.replicates, make), []
 
 
 def _multiplicities(units: Units, order: Ints, seed: int, number: int) -> Weights:

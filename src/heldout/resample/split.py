@@ -289,7 +289,7 @@ class Splits(Sequence[Split]):
 
     def folds(self, repeat: int = 0) -> Weights:
         """Return the fold of each unit (-1: none), if every unit is in one test fold."""
-        tables = self.source.folds()
+        tables = self.source.folds
         if tables is None:
             raise PlanError(
                 f"{self.plan} does not assign every unit to one fold: use the splits instead"
@@ -301,7 +301,7 @@ class Splits(Sequence[Split]):
     @property
     def partitions(self) -> bool:
         """Whether every unit is in one test fold of each repeat."""
-        return self.source.folds() is not None
+        return self.source.folds is not None
 
     @property
     def fingerprint(self) -> str:
@@ -318,7 +318,7 @@ class Splits(Sequence[Split]):
         for begin in range(0, len(order), _PIECE):
             some = ids_at(units.ids, order[begin : begin + _PIECE])
             digest.update("".join(f"{one}\0" for one in some).encode())
-        tables = self.source.folds()
+        tables = self.source.folds
         if tables is not None:
             for table in tables:
                 digest.update(b"folds" + _packed(self.units.expand(table, -1)[order]))

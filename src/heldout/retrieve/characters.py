@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.retrieve.indexing.kernels.types import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 __all__ = [
-    "CODE_POINT",
-    "DOTTED",
-    "MARK",
-    "UNSPACED",
-    "WORD",
     "ascii_letters",
     "ascii_table",
     "is_mark",
@@ -28,17 +25,6 @@ __all__ = [
     "is_word",
     "unicode_table",
 ]
-
-CODE_POINT: Final = 0x1FFFFF
-"""The bits of a table entry that hold the (lower-cased) code point."""
-WORD: Final = 1 << 24
-"""Set for letters, marks, digits and the underscore."""
-UNSPACED: Final = 1 << 25
-"""Set for characters of scripts that put no spaces between words."""
-MARK: Final = 1 << 26
-"""Set for combining marks."""
-DOTTED: Final = 1 << 27
-"""Set for İ, whose lower case has two characters: i and a dot above (U+0307)."""
 
 _ALL: Final = 0x110000
 # The other planes are empty or for private use.

@@ -16,7 +16,7 @@ import numpy as np
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.retrieve.contributions import NORMS, normalise
-from heldout.retrieve.fusion_codes import ANZ, MAX, MED, MIN, MNZ, SUM
+from heldout.retrieve.kernels.fusion_codes import ANZ, MAX, MED, MIN, MNZ, SUM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -35,8 +35,6 @@ __all__ = ["Index"]
 
 MEMORY: Final = 1 << 30
 """Default memory in bytes of the process that builds an index; ids and vocabulary may need more."""
-_WORDS: Final = 1 << 16
-"""About as many words of queries are remembered."""
 
 
 class HasDocuments(Protocol):
@@ -168,11 +166,7 @@ class Index:
 
     def encode(self, queries: Sequence[str]) -> QueryTerms:
         """Analyse queries and look up their terms; terms that are in no document are left out."""
-        known: dict[str, int] = self._cache.get("words", {})
-        if len(known) > _WORDS:
-            known = {}
-        self._cache["words"] = known
-        return encode_queries(self.analyzer, queries, self.term_numbers, known)
+        return encode_queries(self.analyzer, queries, self.term_numbers)
 
     def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
         """Return the code of each document's length, and the length of each code, ascending.

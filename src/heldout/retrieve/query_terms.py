@@ -47,21 +47,14 @@ def encode_queries(
     analyzer: Analyzer,
     queries: Sequence[str],
     numbers_of: Callable[[Sequence[str]], NDArray[np.int32]],
-    known: dict[str, int] | None = None,
 ) -> QueryTerms:
-    """Analyse queries; terms to which `numbers_of` gives a negative number are left out.
-
-    `known` are numbers of raw terms; it receives those of new ones, so that each is stemmed and
-    looked up once.
-    """
-    known = {} if known is None else known
+    """Analyse queries; terms to which `numbers_of` gives a negative number are left out."""
     raw = [analyzer.raw_terms(query) for query in queries]
-    new = [one for one in dict.fromkeys(chain.from_iterable(raw)) if one not in known]
-    if new:
-        final = analyzer.final_terms(new)
-        terms = list(dict.fromkeys(term for term in final if term))
-        number = dict(zip(terms, numbers_of(terms).tolist(), strict=True))
-        known.update((one, number.get(term, -1)) for one, term in zip(new, final, strict=True))
+    words = list(dict.fromkeys(chain.from_iterable(raw)))
+    final = analyzer.final_terms(words)
+    terms = list(dict.fromkeys(term for term in final if term))
+    number = dict(zip(terms, numbers_of(terms).tolist(), strict=True))
+    known = {one: number.get(term, -1) for one, term in zip(words, final, strict=True)}
     sizes = np.fromiter(map(len, raw), np.int64, len(raw))
     numbers = np.fromiter(map(known.__getitem__, chain.from_iterable(raw)), np.int64, sizes.sum())
     # Pairs of a query and a term as one number each: sorted by query, then by term.

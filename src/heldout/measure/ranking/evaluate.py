@@ -73,8 +73,6 @@ class RunScores:
         else empty.
     ranking
         A digest of the ranking, to find copies; None if there is only one run.
-    query_column
-        Name of the query id column in the frame that the run came from.
     """
 
     name: str
@@ -242,8 +240,6 @@ class RankingEvaluation(Evaluation):
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a table with the columns ``run``, ``query_id``, ``measure``, ``value``.
-
-        If the first run came from a frame, the query id column keeps its name.
 
         Parameters
         ----------

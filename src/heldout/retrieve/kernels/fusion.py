@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import kernel
-from heldout.retrieve.fusion_codes import ANZ, MAX, MED, MIN, MNZ
+from heldout.retrieve.kernels.fusion_codes import ANZ, MAX, MED, MIN, MNZ
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -125,7 +125,7 @@ def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
     weights
         Of each run.
     how
-        A code of `heldout.retrieve.fusion_codes`.
+        A code of `heldout.retrieve.kernels.fusion_codes`.
     scores
         Receives the score of each entry.
     """

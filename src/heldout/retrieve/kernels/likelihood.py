@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import part
+from heldout.retrieve.kernels.scoring import ZERO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -149,7 +150,7 @@ def score_products(
     _known_terms(q, queries, rule, known)
     for row in range(begin, end):
         cursor[row - begin] = postings.begin[queries.terms[row]]
-    found = 0
+    found = ZERO
     for low in range(0, len(statistics), block):
         before, pending = found, 0.0
         for row in range(begin, end):

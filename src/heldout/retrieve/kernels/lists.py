@@ -68,7 +68,7 @@ def better(score: float, place: int, than_score: float, than_place: int) -> bool
 
 @part
 def sink(
-    scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: int, order: Any
+    scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: np.int32, order: Any
 ) -> None:
     """Replace the worst document (the root of the heap)."""
     i = 0
@@ -91,7 +91,9 @@ def sink(
 
 
 @part
-def rise(scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: int, order: Any) -> None:
+def rise(
+    scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: np.int32, order: Any
+) -> None:
     """Insert a document at the end of the heap and sift it up."""
     while i > 0:
         parent = (i - 1) >> 1

@@ -13,7 +13,7 @@ The loops are compiled for all models at once: users wait for the compiler.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ __all__ = [
     "FRACTION",
     "FRACTION_SHIFTED",
     "LIKELIHOOD",
+    "ZERO",
     "Documents",
     "Postings",
     "Queries",
@@ -42,6 +43,8 @@ FRACTION_SHIFTED = 1
 """Weight · ((C·x + G + H·r) / (F·x + I + J·r) + P): other sums over terms."""
 LIKELIHOOD = 2
 """Logarithm of a product of smoothed probabilities."""
+ZERO: Final[int] = np.int64(0)  # type: ignore[assignment]
+"""A number: parts that are called with the constant 0 are compiled once more, for it alone."""
 
 
 class Postings(NamedTuple):

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.compiled import bare_kernel, separate_part
+from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.lists import sort_ranked
+from heldout.retrieve.kernels.scoring import ZERO
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -70,7 +71,7 @@ _PROBE = 16
 """Looking a document up costs as much as reading this many postings."""
 
 
-@separate_part
+@part
 def _read(
     begin: int, end: int, base: int, weight: float, top: float, floor: float, documents: Numbers,
     counts: Any, codes: Any, norms: Floats, sums: Floats, touched: Places, found: int,
@@ -91,7 +92,7 @@ def _read(
     return np.int64(size)
 
 
-@separate_part
+@part
 def _gather(sums: Floats, least: float, touched: Places) -> Integer:
     """Note all documents with a sum of at least `least`; return their number."""
     found = np.uint64(0)
@@ -106,7 +107,7 @@ def _gather(sums: Floats, least: float, touched: Places) -> Integer:
     return np.int64(found)
 
 
-@separate_part
+@part
 def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Integer:
     """Drop documents with a sum below `least`; return the number of the others."""
     kept = np.uint64(0)
@@ -119,7 +120,7 @@ def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Inte
     return np.int64(kept)
 
 
-@separate_part
+@part
 def _look_up(
     found: int, numbers: Places, base: int, begin: int, size: int, weight: float, top: float,
     documents: Numbers, counts: Any, codes: Any, norms: Floats, places: Numbers, added: Floats,
@@ -145,7 +146,7 @@ def _look_up(
         added[t] = weight * (top * x / (x + norms[codes[d]])) * (np.uint64(documents[i]) == d)
 
 
-@separate_part
+@part
 def _raise(
     level: int, k: int, found: int, scale: float, sums: Floats, touched: Places, levels: Numbers
 ) -> int:
@@ -166,7 +167,7 @@ def _raise(
     return level
 
 
-@separate_part
+@part
 def _spread_out(
     size: int, docs: Places, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
 ) -> Integer:
@@ -245,7 +246,7 @@ def search(
                 terms[r].place = r
             below += terms[terms[r].place].bound
             terms[r].rest = below
-        least, level, size = -1.0, 0, 0
+        least, level, size = -1.0, ZERO, 0
         levels[:] = 0
         for window in range(every):
             base, total = window * width, 0
@@ -264,7 +265,7 @@ def search(
                 one.end = stop
                 total += stop - one.begin
             # Read lists as long as they can bring new documents, or are short. Look up the others.
-            found, floor = 0, 0.0
+            found, floor = ZERO, 0.0
             for r in range(begin, end):
                 one, below = terms[terms[r].place], terms[r].rest
                 if below < least:
@@ -313,7 +314,7 @@ def search(
             if window < every - 1 and size + width <= len(kept_docs):
                 continue
             # The end, or no room: give final scores to all that can be among the best.
-            kept = 0
+            kept = ZERO
             for j in range(size):
                 score = kept_scores[j]
                 kept_docs[kept] = kept_docs[j]
@@ -323,7 +324,7 @@ def search(
                 one = terms[r]
                 if one.start < one.stop:
                     _look_up(
-                        kept, kept_docs, 0, one.start, one.stop - one.start, one.weight, top,
+                        kept, kept_docs, ZERO, one.start, one.stop - one.start, one.weight, top,
                         documents, counts, codes, norms, spare_docs, spare_scores,
                     )  # fmt: skip
                     for j in range(kept):

@@ -15,6 +15,7 @@ import numpy as np
 
 from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.lists import better, rise, sink, sort_heap
+from heldout.retrieve.kernels.scoring import ZERO
 from heldout.retrieve.kernels.windows import (
     find_in_window,
     lists_in_window,
@@ -215,7 +216,7 @@ def _read_window(
     filter_: Filter, work: Work,
 ) -> int:  # fmt: skip
     """Bound the documents of a window; return the number of those noted."""
-    first, found, lists = queries.offsets[q], 0, work.lists
+    first, found, lists = queries.offsets[q], ZERO, work.lists
     number = queries.offsets[q + 1] - first
     for i in range(number - 1, -1, -1):
         j = lists[i].order if skipped else i
@@ -298,10 +299,10 @@ def _insert(
     for c in range(top_scores.shape[2]):
         score, size = work.row[c], sizes[q, l, c]
         if size < k:
-            rise(top_scores[q, l, c], top_docs[q, l, c], size, score, d, order)
+            rise(top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order)
             sizes[q, l, c] = size + 1
         elif better(score, order[d], top_scores[q, l, c, 0], order[top_docs[q, l, c, 0]]):
-            sink(top_scores[q, l, c], top_docs[q, l, c], size, score, d, order)
+            sink(top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order)
         else:
             continue
         changed = True

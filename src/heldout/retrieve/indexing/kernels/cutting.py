@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.characters import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
+from heldout.retrieve.indexing.kernels.types import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
 
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Bytes, Offsets, Places, Ranges, Tokens

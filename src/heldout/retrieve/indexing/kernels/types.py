@@ -8,7 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
+    "CODE_POINT",
+    "DOTTED",
+    "MARK",
     "SLACK",
+    "UNSPACED",
+    "WORD",
     "Bytes",
     "Counted",
     "Found",
@@ -29,6 +34,17 @@ Offsets = NDArray[np.int64]
 
 SLACK: Final = 16
 """Bytes required after a text, because terms are read eight bytes at a time."""
+
+CODE_POINT: Final = 0x1FFFFF
+"""The bits of a table entry that hold the (lower-cased) code point."""
+WORD: Final = 1 << 24
+"""Set for letters, marks, digits and the underscore."""
+UNSPACED: Final = 1 << 25
+"""Set for characters of scripts that put no spaces between words."""
+MARK: Final = 1 << 26
+"""Set for combining marks."""
+DOTTED: Final = 1 << 27
+"""Set for İ, whose lower case has two characters: i and a dot above (U+0307)."""
 
 
 class Tokens(NamedTuple):
