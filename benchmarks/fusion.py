@@ -41,10 +41,10 @@ def columns(number: int, queries: int) -> tuple[Any, Any]:
 
 def our_run(number: int, queries: int) -> heldout.Run:
     import heldout
-    from heldout.data.ids import id_column
+    from heldout.data.ids import Ids
 
     docs, scores = columns(number, queries)
-    ids = id_column(f"{doc:07}" for doc in range(int(docs.max()) + 1))
+    ids = Ids.of(f"{doc:07}" for doc in range(int(docs.max()) + 1))
     offsets = np.arange(queries + 1) * DEPTH
     names = tuple(f"q{query:05}" for query in range(queries))
     return heldout.Run(f"run{number}", names, offsets, ids.take(docs.ravel()), scores.ravel())

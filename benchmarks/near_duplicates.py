@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.collection_files import read_collection
-from heldout.data.document_ids import NumberIds
 from heldout.data.documents import MemoryDocuments, documents_of
+from heldout.data.ids import Ids
 from heldout.resample.near_duplicates import ALIKE, ORDERS, near_duplicates
 from zipf import WORDS, _documents, spelled
 
@@ -229,7 +229,7 @@ def many(size: int) -> tuple[Documents, list[tuple[int, int]]]:
     text += copied
     offsets = np.concatenate(([0], np.cumsum([*lengths, *copy_lengths])))
     held = np.frombuffer(bytes(text), np.uint8)
-    return MemoryDocuments(NumberIds(len(offsets) - 1), held, offsets), pairs
+    return MemoryDocuments(Ids.numbered(len(offsets) - 1), held, offsets), pairs
 
 
 if __name__ == "__main__":

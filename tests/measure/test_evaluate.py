@@ -16,7 +16,7 @@ from hypothesis import given
 from naive import collections
 
 from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
-from heldout.data.ids import id_column
+from heldout.data.ids import Ids
 from heldout.data.rows import Stretches
 from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
@@ -253,7 +253,7 @@ def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
 def test_number_of_threads_changes_no_bit_for_a_run_of_a_million_rows(monkeypatch):
     # From a million rows on the measures of one run are computed side by side.
     rows, queries = 1_000_500, 25
-    docs = id_column(np.arange(rows).astype("U7").tolist())
+    docs = Ids.of(np.arange(rows).astype("U7").tolist())
     starts = np.arange(queries) * (rows // queries)
     stretches = Stretches(starts, [f"q{number}" for number in range(queries)], rows)
     scores = np.random.default_rng(5).random(rows)

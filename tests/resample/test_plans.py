@@ -22,8 +22,6 @@ from heldout import (
     RepeatedRuns,
     TestSet,
 )
-from heldout.data.document_ids import DocumentIds, document_ids
-from heldout.data.ids import id_column
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
 from heldout.resample.notices import PlanError, ResamplingWarning
@@ -391,14 +389,3 @@ def test_later_units_are_held_out_and_ties_stay_together():
         1,
         0,
     ]
-
-
-@pytest.mark.parametrize("together", [1, 7, 1000])
-def test_keys_do_not_depend_on_what_is_hashed_together(together, monkeypatch):
-    """Ids of one word, of several and of very many bytes, side by side."""
-    names = [f"{'x' * (n % 60)}{n}" for n in range(300)]
-    monkeypatch.setattr("heldout.data.document_ids._PIECE", together)
-    found = DocumentIds.hashes(document_ids(names))
-    assert id_keys(names).tolist() == id_keys(document_ids(names)).tolist() == found.tolist()
-    assert found.tolist() == id_column(names).hashes(0, 300).tolist()
-    assert len(set(found.tolist())) == 300

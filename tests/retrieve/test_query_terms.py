@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from heldout.data.ids import id_column
+from heldout.data.ids import Ids
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing.strings import ids_in, pack
@@ -82,7 +82,7 @@ def test_ids_of_packed_strings_are_those_of_the_strings(ids):
     packed, rows = pack([one.encode() for one in ids]), list(range(len(ids)))[::-1]
     for strings in (packed, ids):
         column = ids_in(strings, np.array(rows, np.int64))
-        wanted = id_column([ids[row] for row in rows])
+        wanted = Ids.of([ids[row] for row in rows])
         assert type(column) is type(wanted)
         assert column.tolist() == wanted.tolist()
         assert column.hashes(0, len(ids)).tolist() == wanted.hashes(0, len(ids)).tolist()

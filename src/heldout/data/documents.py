@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.document_ids import DocumentIds, NumberIds, document_ids
-from heldout.data.ids import as_id
+from heldout.data.ids import Ids, as_id, distinct_ids
 from heldout.data.notes import named_few
 from heldout.errors import InputError
 from heldout.notes import Note
@@ -83,7 +82,7 @@ class Documents(ABC):
 
     @property
     @abstractmethod
-    def ids(self) -> DocumentIds:
+    def ids(self) -> Ids:
         """All ids in collection order."""
 
     @property
@@ -220,10 +219,10 @@ class MemoryDocuments(Documents):
     """Documents held in memory, made by `documents_of`."""
 
     __slots__ = ("_offsets", "_text", "ids", "notes")
-    ids: DocumentIds
+    ids: Ids
     notes: tuple[Note, ...]
 
-    def __init__(self, ids: DocumentIds, text: Bytes, offsets: Ints) -> None:
+    def __init__(self, ids: Ids, text: Bytes, offsets: Ints) -> None:
         self.ids = ids
         self._text = text
         self._offsets = offsets
@@ -303,7 +302,7 @@ def documents_of(
     if not contents:
         raise InputError("no documents were given")
     numbered = ids is None
-    named: DocumentIds = NumberIds(len(contents)) if ids is None else document_ids(ids)
+    named: Ids = Ids.numbered(len(contents)) if ids is None else distinct_ids(ids)
     encoded = [_encoded(text, str(n) if numbered else named[n]) for n, text in enumerate(contents)]
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     offsets = np.concatenate(([0], np.cumsum(lengths)))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.document_ids import document_ids
+from heldout.data.ids import distinct_ids
 from heldout.data.notes import count_of, named_few
 from heldout.errors import InputError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.document_ids import CompactIds
+    from heldout.data.ids import Ids
     from heldout.data.words import Ints
 
     PathLike = str | os.PathLike[str]
@@ -51,7 +51,7 @@ class Embeddings:
     """
 
     name: str
-    ids: CompactIds = field(repr=False)
+    ids: Ids = field(repr=False)
     values: NDArray[Any] = field(repr=False)
 
     def __init__(self, ids: Sequence[str], values: ArrayLike, name: str = "vectors") -> None:
@@ -63,7 +63,7 @@ class Embeddings:
                 "expected one id per vector, in the same order"
             )
         object.__setattr__(self, "name", name)
-        object.__setattr__(self, "ids", document_ids(ids, f"ids of {name}"))
+        object.__setattr__(self, "ids", distinct_ids(ids, f"ids of {name}"))
         object.__setattr__(self, "values", array)
 
     def __len__(self) -> int:

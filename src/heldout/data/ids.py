@@ -1,93 +1,174 @@
-"""Columns of ids as arrays of 64-bit words, without a Python string per id.
+"""Ids of queries and documents: what they are, and many of them without a Python string for each.
 
-Almost all document and query ids are short, so a column holds them as one or more arrays of
-eight-byte words (`ShortIds`). Ids are compared, hashed and ordered as numbers, and seven million
-ids of up to eight bytes take 56 MB. Where an id has more than `SHORT` bytes (URLs), the column is
-a NumPy string array (`LongIds`), which costs only what each id needs.
+Almost all ids are short, so they are held as one or more arrays of eight-byte words: compared,
+hashed and ordered as numbers; seven million ids of up to eight bytes take 56 MB. Where an id has
+more than `SHORT` bytes (URLs), all are a NumPy string array, which costs only what each id needs.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.data.words import PADDING, Flags, Ints, Words, field_words, hash_fields, mix
+from heldout.data.words import PADDING, Flags, Ints, Words, distinct, field_words, hash_fields, mix
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
     import polars as pl
     from numpy.typing import NDArray
-
-__all__ = [
-    "SHORT",
-    "IdColumn",
-    "LongIds",
-    "ShortIds",
-    "as_id",
-    "encode_ids",
-    "id_column",
-    "id_numbers",
-    "ids_of_texts",
-    "is_float_text",
-    "is_missing",
-    "pack_ids",
-    "respell",
-    "same_ids",
-    "stack_ids",
-]
 
 SHORT: Final = 64
 """The length in bytes of the longest id that is held as words."""
 
 _FLOAT: Final = re.compile(r"(?:0|[1-9][0-9]*)\.0")
+_PIECE: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ShortIds:
-    """Ids of up to `SHORT` bytes.
+class Ids(Sequence[str]):
+    """Ids in a fixed order; the position of an id is its number.
 
-    Parameters
-    ----------
-    words
-        One array per eight bytes: the bytes of every id, little-endian, padded with zeros.
+    Examples
+    --------
+    >>> ids = Ids.of(["a", "b", 3])
+    >>> ids.find(["b", "c"]).tolist(), ids.take(np.array([2, 0]))[:]
+    ([1, -1], ['3', 'a'])
     """
 
-    words: tuple[Words, ...]
+    __slots__ = ("_hashes", "_order", "texts", "words")
+
+    def __init__(
+        self,
+        words: tuple[Words, ...],
+        texts: NDArray[Any] | None = None,
+        hashes: Words | None = None,
+    ) -> None:
+        self.words = words  # one array per eight bytes, little-endian, padded with zeros
+        self.texts = texts  # instead of words, if one of them is long
+        self._hashes = hashes
+        self._order: tuple[Words, Ints] | None = None
+
+    @classmethod
+    def of(cls, ids: Iterable[Any]) -> Ids:
+        """Hold strings as they are, and other values as `as_id` gives them."""
+        strings = [one if isinstance(one, str) else as_id(one) for one in ids]
+        encoded = encode_ids(strings)
+        longest = max(map(len, encoded), default=0)
+        if longest > SHORT:
+            return cls((), np.array(strings, np.dtypes.StringDType()), _hash(encoded))
+        width = max(1, -(-longest // 8))
+        return cls(_words(np.array(encoded, f"S{8 * width}"), width))
+
+    @classmethod
+    def of_texts(cls, texts: list[str] | pl.Series) -> Ids:
+        """Hold the texts of a list, or of a Polars series without a Python string for each."""
+        if isinstance(texts, list):
+            return cls.of(texts)
+        lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
+        if lengths.max(initial=0) > SHORT or texts.str.contains("\0", literal=True).any():
+            return cls.of(texts.to_list())
+        data = np.frombuffer(texts.str.join("").item().encode() + bytes(PADDING), np.uint8)
+        return cls(tuple(field_words(data, np.cumsum(lengths) - lengths, lengths)))
+
+    @classmethod
+    def numbered(cls, size: int) -> Ids:
+        """Return the ids 0, 1 and so on."""
+        width = 1 if size <= 10**8 else 3
+        return cls(_words(np.arange(size).astype(f"S{8 * width}"), width))
+
+    @classmethod
+    def stack(cls, columns: Sequence[Ids]) -> Ids:
+        """Return several one after another."""
+        if len(columns) == 1:
+            return columns[0]
+        if any(one.texts is not None for one in columns):
+            texts = [
+                np.array(one.tolist(), np.dtypes.StringDType()) if one.texts is None else one.texts
+                for one in columns
+            ]
+            hashes = [one.hashes() for one in columns]
+            return cls((), np.concatenate(texts), np.concatenate(hashes))
+        width = max((len(one.words) for one in columns), default=1)
+        nothing = [np.zeros(0, np.uint64)]
+        padded = [(*one.words, *(np.zeros(len(one), np.uint64),) * width) for one in columns]
+        return cls(
+            tuple(
+                np.concatenate(nothing + [words[place] for words in padded])
+                for place in range(width)
+            )
+        )
 
     def __len__(self) -> int:
-        return len(self.words[0])
+        return len(self.words[0] if self.texts is None else self.texts)
 
-    def __getitem__(self, row: int) -> str:
-        return (
-            b"".join(int(w[row]).to_bytes(8, "little") for w in self.words).rstrip(b"\0").decode()
-        )
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[str]: ...
+    def __getitem__(self, place: int | slice) -> str | list[str]:
+        if isinstance(place, slice):
+            return self._cut(place).tolist()
+        if self.texts is not None:
+            return str(self.texts[place])
+        raw = b"".join(int(word[place]).to_bytes(8, "little") for word in self.words)
+        return raw.rstrip(b"\0").decode()
+
+    def _cut(self, place: slice) -> Ids:
+        if self.texts is None:
+            return Ids(tuple(word[place] for word in self.words))
+        return Ids((), self.texts[place], self.hashes()[place])
+
+    def __iter__(self) -> Iterator[str]:
+        for begin in range(0, len(self), _PIECE):
+            yield from self[begin : begin + _PIECE]
+
+    def __contains__(self, wanted: object) -> bool:
+        return isinstance(wanted, str) and bool(self.find([wanted])[0] >= 0)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, str):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+
+    def __hash__(self) -> int:
+        return hash((len(self), *self[:3]))
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:3]))
+        return f"<{len(self)} ids: {shown}{', …' if len(self) > 3 else ''}>"
 
     def tolist(self) -> list[str]:
         """Return all ids as strings."""
+        if self.texts is not None:
+            return [str(text) for text in self.texts]
         raw = np.stack(self.words, axis=1).astype("<u8", copy=False)
         return [one.decode() for one in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
 
-    def take(self, rows: NDArray[np.integer]) -> ShortIds:
+    def take(self, rows: NDArray[np.integer]) -> Ids:
         """Return the ids at `rows`."""
-        return ShortIds(tuple(word[rows] for word in self.words))
+        if self.texts is None:
+            return Ids(tuple(word[rows] for word in self.words))
+        return Ids((), self.texts[rows], self.hashes()[rows])
 
     def move(self, places: Ints | slice, rows: Ints) -> None:
         """Copy the ids of `rows` to `places`; only while a run is built."""
-        for word in self.words:
-            word[places] = word[rows]
+        arrays = self.words if self.texts is None else (self.texts, self.hashes())
+        for array in arrays:
+            array[places] = array[rows]
 
     def freeze(self) -> None:
         """Make the arrays read-only."""
-        for word in self.words:
-            word.flags.writeable = False
+        for array in self.words if self.texts is None else (self.texts,):
+            array.flags.writeable = False
 
-    def hashes(self, begin: int, end: int) -> Words:
+    def hashes(self, begin: int = 0, end: int | None = None) -> Words:
         """Return 64 bits of each id of some rows, as `hash_fields` gives them."""
+        if self._hashes is not None:
+            return self._hashes[begin:end]
         result = mix(self.words[0][begin:end])
         for word in self.words[1:]:
             part = word[begin:end]
@@ -98,95 +179,125 @@ class ShortIds:
 
     def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
         """Compare rows bytewise: -1, 0 or 1, as C's ``strcmp`` does."""
+        if self.texts is not None:
+            mine, other = self.texts[rows], self.texts[others]
+            return (mine > other) * np.int8(1) - (mine < other)
         result = np.zeros(len(rows), np.int8)
         for word in self.words:
-            mine, other = word[rows].byteswap(), word[others].byteswap()
-            result = np.where(result == 0, (mine > other) * np.int8(1) - (mine < other), result)
+            first, second = word[rows].byteswap(), word[others].byteswap()
+            result = np.where(result == 0, (first > second) * np.int8(1) - (first < second), result)
         return result
 
     def order(self, rows: Ints, groups: Ints, *, descending: bool) -> Ints:
         """Order `rows` by group and, inside a group, bytewise by id."""
-        keys = [word[rows].byteswap() for word in reversed(self.words)]
-        return rows[np.lexsort((*((~key for key in keys) if descending else keys), groups))]
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class LongIds:
-    """Ids of any length, as a NumPy string array with the hash of each."""
-
-    values: NDArray[Any]
-    hashed: Words
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, row: int) -> str:
-        return str(self.values[row])
-
-    def tolist(self) -> list[str]:
-        """Return all ids as strings."""
-        return [str(value) for value in self.values]
-
-    def take(self, rows: NDArray[np.integer]) -> LongIds:
-        """Return the ids at `rows`."""
-        return LongIds(self.values[rows], self.hashed[rows])
-
-    def move(self, places: Ints | slice, rows: Ints) -> None:
-        """Copy the ids of `rows` to `places`; only while a run is built."""
-        self.values[places] = self.values[rows]
-        self.hashed[places] = self.hashed[rows]
-
-    def freeze(self) -> None:
-        """Make the arrays read-only."""
-        self.values.flags.writeable = False
-        self.hashed.flags.writeable = False
-
-    def hashes(self, begin: int, end: int) -> Words:
-        """Return 64 bits of each id of some rows, as `hash_fields` gives them."""
-        return self.hashed[begin:end]
-
-    def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
-        """Compare rows bytewise: -1, 0 or 1, as C's ``strcmp`` does."""
-        mine, other = self.values[rows], self.values[others]
-        return (mine > other) * np.int8(1) - (mine < other)
-
-    def order(self, rows: Ints, groups: Ints, *, descending: bool) -> Ints:
-        """Order `rows` by group and, inside a group, bytewise by id."""
-        by_id = rows[np.argsort(self.values[rows], kind="stable")]
-        rank = np.empty(len(self.values), np.int64)
+        if self.texts is None:
+            keys = [word[rows].byteswap() for word in reversed(self.words)]
+            return rows[np.lexsort((*((~key for key in keys) if descending else keys), groups))]
+        by_id = rows[np.argsort(self.texts[rows], kind="stable")]
+        rank = np.empty(len(self), np.int64)
         rank[by_id] = np.arange(len(by_id))
-        key = -rank[rows] if descending else rank[rows]
-        return rows[np.lexsort((key, groups))]
+        return rows[np.lexsort((-rank[rows] if descending else rank[rows], groups))]
+
+    def same(self, rows: Ints, other: Ids, others: Ints) -> Flags:
+        """Return whether the ids at `rows` equal those at `others` of other ids."""
+        if self.texts is None and other.texts is None:
+            same = np.ones(len(rows), np.bool_)
+            none = np.zeros(len(rows), np.uint64)
+            for place in range(max(len(self.words), len(other.words))):
+                mine = self.words[place][rows] if place < len(self.words) else none
+                same &= mine == (other.words[place][others] if place < len(other.words) else none)
+            return same
+        pairs = zip(self.take(rows).tolist(), other.take(others).tolist(), strict=True)
+        return np.fromiter((mine == text for mine, text in pairs), np.bool_, len(rows))
+
+    def ranks(self) -> Words:
+        """Return a number for each id: of two ids, the bytewise greater has the higher number."""
+        if len(self.words) == 1:
+            return self.words[0].byteswap()
+        rows = np.arange(len(self))
+        order = self.order(rows, np.zeros_like(rows), descending=False)
+        changes = np.zeros(len(self), np.uint64)
+        changes[1:] = self.compare(order[1:], order[:-1]) != 0
+        numbers = np.empty(len(self), np.uint64)
+        numbers[order] = np.cumsum(changes)
+        return numbers
+
+    def _by_hash(self) -> tuple[Words, Ints]:
+        """Return the hashes in order, and the number of each; computed once."""
+        if self._order is None:
+            hashes = self.hashes()
+            order = np.argsort(hashes, kind="stable")
+            self._order = hashes[order], order
+        return self._order
+
+    def find(self, wanted: Sequence[str]) -> Ints:
+        """Return the numbers of some ids; -1 for unknown ids."""
+        found = np.full(len(wanted), -1, np.int64)
+        sought = Ids.of(wanted)
+        hashes, (ordered, order) = sought.hashes(), self._by_hash()
+        places = np.searchsorted(ordered, hashes)
+        left = np.arange(len(wanted))
+        while len(left):  # usually once; again for ids that share a hash
+            left = left[places[left] < len(ordered)]
+            left = left[ordered[places[left]] == hashes[left]]
+            numbers = order[places[left]]
+            same = sought.same(left, self, numbers)
+            found[left[same]] = numbers[same]
+            left = left[~same]
+            places[left] += 1
+        return found
+
+    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of an id."""
+        number = int(self.find([value])[0])
+        if number < start or number >= (len(self) if stop is None else stop):
+            raise ValueError(f"{value!r} is not an id")
+        return number
+
+    def first_duplicate(self) -> tuple[int, int] | None:
+        """Return the numbers of two equal ids, or None."""
+        hashes, order = self._by_hash()
+        pairs = repeats(self, order, hashes)
+        return min(pairs, key=lambda pair: pair[1]) if pairs else None
 
 
-IdColumn = ShortIds | LongIds
+def repeats(ids: Ids, rows: Ints, keys: Words) -> list[tuple[int, int]]:
+    """Return pairs of rows (the first, a later one) with the same key and the same id.
+
+    Rows are sorted by key. Different ids may have equal keys, though rarely, so that the ids
+    themselves are compared.
+    """
+    equal = np.flatnonzero(keys[1:] == keys[:-1])
+    suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
+    seen: dict[tuple[int, str], int] = {}
+    pairs = []
+    names = ids.take(rows[suspects]).tolist()
+    for place, row, name in zip(suspects.tolist(), rows[suspects].tolist(), names, strict=True):
+        first = seen.setdefault((int(keys[place]), name), row)
+        if first != row:
+            pairs.append((first, row))
+    return pairs
 
 
-def id_column(ids: Iterable[Any]) -> IdColumn:
-    """Make a column of ids: strings as they are, or other values that `as_id` accepts."""
-    return pack_ids([one if isinstance(one, str) else as_id(one) for one in ids])
+def distinct_ids(given: Sequence[str], what: str = "documents") -> Ids:
+    """Hold ids of documents, which must be there and differ."""
+    if not all(given):
+        number = next(number for number, one in enumerate(given) if not one)
+        raise InputError(f"{what}: document {number + 1} has an empty id")
+    ids = Ids.of(given)
+    twice = ids.first_duplicate()
+    if twice is not None:
+        first, again = twice
+        raise InputError(
+            f"{what}: the id {ids[again]!r} appears twice (documents {first + 1} and "
+            f"{again + 1}): keep one of them"
+        )
+    return ids
 
 
-def pack_ids(strings: list[str]) -> IdColumn:
-    """Make a column of ids that are strings already."""
-    encoded = encode_ids(strings)
-    longest = max(map(len, encoded), default=0)
-    if longest > SHORT:
-        return LongIds(np.array(strings, np.dtypes.StringDType()), _hash(encoded))
-    width = max(1, -(-longest // 8))
-    raw = np.array(encoded, f"S{8 * width}").view("<u8").reshape(-1, width)
-    return ShortIds(tuple(np.ascontiguousarray(raw.T, np.uint64)))
-
-
-def ids_of_texts(texts: list[str] | pl.Series) -> IdColumn:
-    """Make a column of ids of a list, or of a Polars series without a Python string for each."""
-    if isinstance(texts, list):
-        return pack_ids(texts)
-    lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-    if lengths.max(initial=0) > SHORT or texts.str.contains("\0", literal=True).any():
-        return pack_ids(texts.to_list())
-    data = np.frombuffer(texts.str.join("").item().encode() + bytes(PADDING), np.uint8)
-    return ShortIds(tuple(field_words(data, np.cumsum(lengths) - lengths, lengths)))
+def _words(texts: NDArray[Any], width: int) -> tuple[Words, ...]:
+    raw = texts.view("<u8").reshape(-1, width)
+    return tuple(np.ascontiguousarray(raw.T, np.uint64))
 
 
 def as_id(value: Any) -> str:
@@ -248,51 +359,3 @@ def _hash(encoded: list[bytes]) -> Words:
     data = np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8)
     lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
     return hash_fields(data, np.cumsum(lengths) - lengths, lengths)
-
-
-def same_ids(left: IdColumn, rows: Ints, right: IdColumn, others: Ints) -> Flags:
-    """Return whether the ids at `rows` of one column equal those at `others` of another."""
-    if isinstance(left, ShortIds) and isinstance(right, ShortIds):
-        same = np.ones(len(rows), np.bool_)
-        none = np.zeros(len(rows), np.uint64)
-        for number in range(max(len(left.words), len(right.words))):
-            mine = left.words[number][rows] if number < len(left.words) else none
-            other = right.words[number][others] if number < len(right.words) else none
-            same &= mine == other
-        return same
-    pairs = zip(left.take(rows).tolist(), right.take(others).tolist(), strict=True)
-    return np.fromiter((mine == other for mine, other in pairs), np.bool_, len(rows))
-
-
-def stack_ids(columns: Sequence[IdColumn]) -> IdColumn:
-    """Return the ids of several columns one after another."""
-    short = [one for one in columns if isinstance(one, ShortIds)]
-    if len(short) < len(columns):
-        values = [np.array(one.tolist(), np.dtypes.StringDType()) for one in columns]
-        hashed = [one.hashes(0, len(one)) for one in columns]
-        return LongIds(np.concatenate(values), np.concatenate(hashed))
-    width = max(len(one.words) for one in short)
-    return ShortIds(
-        tuple(
-            np.concatenate(
-                [
-                    one.words[number] if number < len(one.words) else np.zeros(len(one), np.uint64)
-                    for one in short
-                ]
-            )
-            for number in range(width)
-        )
-    )
-
-
-def id_numbers(ids: IdColumn) -> Words:
-    """Return a number for each id: of two ids, the bytewise greater one has the higher number."""
-    if isinstance(ids, ShortIds) and len(ids.words) == 1:
-        return ids.words[0].byteswap()
-    rows = np.arange(len(ids))
-    order = ids.order(rows, np.zeros_like(rows), descending=False)
-    changes = np.zeros(len(ids), np.uint64)
-    changes[1:] = ids.compare(order[1:], order[:-1]) != 0
-    numbers = np.empty(len(ids), np.uint64)
-    numbers[order] = np.cumsum(changes)
-    return numbers

@@ -14,7 +14,7 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heldout.data.document_ids import DocumentIds
+    from heldout.data.ids import Ids
     from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
     from heldout.data.words import Flags, Ints
@@ -50,7 +50,7 @@ class Judgements:
 
 
 def join(
-    documents: DocumentIds, queries: Queries, qrels: Qrels, where: Where | None = None
+    documents: Ids, queries: Queries, qrels: Qrels, where: Where | None = None
 ) -> tuple[Qrels, Judgements, list[Note]]:
     """Keep the judgements whose query and document are known, with notes about the others.
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.document_ids import document_ids
 from heldout.data.documents import BATCH, Documents, TextBatch
+from heldout.data.ids import distinct_ids
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.data.document_ids import DocumentIds
+    from heldout.data.ids import Ids
     from heldout.data.words import Ints
     from heldout.notes import Note
 
@@ -35,7 +35,7 @@ class PartDocuments(Documents):
     """
 
     __slots__ = ("_weights", "_whole", "ids", "notes", "numbers")
-    ids: DocumentIds
+    ids: Ids
     notes: tuple[Note, ...]
 
     def __init__(self, whole: Documents, weights: Weights) -> None:
@@ -43,7 +43,7 @@ class PartDocuments(Documents):
         self._weights = weights
         self.numbers: Ints = np.repeat(np.arange(len(weights)), weights)
         names = whole.ids
-        self.ids = document_ids(copy_names([names[at] for at in self.numbers.tolist()], names))
+        self.ids = distinct_ids(copy_names([names[at] for at in self.numbers.tolist()], names))
         self.notes = ()
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:

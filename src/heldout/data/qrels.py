@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from heldout.data.frames import Library, check_library, frame_of
-from heldout.data.ids import pack_ids, stack_ids
+from heldout.data.ids import Ids, repeats
 from heldout.data.notes import count_of, named_few
-from heldout.data.rows import Rows, Stretches, repeats
+from heldout.data.rows import Rows, Stretches
 from heldout.data.run_files import nested, read_rows, refuse_duplicate, write_rows
 from heldout.data.trec import qrels_lines
 from heldout.data.words import Ints, Words, query_keys
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.data.frames import Frame
-    from heldout.data.ids import IdColumn
 
     Path_: TypeAlias = str | os.PathLike[str]
     QrelsLike: TypeAlias = "Qrels | Mapping[str, Mapping[str, int]] | Frame | Path_ | Iterable[Any]"
@@ -79,7 +78,7 @@ class Qrels:
 
     queries: tuple[str, ...]
     offsets: Ints
-    docs: IdColumn
+    docs: Ids
     grades: Ints
     repeated: int = 0
     subtopics: Subtopics | None = None
@@ -243,7 +242,7 @@ def _joined(parts: Sequence[Rows]) -> Rows:
     return Rows(
         parts[0].source,
         Stretches(np.concatenate(starts), names, int(begins[-1])),
-        stack_ids([part.docs for part in parts]),
+        Ids.stack([part.docs for part in parts]),
         np.concatenate([part.values for part in parts]),
         lambda query, doc: [place for part in parts for place in part.places(query, doc)],
         subtopics=subtopics or None,
@@ -292,7 +291,7 @@ def _merge_subtopics(
 
 def empty_qrels() -> Qrels:
     """Return Qrels without a judgement."""
-    return Qrels((), np.zeros(1, np.int64), pack_ids([]), np.zeros(0, np.int64))
+    return Qrels((), np.zeros(1, np.int64), Ids.of([]), np.zeros(0, np.int64))
 
 
 def read_qrels(

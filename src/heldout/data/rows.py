@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.ids import repeats
 from heldout.data.parallel import run_threads
 from heldout.data.words import distinct, query_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from heldout.data.ids import IdColumn
-    from heldout.data.words import Flags, Floats, Ints, Words
+    from heldout.data.ids import Ids
+    from heldout.data.words import Flags, Floats, Ints
 
 BLOCK: Final = 8192
 """Rows that are searched for repeats together: few enough to stay in the processor cache."""
@@ -51,7 +52,7 @@ class Rows(NamedTuple):
 
     source: str  # the name of the file or object in messages
     queries: Stretches
-    docs: IdColumn
+    docs: Ids
     values: Floats
     places: Callable[[str, str], list[str]]  # of a query and a document; slow, for messages
     name: str = "run"  # of the system
@@ -65,7 +66,7 @@ def _same_query(offsets: Ints) -> Flags:
     return inside
 
 
-def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> None:
+def put_in_order(scores: Floats, offsets: Ints, docs: Ids, ties: str) -> None:
     """Order the rows of each query by score descending, then by the tie policy, in place.
 
     Most files are sorted already, or nearly: only rows that must move are touched.
@@ -89,7 +90,7 @@ def put_in_order(scores: Floats, offsets: Ints, docs: IdColumn, ties: str) -> No
         docs.move(places, docs.order(places, np.cumsum(opens), descending=against < 0))
 
 
-def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
+def duplicate_row(docs: Ids, offsets: Ints) -> int | None:
     """Return a row whose document appears twice for its query, or None.
 
     Done for every run, so it has to be fast: the keys of a block are sorted, and only documents
@@ -108,7 +109,7 @@ def duplicate_row(docs: IdColumn, offsets: Ints) -> int | None:
     return next((row for row in run_threads(search, batches) if row is not None), None)
 
 
-def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int | None:
+def _search_block(docs: Ids, offsets: Ints, first: int, last: int) -> int | None:
     begin, end = int(offsets[first]), int(offsets[last])
     counts = offsets[first + 1 : last + 1] - offsets[first:last]
     query = np.repeat(np.arange(first, last), counts)
@@ -119,21 +120,3 @@ def _search_block(docs: IdColumn, offsets: Ints, first: int, last: int) -> int |
     order = np.argsort(keys, kind="stable")
     repeated = repeats(docs, order + begin, keys[order])
     return int(repeated[0][1]) if repeated else None
-
-
-def repeats(docs: IdColumn, rows: Ints, keys: Words) -> list[tuple[int, int]]:
-    """Return pairs of rows (the first, a later one) of one query with the same document.
-
-    Rows are sorted by key. Different documents may have equal keys, though rarely, so that the
-    documents themselves are compared.
-    """
-    equal = np.flatnonzero(keys[1:] == keys[:-1])
-    suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
-    seen: dict[tuple[int, str], int] = {}
-    pairs = []
-    names = docs.take(rows[suspects]).tolist()
-    for place, row, name in zip(suspects.tolist(), rows[suspects].tolist(), names, strict=True):
-        first = seen.setdefault((int(keys[place]), name), row)
-        if first != row:
-            pairs.append((first, row))
-    return pairs

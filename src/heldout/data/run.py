@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from heldout.data.frames import Frame
-    from heldout.data.ids import IdColumn
+    from heldout.data.ids import Ids
     from heldout.data.rows import Rows
     from heldout.data.words import Floats, Ints
 
@@ -60,7 +60,7 @@ class Run:
     name: str
     queries: tuple[str, ...]
     offsets: Ints
-    docs: IdColumn
+    docs: Ids
     scores: Floats
     ties: TiePolicy = "docid-desc"
 

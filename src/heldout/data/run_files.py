@@ -25,7 +25,7 @@ from heldout.data.frames import (
     pick_columns,
     refuse_repeated,
 )
-from heldout.data.ids import encode_ids, ids_of_texts
+from heldout.data.ids import Ids, encode_ids
 from heldout.data.rows import Rows, Stretches
 from heldout.data.tables import Table, read_table
 from heldout.errors import DuplicateError, FormatError, InputError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.files import Source
-    from heldout.data.ids import IdColumn
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
     from heldout.data.words import Ints
@@ -174,7 +173,7 @@ def _of_table(table: Table, number: str, subtopics: bool) -> Rows:
         raise InputError(f"{table.source}: columns of different lengths ({shown})")
     queries = table.codes(picked["query"], "query id")
     encode_ids(queries.names)
-    docs = ids_of_texts(table.texts(picked["doc"], "document id"))
+    docs = Ids.of_texts(table.texts(picked["doc"], "document id"))
     values = table.numbers(picked[number])
     if number == "grade":
         refuse_fractions(values, table.source)
@@ -244,7 +243,7 @@ def refuse_duplicate(rows: Rows, query: str, doc: str, detail: str = "") -> None
 
 
 def nested(
-    queries: tuple[str, ...], offsets: Ints, docs: IdColumn, values: Any
+    queries: tuple[str, ...], offsets: Ints, docs: Ids, values: Any
 ) -> dict[str, dict[str, Any]]:
     """Return ``{query: {document: number}}``."""
     ids, numbers, ends = docs.tolist(), values.tolist(), offsets.tolist()

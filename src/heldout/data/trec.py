@@ -15,7 +15,7 @@ import numpy as np
 
 from heldout.data.files import UTF16, looks_like_utf16
 from heldout.data.frames import USUAL_NAMES, find_column
-from heldout.data.ids import SHORT, IdColumn, ShortIds, pack_ids
+from heldout.data.ids import SHORT, Ids
 from heldout.data.notes import count_of, named_few
 from heldout.data.parallel import stream_threads
 from heldout.data.rows import Rows, Stretches
@@ -178,7 +178,7 @@ class _Growing:
         if self.long is None and len(words) < len(part.docs):
             self.long = self._short(begin).tolist() if begin else []
         if self.long is not None:
-            more = part.docs if not words else ShortIds(tuple(words)).tolist()
+            more = part.docs if not words else Ids(tuple(words)).tolist()
             self.long.extend(one for one in more if isinstance(one, str))
             return
         for number, word in enumerate(words):
@@ -186,13 +186,13 @@ class _Growing:
                 self._words.append(np.zeros(self._capacity, np.uint64))
             self._words[number][begin : self.size] = word
 
-    def _short(self, size: int) -> ShortIds:
-        return ShortIds(tuple(word[:size] for word in self._words))
+    def _short(self, size: int) -> Ids:
+        return Ids(tuple(word[:size] for word in self._words))
 
-    def docs(self) -> IdColumn:
+    def docs(self) -> Ids:
         """Return the documents."""
         if self.long is not None or not self._words:
-            return pack_ids(self.long or [])
+            return Ids.of(self.long or [])
         return self._short(self.size)
 
     def values(self) -> Floats:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.document_ids import ids_at
 from heldout.experiment.table_columns import split_columns
 from heldout.resample.combined import RunSplits, TwoWaySplits
 
@@ -86,7 +85,7 @@ def _rows(
 
     for begin in range(0, len(places), _ROWS):
         part = slice(begin, begin + _ROWS)
-        ids = ids_at(splits.ids, places[part])
+        ids = [splits.ids[place] for place in places[part].tolist()]
         columns = {
             "repeat": np.full(len(ids), repeat),
             "fold": folds[part],

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.document_ids import DocumentIds
-from heldout.data.ids import id_column
+from heldout.data.ids import Ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,10 +39,7 @@ def seed_word(*parts: object) -> np.uint64:
 
 def id_keys(ids: Sequence[str]) -> Words:
     """Return 64 bits of a hash of each id."""
-    if isinstance(ids, DocumentIds):
-        return ids.hashes()
-    column = id_column(ids)
-    return column.hashes(0, len(column))
+    return (ids if isinstance(ids, Ids) else Ids.of(ids)).hashes()
 
 
 def random_order(keys: Words, ids: Sequence[str], word: np.uint64) -> Ints:

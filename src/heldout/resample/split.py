@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.data.document_ids import ids_at
 from heldout.data.view import View
 from heldout.resample.notices import PlanError
 from heldout.resample.units import Unit, Units
@@ -316,7 +315,7 @@ class Splits(Sequence[Split]):
         order = units.order("fingerprint")
         digest = hashlib.sha256(self.unit.encode())
         for begin in range(0, len(order), _PIECE):
-            some = ids_at(units.ids, order[begin : begin + _PIECE])
+            some = [units.ids[place] for place in order[begin : begin + _PIECE].tolist()]
             digest.update("".join(f"{one}\0" for one in some).encode())
         tables = self.source.folds
         if tables is not None:

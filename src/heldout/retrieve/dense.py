@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
 
-from heldout.data.ids import id_column, id_numbers
 from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.retrieve.search import run_of_lists
@@ -95,7 +94,7 @@ def rank_vectors(
     rows = np.arange(len(documents)) if document_rows is None else document_rows
     asked = np.arange(len(queries)) if query_rows is None else query_rows
     side = _Side.of(queries.block(asked), metric)
-    best = _Best.empty(len(asked), min(k, len(rows)), id_numbers(id_column(documents.ids)))
+    best = _Best.empty(len(asked), min(k, len(rows)), documents.ids.ranks())
     step = max(1, _NUMBERS // documents.dimensions)
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.ids import id_numbers, stack_ids
+from heldout.data.ids import Ids
 from heldout.data.parallel import run_threads
 from heldout.data.rows import put_in_order
 from heldout.data.run import Run, TiePolicy, as_runs
@@ -21,7 +21,6 @@ from heldout.retrieve.kernels import fusion as kernels
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from heldout.data.ids import IdColumn
     from heldout.data.qrels import Qrels
     from heldout.data.run import Runs
     from heldout.data.words import Floats, Ints
@@ -121,7 +120,7 @@ def fuse_runs(
         name or fusion.how,
         aligned.queries,
         np.concatenate(([0], np.cumsum(counts))),
-        stack_ids([docs for _, docs, _ in blocks]),
+        Ids.stack([docs for _, docs, _ in blocks]),
         scores,
         ties,
     )
@@ -138,7 +137,7 @@ def _check(runs: Sequence[Run], fusions: Sequence[Fusion]) -> None:
 
 def _fuse_block(
     aligned: Aligned, fusion: Fusion, depth: int | None, ties: TiePolicy, block: tuple[int, int]
-) -> tuple[Ints, IdColumn, Floats]:
+) -> tuple[Ints, Ids, Floats]:
     """Fuse some queries: how many documents each has, the documents, their scores."""
     joined = aligned.join(*block)
     docs, offsets = joined.entry_docs(), joined.entry_offsets
@@ -178,7 +177,7 @@ def _rank_block(
 ) -> tuple[Ints, Ints]:
     """Ranks and numbers of documents for some queries; judgements are the last list."""
     joined, judged = aligned.join(*block).split_last()
-    ids, offsets = id_numbers(joined.entry_docs()), joined.entry_offsets
+    ids, offsets = joined.entry_docs().ranks(), joined.entry_offsets
     found = np.zeros((len(fusions), judged.size), np.int64)
     for own, scores in zip(found, _all_scores(joined, fusions), strict=True):
         kernels.ranks(scores, ids, offsets, judged.of_entry, own)
@@ -206,7 +205,7 @@ def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> lis
             fusion.how,
             aligned.queries,
             np.concatenate(([0], np.cumsum(np.concatenate([one[at][0] for one in blocks])))),
-            stack_ids([one[at][1] for one in blocks]),
+            Ids.stack([one[at][1] for one in blocks]),
             np.concatenate([one[at][2] for one in blocks]),
         )
         for at, fusion in enumerate(fusions)
@@ -215,10 +214,10 @@ def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> lis
 
 def _top_block(
     aligned: Aligned, fusions: list[Fusion], depth: int, block: tuple[int, int]
-) -> list[tuple[Ints, IdColumn, Floats]]:
+) -> list[tuple[Ints, Ids, Floats]]:
     joined = aligned.join(*block)
     docs, offsets = joined.entry_docs(), joined.entry_offsets
-    ids = id_numbers(docs)
+    ids = docs.ranks()
     tops = []
     for scores in _all_scores(joined, fusions):
         found = np.full((len(offsets) - 1, depth), -1, np.int32)

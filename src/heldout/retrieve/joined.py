@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.ids import LongIds, same_ids, stack_ids
+from heldout.data.ids import Ids
 from heldout.errors import InputError
 from heldout.retrieve.kernels.fusion import join
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.ids import IdColumn
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
     from heldout.data.words import Floats, Ints
@@ -85,7 +84,7 @@ class Aligned(NamedTuple):
             rows = np.repeat(begins - (np.cumsum(own) - own), own) + np.arange(int(own.sum()))
             columns.append(one.docs.take(rows))
             scores.append(_scores(one)[rows])
-        return Joined.of(stack_ids(columns), np.concatenate(scores), counts)
+        return Joined.of(Ids.stack(columns), np.concatenate(scores), counts)
 
 
 def _scores(one: Run | Qrels) -> Floats:
@@ -113,14 +112,14 @@ class Joined:
         Entries of query ``q`` are ``entry_offsets[q]`` to ``entry_offsets[q + 1]``.
     """
 
-    docs: IdColumn
+    docs: Ids
     scores: Floats
     counts: Ints
     row_of: Numbers
     entry_offsets: Ints
 
     @classmethod
-    def of(cls, docs: IdColumn, scores: Floats, counts: Ints) -> Joined:
+    def of(cls, docs: Ids, scores: Floats, counts: Ints) -> Joined:
         """Join rows."""
         lists, queries = counts.shape
         ends = np.cumsum(counts).reshape(counts.shape)
@@ -134,12 +133,12 @@ class Joined:
 
     def _check_hashes(self) -> None:
         """Refuse different ids with one hash: that happens to ids made for it, not by chance."""
-        if not isinstance(self.docs, LongIds) and len(self.docs.words) == 1:
+        if len(self.docs.words) == 1:
             return  # a hash of eight bytes has 64 bits: different ids have different ones
         first = self.first_rows().astype(np.int64)
         for rows in self.row_of.T.astype(np.int64):
             there = np.flatnonzero(rows >= 0)
-            same = same_ids(self.docs, rows[there], self.docs, first[there])
+            same = self.docs.same(rows[there], self.docs, first[there])
             if not same.all():
                 row = int(there[np.flatnonzero(~same)[0]])
                 pair = f"{self.docs[int(first[row])]} and {self.docs[int(rows[row])]}"
@@ -155,7 +154,7 @@ class Joined:
             np.copyto(found, rows, where=found < 0)
         return found
 
-    def entry_docs(self) -> IdColumn:
+    def entry_docs(self) -> Ids:
         """The document of each entry."""
         return self.docs.take(self.first_rows())
 

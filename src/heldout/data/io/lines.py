@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.document_ids import NumberIds
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, stretches
 from heldout.data.files import blocks, is_compressed, readable
+from heldout.data.ids import Ids
 from heldout.data.io.survey import Stamps, Survey
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.data.document_ids import DocumentIds
     from heldout.data.files import Block, Reading
     from heldout.data.words import Ints
     from heldout.notes import Note
@@ -44,7 +43,7 @@ class LineDocuments(Documents):
     """
 
     __slots__ = ("_lengths", "_path", "_reading", "_stamps", "_starts", "ids", "notes")
-    ids: DocumentIds
+    ids: Ids
     notes: tuple[Note, ...]
 
     def __init__(self, path: str, reading: Reading) -> None:
@@ -67,7 +66,7 @@ class LineDocuments(Documents):
         self._starts: Ints | None = np.concatenate([*starts, [end]]) if direct else None
         self._lengths = np.concatenate(lengths)
         self._digest = digest.hexdigest()
-        self.ids = NumberIds(survey.count)
+        self.ids = Ids.numbered(survey.count)
         self.notes = tuple(survey.notes(lambda number: f"{path}:{number + 1}", [path]))
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:

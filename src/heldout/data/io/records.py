@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.document_ids import IdCollector
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest
 from heldout.data.files import is_compressed
+from heldout.data.ids import Ids
 from heldout.data.io.survey import Stamps, Survey
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.document_ids import DocumentIds
     from heldout.data.files import Reading
     from heldout.data.words import Ints
     from heldout.notes import Note
@@ -51,7 +50,7 @@ class Record(NamedTuple):
 class _Contents(NamedTuple):
     """What is known once all files have been read."""
 
-    ids: DocumentIds
+    ids: Ids
     offsets: Ints
     digest: str
 
@@ -77,7 +76,7 @@ class RecordDocuments(Documents):
         self._notes: tuple[Note, ...] | None = None
 
     @property
-    def ids(self) -> DocumentIds:
+    def ids(self) -> Ids:
         """All ids in collection order."""
         return self._known().ids
 
@@ -99,12 +98,12 @@ class RecordDocuments(Documents):
         return self._contents
 
     def _read(self) -> _Contents:
-        ids, digest, offsets = IdCollector(), TextDigest(), []
+        columns, digest, offsets = [], TextDigest(), []
         for batch, starts in self._checked(BATCH):
-            ids.add(batch.ids)
+            columns.append(Ids.of(batch.ids))
             digest.add(batch)
             offsets.append(starts)
-        compact = ids.collected()
+        compact = Ids.stack(columns)
         twice = compact.first_duplicate()
         if twice is not None:
             raise FormatError(

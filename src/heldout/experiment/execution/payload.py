@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.data.document_ids import document_ids
 from heldout.data.documents import BATCH, Documents, documents_of
+from heldout.data.ids import distinct_ids
 from heldout.errors import InputError
 from heldout.experiment.manifest import versions_of
 from heldout.experiment.systems.base import Context
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.document_ids import DocumentIds
     from heldout.data.documents import TextBatch
+    from heldout.data.ids import Ids
     from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
     from heldout.experiment.schema import CollectionTable
@@ -248,11 +248,11 @@ class _DocumentsWithoutText(Documents):
     """Documents whose ids are in the index and whose text was not sent."""
 
     __slots__ = ("ids", "notes")
-    ids: DocumentIds
+    ids: Ids
     notes: tuple[Note, ...]
 
     def __init__(self, index: Index) -> None:
-        self.ids = document_ids(index.document_ids)
+        self.ids = distinct_ids(index.document_ids)
         self.notes = ()
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.frames import Library, frame_of
-from heldout.data.ids import is_float_text, pack_ids, respell
+from heldout.data.ids import Ids, is_float_text, respell
 from heldout.data.parallel import run_threads
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
@@ -424,7 +424,7 @@ def _spelled_like(run: Run, qrels: Qrels) -> Run:
     run = replace(run, queries=tuple(respell(run.queries, qrels.queries)))
     if not len(run) or is_float_text(run.docs[0]) == is_float_text(qrels.docs[0]):
         return run
-    return replace(run, docs=pack_ids([*respell(run.docs.tolist(), qrels.docs.tolist())]))
+    return replace(run, docs=Ids.of([*respell(run.docs.tolist(), qrels.docs.tolist())]))
 
 
 def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:

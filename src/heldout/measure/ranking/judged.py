@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.ids import same_ids
 from heldout.data.words import distinct, mix, query_keys
 
 if TYPE_CHECKING:
@@ -234,7 +233,7 @@ def _look_up(qrels: Qrels, run: Run, rows: Ints, keys: Words, code: Ints) -> tup
         open_rows, place = open_rows[equal], place[equal]
         wanted = qrels.rows_by_key[place]
         right = owner[wanted] == code[open_rows]
-        right &= same_ids(run.docs, rows[open_rows], qrels.docs, wanted)
+        right &= run.docs.same(rows[open_rows], qrels.docs, wanted)
         judgement[open_rows[right]] = wanted[right]
         open_rows, place = open_rows[~right], place[~right] + 1
         inside = place < len(qrels.keys)

@@ -17,7 +17,7 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.ids import IdColumn
+    from heldout.data.ids import Ids
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
     from heldout.measure.ranking.evaluate import RunScores
@@ -48,7 +48,7 @@ def unshared_ids(qrels: Qrels, run: Run, judged: Judged, depth: int | None) -> t
     return _some_ids(run.docs), _some_ids(qrels.docs)
 
 
-def _some_ids(docs: IdColumn) -> str:
+def _some_ids(docs: Ids) -> str:
     return named_few((docs[row] for row in range(min(len(docs), _SHOWN))), len(docs), _SHOWN)
 
 

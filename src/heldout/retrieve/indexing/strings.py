@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.ids import SHORT, ShortIds, id_column
+from heldout.data.ids import SHORT, Ids
 from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
 from heldout.errors import InputError
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from heldout.data.ids import IdColumn
 
 __all__ = [
     "PackedStrings",
@@ -131,19 +130,19 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
     return PackedStrings(data, offsets)
 
 
-def ids_in(strings: Sequence[str], rows: NDArray[np.integer]) -> IdColumn:
+def ids_in(strings: Sequence[str], rows: NDArray[np.integer]) -> Ids:
     """Return the ids in the given rows; packed short ones in plain ASCII without decoding them."""
     if not isinstance(strings, PackedStrings):
-        return id_column(strings[row] for row in rows.tolist())
+        return Ids.of(strings[row] for row in rows.tolist())
     packed = gather(strings, rows)
     lengths = np.diff(packed.offsets)
     longest = int(lengths.max(initial=1))
     if longest > SHORT or bool(((packed.data == 0) | (packed.data > 127)).any()):
-        return id_column(packed)
+        return Ids.of(packed)
     width = -(-longest // 8) * 8
     raw = np.zeros((len(packed), width), np.uint8)
     raw[np.arange(width) < lengths[:, None]] = packed.data
-    return ShortIds(tuple(np.ascontiguousarray(raw.view("<u8").T, np.uint64)))
+    return Ids(tuple(np.ascontiguousarray(raw.view("<u8").T, np.uint64)))
 
 
 def leading_words(strings: PackedStrings) -> Words:
