@@ -29,7 +29,9 @@ RUN_FILE = "q Q0 A 1 9 x\nq Q0 D 2 8 x\nq Q0 E 3 7 x\nq Q0 B 4 6 x\n"
 
 
 def qrels_of(rows):
-    return Qrels.from_columns(*zip(*rows, strict=True))
+    columns = map(list, zip(*rows, strict=True))
+    names = ("query", "doc", "grade", "subtopic")
+    return Qrels.of(dict(zip(names, columns, strict=True)), subtopics=True)
 
 
 def random_case(seed, queries=3, subtopics=4):
@@ -108,7 +110,9 @@ def test_at_rank_one_values_are_normalised_too():
 @pytest.mark.parametrize("seed", range(3))
 def test_one_subtopic_is_ordinary_evaluation(seed):
     rows, run = random_case(seed, subtopics=1)
-    flat = Qrels.from_columns(*zip(*[row[:3] for row in rows], strict=True))
+    flat = Qrels.of(
+        {query: {doc: grade for q, doc, grade, _ in rows if q == query} for query, *_ in rows}
+    )
     pairs = {"AP_IA": "AP", "P_IA@5": "P@5", "StRecall@5": "Success@5"}
     mine, plain = evaluate(qrels_of(rows), run, [*pairs]), evaluate(flat, run, [*pairs.values()])
     for number in range(3):
@@ -209,8 +213,6 @@ def test_two_grades_for_one_subtopic_are_refused():
     with pytest.raises(InputError, match="A appears twice for query q and subtopic a with grades"):
         qrels_of([*ROWS, ("q", "A", 2, "a")])
     assert qrels_of([*ROWS, ROWS[0]]).repeated == 1
-    with pytest.raises(InputError, match="1 subtopics for 2 judgements"):
-        Qrels.from_columns("qq", "ab", [1, 1], ["1"])
 
 
 def test_parameters_out_of_range():

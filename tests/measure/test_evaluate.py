@@ -17,7 +17,7 @@ from naive import collections
 
 from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
 from heldout.data.ids import Ids
-from heldout.data.rows import Stretches
+from heldout.data.rows import Rows, Stretches
 from heldout.errors import MeasureError
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
 from heldout.measure.ranking.names import summarise
@@ -257,7 +257,7 @@ def test_number_of_threads_changes_no_bit_for_a_run_of_a_million_rows(monkeypatc
     starts = np.arange(queries) * (rows // queries)
     stretches = Stretches(starts, [f"q{number}" for number in range(queries)], rows)
     scores = np.random.default_rng(5).random(rows)
-    run = Run.assemble("large", stretches, docs, scores)
+    run = Run.assemble(Rows("large", stretches, docs, scores, lambda *_: []))
     ids = docs.tolist()
     qrels = {
         f"q{number}": {ids[start + 11 * n]: n % 4 for n in range(300)}
@@ -424,7 +424,7 @@ def test_what_is_neither_judgements_nor_run_is_refused_in_words(given):
 @pytest.mark.parametrize("make", [Run.of, Qrels.of])
 @pytest.mark.parametrize("given", [5, ["q1"], {"q1": ["a"]}])
 def test_dictionaries_are_nested(make, given):
-    with pytest.raises(InputError, match=r"expected {query: {document: "):
+    with pytest.raises(InputError, match=r"expected (a Run|Qrels), {query|no column for the query"):
         make(given)
 
 

@@ -18,7 +18,6 @@ from heldout import (
     parse_measure,
     parse_measures,
 )
-from heldout.data.run import as_run
 from heldout.errors import MeasureError
 from heldout.measure.base import UnitOrder, UnitSums, UnitValues
 from heldout.measure.ranking.judged import join
@@ -47,6 +46,12 @@ EVERY = [(task, name) for task, names in NAMES.items() for name in names]
 UNITS = 12
 
 
+def by_subtopic(rows):
+    columns = map(list, zip(*rows, strict=True))
+    names = ("query", "doc", "grade", "subtopic")
+    return Qrels.of(dict(zip(names, columns, strict=True)), subtopics=True)
+
+
 def rankings(rng, counts):
     """Queries and a run; each query as often as the counts say."""
     rows, run = [], {}
@@ -59,7 +64,7 @@ def rankings(rng, counts):
             run[name] = scores
             rows += [(name, doc, grade, int(doc[1:]) % 3) for doc, grade in judged.items()]
             rows.append((name, "d0", 1, 2))
-    return join(Qrels.from_columns(*zip(*rows, strict=True)), as_run(run))
+    return join(by_subtopic(rows), heldout.Run.of(run))
 
 
 def classes(rng, counts):
@@ -318,7 +323,7 @@ def compared(task, name, seed, units=3):
     counts = (1,) * units
     if task == "ranking":
         rows = [(f"q{q}", f"d{d}", (d + q) % 3, d % 2) for q in range(units) for d in range(6)]
-        qrels = Qrels.from_columns(*zip(*rows, strict=True))
+        qrels = by_subtopic(rows)
         runs = {
             system: {
                 query: {f"d{d}": float(s) for d, s in enumerate(rng.permutation(9)[:kept])}

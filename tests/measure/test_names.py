@@ -375,7 +375,9 @@ def test_every_family_says_what_it_is_in_one_line(name):
 def test_every_family_can_be_evaluated_under_its_printed_name():
     at = {"none": "", "optional": "", "rank": "@3", "recall": "@0.5"}
     names = [f"{name}{at[family.cutoff]}" for name, family in OWN.items()]
-    qrels = Qrels.from_columns("qq", "ab", [1, 0], "12")
+    qrels = Qrels.of(
+        {"query": [*"qq"], "doc": [*"ab"], "grade": [1, 0], "subtopic": [*"12"]}, subtopics=True
+    )
     result = evaluate(qrels, {"q": {"a": 1.0, "c": 2.0}}, names)
     assert list(result.summary()["run"]) == names
 

@@ -172,7 +172,7 @@ def test_paths(tmp_path):
         ((LABELS, GUESSES), "pass task= with one of"),
         ((LABELS, GUESSES, ["accuracy", "MAE"]), "pass task= with one of"),
         ((None, np.array(GUESSES), "accuracy"), "the truth is missing"),
-        ((LABELS[:3], NEAR, "MAE"), "truth: expected numbers"),
+        ((LABELS[:3], NEAR, "MAE"), "row 1: truth: 'no' is not a number"),
     ],
 )
 def test_what_cannot_be_told_is_asked(arguments, said):

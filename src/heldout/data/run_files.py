@@ -70,8 +70,8 @@ def read_rows(given: Any, number: str, *, subtopics: bool = False) -> Rows:
     content = given.to_dict() if callable(getattr(given, "to_dict", None)) else given  # ranx
     if not isinstance(content, Mapping):
         raise InputError(f"{what}: expected {EXPECTED[number]}, got {_kind(given)}")
-    if is_nested(content):
-        rows = _of_table(_nested_table(content, what, number), number, subtopics)
+    if is_nested(content):  # which has no subtopics
+        rows = _of_table(_nested_table(content, what, number), number, subtopics=False)
     else:
         columns = {str(name): list(cells) for name, cells in content.items() if _is_list(cells)}
         if len(columns) < len(content):
