@@ -302,7 +302,10 @@ def _collection(options: argparse.Namespace) -> dict[str, Any]:
 
 def _names_files(source: str) -> bool:
     """Whether these are files, and none that describes a collection."""
-    return not source.endswith(".toml") and all(map(is_file, split_paths(source)))
+    from heldout.retrieve.indexing.file import is_index  # NumPy comes with it
+
+    files = not source.endswith(".toml") and all(map(is_file, split_paths(source)))
+    return files and not is_index(source)
 
 
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:

@@ -15,7 +15,7 @@ from heldout.data.io.cells import (
     cell_text,
     cell_types,
     code_labels,
-    label_cell,
+    label_of,
     read_labels,
     read_numbers,
 )
@@ -155,8 +155,8 @@ class _Rows(NamedTuple):
 
 def _whole(name: str) -> str:
     try:
-        return label_cell(float(name), "", "class")
-    except (ValueError, FormatError):
+        return label_of(float(name)) or name
+    except ValueError:
         return name
 
 

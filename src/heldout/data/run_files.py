@@ -13,7 +13,6 @@ import numpy as np
 from heldout.data.columns import QRELS_COLUMNS, RUN_COLUMNS
 from heldout.data.io import trec
 from heldout.data.io.compression import EXTENSIONS, compress
-from heldout.data.io.delimited import refuse_bad
 from heldout.data.io.source import open_source
 from heldout.data.notes import named_few
 from heldout.data.run import Qrels, Run
@@ -100,7 +99,7 @@ def read_run(
         if trec.looks_like_qrels(source):
             raise trec.qrels_as_run(source.name)
         _refuse_other_table(source, RUN_COLUMNS)
-    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
+    trec.refuse_bad(source, rows.bad)
     trec.refuse_empty(source, rows, trec.RUN_LINE)
     with _located(source, "trec"):
         return Run.assemble(
@@ -158,7 +157,7 @@ def _read_one_qrels(path: Path_, *, subtopics: bool) -> Qrels:
         if trec.looks_like_run(source):
             raise trec.run_as_qrels(source.name)
         _refuse_other_table(source, QRELS_COLUMNS)
-    refuse_bad(trec.bad_rows(source, rows.bad), len(rows.bad))
+    trec.refuse_bad(source, rows.bad)
     trec.refuse_empty(source, rows, trec.QRELS_LINE[4])
     names = trec.read_subtopics(source) if subtopics else None
     with _located(source, "trec"):

@@ -27,7 +27,7 @@ __all__ = [
     "cell_text",
     "cell_types",
     "code_labels",
-    "label_cell",
+    "label_of",
     "number_problem",
     "read_labels",
     "read_numbers",
@@ -62,16 +62,8 @@ def cell_text(cell: Any) -> str:
     return "" if cell is None else str(cell).strip()
 
 
-def label_cell(cell: Any, place: str, what: str) -> str:
-    """Return a class, an id or a name as a string; raise an error if it is missing."""
-    label = _label(cell)
-    if not label:
-        raise FormatError(place, _label_problem(cell, what))
-    return label
-
-
-def _label(cell: Any) -> str:
-    """Return a cell as a label; empty if it has none."""
+def label_of(cell: Any) -> str:
+    """Return a class, an id or a name as a string; empty if there is none."""
     if isinstance(cell, bool):
         return str(cell).lower()
     if isinstance(cell, float):
@@ -133,7 +125,7 @@ def read_labels(cells: Cells, place: Place, what: str) -> list[str]:
         The name of the column in messages.
     """
     if isinstance(cells, list) or not _is_text(cells):
-        found = [_label(cell) for cell in as_list(cells)]
+        found = [label_of(cell) for cell in as_list(cells)]
     else:
         texts = cells.fill_null("")
         found = texts.to_list()

@@ -11,7 +11,6 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.io.decode import decode_text
-from heldout.data.notes import count_of
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -19,13 +18,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "LINES_TO_TELL",
-    "BadRow",
     "DelimitedText",
     "delimited_rows",
     "find_separator",
     "first_lines",
     "read_delimited",
-    "refuse_bad",
     "refuse_repeated",
 ]
 
@@ -33,34 +30,6 @@ SEPARATORS: Final = ("\t", ",", ";")
 
 LINES_TO_TELL: Final = 20
 """Lines that are inspected to find the separator."""
-
-
-class BadRow(NamedTuple):
-    """A line or row that cannot be used: its number, and the error that names it."""
-
-    number: int
-    error: FormatError
-
-
-def refuse_bad(bad: Iterator[BadRow], count: int) -> None:
-    """Raise an error that names the bad rows, if there are any.
-
-    Parameters
-    ----------
-    bad
-        The rows in the order of the file, made one by one: counting lines takes time.
-    count
-        How many there are.
-    """
-    named = list(islice(bad, 10))
-    if not named:
-        return
-    first, more = named[0].error, ""
-    if count > 1:
-        numbers = ", ".join(str(row.number) for row in named[1:])
-        others = count_of(count - 1, "more bad line")
-        more = f" (and {others}: {numbers}{', …' if count > len(named) else ''})"
-    raise FormatError(first.where, first.what + more)
 
 
 class DelimitedText(NamedTuple):
@@ -127,9 +96,7 @@ def _quoting(error: str) -> str:
     return f"the table cannot be read ({error})"
 
 
-def read_delimited(
-    content: bytes, source: str, separator: str = "", bad: list[BadRow] | None = None
-) -> DelimitedText:
+def read_delimited(content: bytes, source: str, separator: str = "") -> DelimitedText:
     """Read a text table with a header, separated by tabs, commas or semicolons.
 
     Comments (``#``) are allowed above the header, not below it, where ``#`` may begin an id. Empty
@@ -143,9 +110,6 @@ def read_delimited(
         Its name in messages.
     separator
         The character between cells (default: found in the first lines).
-    bad
-        Collects rows with too few or too many cells, which the caller refuses with others; if it
-        is None, the first one raises an error.
     """
     text = decode_text(content, source)
     separator = separator or find_separator(first_lines(text))
@@ -162,13 +126,10 @@ def read_delimited(
             continue
         if len(cells) > len(names) and not any(map(str.strip, cells[len(names) :])):
             cells = cells[: len(names)]  # noqa: PLW2901 - trailing separators
-        if len(cells) == len(names):
-            rows.append(cells)
-            lines.append(line)
-        elif bad is None:
+        if len(cells) != len(names):
             raise _unfitting(cells, len(names), place, separator)
-        else:
-            bad.append(BadRow(line, _unfitting(cells, len(names), place, separator)))
+        rows.append(cells)
+        lines.append(line)
     if not names:
         raise InputError(f"{source} has no header: name the columns in the first line")
     return DelimitedText(names, rows, lines, header_line)

@@ -11,7 +11,7 @@ import numpy as np
 from heldout.data.columns import grade_problem, pick_names, wrong_grades
 from heldout.data.ids import as_id, is_missing
 from heldout.data.io.cells import as_list, cell_text, number_problem, to_numbers
-from heldout.data.io.delimited import BadRow, refuse_bad, refuse_repeated
+from heldout.data.io.delimited import refuse_repeated
 from heldout.data.io.run_json import Columns, parse_lists
 from heldout.data.io.table import read_table
 from heldout.data.io.trec import run_as_qrels
@@ -56,16 +56,12 @@ def read_run_table(
         if is_grade:
             _check_json_grades(lists, source.name)
         return lists
-    bad: list[BadRow] = []
-    table = read_table(source, _SEPARATORS.get(kind, ""), bad)
+    table = read_table(source, _SEPARATORS.get(kind, ""))
     names = [name.lower() for name in table.names]
     refuse_repeated(names, table.header)
     picked = pick_names(names, known, source.name)
     cells = {role: table.cells(names.index(name)) for role, name in picked.items()}
-    columns = _checked(table, cells, bad, is_grade=is_grade)
-    rows = iter(sorted(bad, key=lambda row: row.number))
-    refuse_bad(rows, len(bad))
-    return columns
+    return _checked(table, cells, is_grade=is_grade)
 
 
 def _is_json_lines(source: Source, known: dict[str, tuple[str, ...]]) -> bool:
@@ -102,10 +98,8 @@ def _check_json_grades(columns: Columns, name: str) -> None:
         )
 
 
-def _checked(
-    table: Table, cells: dict[str, Cells], bad: list[BadRow], *, is_grade: bool
-) -> tuple[list[Any], ...]:
-    """Return the columns; rows with a missing or wrong cell are added to `bad`."""
+def _checked(table: Table, cells: dict[str, Cells], *, is_grade: bool) -> tuple[list[Any], ...]:
+    """Return the columns; raise an error for the first row with a missing or wrong cell."""
     query, doc, number, *more = cells
     ids = {role: _ids(cells[role]) for role in (query, doc, *more)}
     values = to_numbers(cells[number])
@@ -127,7 +121,7 @@ def _checked(
         elif wrong[row]:
             reason = f"grade {value:g} {grade_problem(value)}"
         if reason:
-            bad.append(BadRow(table.places.number(row), FormatError(table.places[row], reason)))
+            raise FormatError(table.places[row], reason)
     return columns
 
 

@@ -162,12 +162,8 @@ class Source:
 
     def line_at(self, offset: int) -> int:
         """Return the number (from 1) of the line with byte `offset`."""
-        return 1 + self.lines_between(0, offset)
-
-    def lines_between(self, begin: int, end: int) -> int:
-        """Return the number of line ends between two offsets."""
-        steps = range(begin, end, PIECE)
-        return sum(self.read(at, min(at + PIECE, end)).count(b"\n") for at in steps)
+        steps = range(0, offset, PIECE)
+        return 1 + sum(self.read(at, min(at + PIECE, offset)).count(b"\n") for at in steps)
 
     def place(self, offset: int) -> str:
         """Return ``file:line`` of byte `offset`."""

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.data.io.cells import Cells
-    from heldout.data.io.delimited import BadRow
     from heldout.data.io.source import Source
     from heldout.data.words import Ints
 
@@ -140,22 +139,19 @@ def find_column(names: Sequence[str], known: Sequence[str]) -> int | None:
     return next((spelled.index(one) for one in known if one in spelled), None)
 
 
-def read_table(source: Source, separator: str = "", bad: list[BadRow] | None = None) -> Table:
+def read_table(source: Source, separator: str = "") -> Table:
     """Read a table; its format is found by its content, not by its name.
 
     Parameters
     ----------
     separator
         The character between the cells of a text (default: found in the first lines).
-    bad
-        Collects rows of a text with too few or too many cells; if it is None, the first one raises
-        an error.
     """
     if source.head(4) == b"PAR1":
         return _of_parquet(source.read(0, source.size), source.name)
     if not separator and source.head().lstrip().startswith(b"{"):
         return _of_json_lines(source.whole(), source.name)
-    return _of_text(source.whole(), source.name, separator, bad)
+    return _of_text(source.whole(), source.name, separator)
 
 
 def read_names(source: Source) -> list[str]:
@@ -177,11 +173,11 @@ def table_of(source: str, columns: dict[str, list[Any]]) -> Table:
     return Table(source, list(columns), cells.__getitem__, places, source)
 
 
-def _of_text(content: bytes, name: str, separator: str, bad: list[BadRow] | None) -> Table:
+def _of_text(content: bytes, name: str, separator: str) -> Table:
     regular = _of_regular_text(content, name, separator) if len(content) >= LARGE else None
     if regular is not None:
         return regular
-    found = read_delimited(content, name, separator, bad)
+    found = read_delimited(content, name, separator)
 
     def cells(at: int) -> list[str]:
         return [row[at] for row in found.rows]

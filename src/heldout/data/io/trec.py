@@ -9,8 +9,8 @@ import numpy as np
 
 from heldout.data.columns import Stretches, grade_problem, wrong_grades
 from heldout.data.ids import SHORT, IdColumn, ShortIds, id_column
-from heldout.data.io.delimited import BadRow
 from heldout.data.io.scan import BadLine, split_fields
+from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.data.subtopics import judgement_columns
 from heldout.data.words import Floats, Ints, Words, field_words, parse_decimals
@@ -277,16 +277,11 @@ def _number(raw: bytes) -> float:
     return float("nan")
 
 
-def bad_rows(source: Source, bad: list[BadLine]) -> Iterator[BadRow]:
-    """Yield the bad lines with their numbers.
-
-    Lines are counted from one bad line to the next: counting each from the top would be quadratic.
-    """
-    offset, number = 0, 1
-    for line in bad:
-        number += source.lines_between(offset, line.offset)
-        offset = line.offset
-        yield BadRow(number, FormatError(f"{source.name}:{number}", line.reason))
+def refuse_bad(source: Source, bad: list[BadLine]) -> None:
+    """Raise an error that names the first bad line and counts the others, if there are any."""
+    if bad:
+        more = f" (and {count_of(len(bad) - 1, 'more bad line')})" if len(bad) > 1 else ""
+        raise FormatError(source.place(bad[0].offset), bad[0].reason + more)
 
 
 def run_as_qrels(name: str) -> InputError:
