@@ -148,6 +148,7 @@ class SettingsRecord(TypedDict):
     systems: list[SystemRecord]
     by: Literal["query", "document", "both", "instance"]
     plan: str
+    plan_in_words: str
     plan_seed: int | None
     splits: int
     measures: list[str]
