@@ -64,7 +64,6 @@ bench: $(DEVELOPER)
 	$(BIN)/python benchmarks/evaluate_files.py
 	$(BIN)/python benchmarks/evaluate_memory.py
 	$(BIN)/python benchmarks/significance.py
-	$(BIN)/python benchmarks/tukey.py
 	$(BIN)/python benchmarks/error_rates.py
 	$(BIN)/python benchmarks/retrieval.py
 	$(BIN)/python benchmarks/fusion.py

@@ -27,7 +27,6 @@ import heldout
 from bias_study import some_queries
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
-from heldout.data.documents import documents_of
 from heldout.experiment.studies.bias import standard_error
 from heldout.resample.plans import KFold
 from heldout.tune.choice import choose_in_splits
@@ -123,7 +122,8 @@ def part_of(collection: Collection, rows: NDArray[np.int64]) -> Collection:
         for query, grades in collection.qrels.to_dict().items()
     }
     qrels = heldout.Qrels.of({query: one for query, one in judged.items() if one})
-    return Collection(documents_of(ids, texts), collection.queries, qrels, name=collection.name)
+    documents = dict(zip(ids, texts, strict=True))
+    return Collection(documents, collection.queries, qrels, name=collection.name)
 
 
 def one_sample(

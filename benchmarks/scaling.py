@@ -5,7 +5,7 @@ a command in a process of its own, as a user would give it:
 
     heldout index CORPUS -o INDEX
     heldout search INDEX --queries QUERIES -k 1000 --model bm25 (and ql-dirichlet) -o RUN
-    heldout run CORPUS --index INDEX --by document --folds 5 (3 × 3 values of BM25, nDCG@10)
+    heldout run INDEX --by document --folds 5 (3 × 3 values of BM25, nDCG@10)
 
 What a step takes on a tiny corpus (to start the interpreter and to load compiled code) is taken off
 before a slope is fitted: the logarithm of the seconds on that of the documents, by least squares.
@@ -98,8 +98,8 @@ def measure(corpus: Corpus, queries: int, place: Path, rounds: int) -> Measured:
         words += ["-o", str(place / "run"), "--quiet"]
         steps[model], _ = repeat(rounds, partial(heldout, *words))
     results = place / "results"
-    words = ["run", str(corpus.documents), *asked, "--qrels", str(corpus.qrels(queries))]
-    words += ["--index", str(index), "--system", SYSTEM, "--by", "document"]
+    words = ["run", str(index), *asked, "--qrels", str(corpus.qrels(queries))]
+    words += ["--system", SYSTEM, "--by", "document"]
     words += ["--folds", str(FOLDS), "-m", "nDCG@10", "-o", str(results), "--force", "--quiet"]
     steps["folds"], _ = repeat(rounds, partial(heldout, *words))
     return Measured(

@@ -50,7 +50,7 @@ from error_rates import is_smooth, load, mean_of
 from harness import save
 from heldout import compare
 from heldout.infer.simultaneous.romano_wolf import romano_wolf
-from heldout.infer.simultaneous.studentized import studentized_range_isf, studentized_range_sf
+from heldout.infer.simultaneous.tukey import critical_range, range_tail
 
 Array = np.ndarray
 
@@ -278,7 +278,7 @@ def measure_level(
     second, first = np.triu_indices(cell.systems, 1)
     pairs, units = len(first), cell.units
     error_df = (units - 1) * (cell.systems - 1)
-    largest_range = float(studentized_range_isf(ALPHA, cell.systems, error_df))
+    largest_range = critical_range(ALPHA, cell.systems, error_df)
     largest_t = float(-stdtrit(units - 1, ALPHA / 2 / pairs))
     counts = dict.fromkeys((*BY_ROMANO_WOLF, "tukey", "holm", "maxt"), 0)
     draws, maxt_draws = 0, 0
@@ -418,7 +418,7 @@ def measure_power(
             signs = 2 * generator.integers(0, 2, drawn.shape).astype(np.float32) - 1
             flips, norms = max_t_statistics(seen, signs)
             error_df = (units - 1) * (cell.systems - 1)
-            ranges = studentized_range_sf(tukey_ratios(scores, seen), cell.systems, error_df)
+            ranges = range_tail(tukey_ratios(scores, seen), cell.systems, error_df)
             p = {
                 "romano-wolf": np.stack([step_down(t[:, at], seen.t[at]) for at in range(BATCH)]),
                 "maxt": np.stack([step_down(flips[:, at], norms[at]) for at in range(BATCH)]),

@@ -12,13 +12,11 @@ from heldout import (
     Undefined,
     compare,
     read_class_predictions,
-    read_number_predictions,
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
-from heldout.measure.prediction.sums import unit_sums
 
 HINT = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"
 
@@ -75,13 +73,6 @@ def test_numbers_are_compared_by_the_measure_that_is_shown_first(numbers, capsys
     assert claim["low"] < claim["difference"] < claim["high"]
 
 
-def test_compare_takes_the_same_measure(numbers, capsys):
-    [found] = json.loads(run(capsys, "compare", *numbers, "--json").out)
-    assert found["measure"] == "RMSE"
-    python = compare([read_number_predictions(path)[0] for path in numbers])
-    assert python.scores.measure == "RMSE"
-
-
 @pytest.mark.parametrize("command", [["compare", "--task", "classification"], ["compare"]])
 def test_a_class_that_was_never_predicted_is_refused_with_the_way_out(classes, capsys, command):
     said = refused(capsys, *command, *classes, "-m", "F1(macro)")
@@ -119,15 +110,6 @@ def test_counted_as_0_it_is_what_scikit_learn_has(classes, name, average):
         names = np.array(one.classes)
         expected = theirs(names[one.truth], names[one.predicted], average=average, zero_division=0)
         assert scores.value(one.name, f"{name}({average})") == pytest.approx(expected, rel=1e-12)
-
-
-def test_sums_give_the_same_value(classes):
-    one = read_class_predictions(classes[0])[0]
-    for name in ("F1(macro, undefined=0)", "precision(class=b, undefined=0)", "recall(weighted)"):
-        [measure] = parse_measures([name], "classification", undefined=0)
-        sums = unit_sums(one, measure)
-        whole = sums.score(sums.table.sum(axis=0, keepdims=True))[0]
-        assert whole == pytest.approx(measure.compute(one), rel=1e-12)
 
 
 def test_the_name_says_it_and_can_be_read_back():

@@ -49,6 +49,6 @@ def test_results_and_comparison_lead_with_the_answer_and_draw_the_difference(out
         assert "Difference in nDCG@10." in shown
 
 
-def test_frames_keep_the_names_of_their_columns(outputs):
+def test_frames_of_pandas_come_back(outputs):
     shown = last(outputs, 'evaluation.to_frame("pandas")')["text/html"]
-    assert "<th>qid</th>" in shown
+    assert "<th>query_id</th>" in shown

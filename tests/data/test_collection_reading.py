@@ -53,8 +53,12 @@ def test_beir_with_one_split_keeps_all_queries(beir):
 
 
 def test_beir_without_test_split_must_be_told_which(beir):
-    with pytest.raises(InputError, match="no split 'test'; it has dev, train"):
-        read_collection(beir(train="q1\td1\t1\n", dev="q1\td1\t1\n"))
+    folder = beir(train="q1\td1\t1\n", dev="q2\td1\t1\n")
+    with pytest.raises(InputError, match=r"several splits, and none is called test: .*qrels=…"):
+        read_collection(folder)
+    found = read_collection(folder, qrels=folder / "qrels" / "dev.tsv")
+    assert (found.queries.ids, set(notes(found))) == (("q2",), {"other-splits"})
+    assert read_collection(folder, split="dev").qrels.to_dict() == found.qrels.to_dict()
 
 
 def test_beir_without_judgements(beir):

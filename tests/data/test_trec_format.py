@@ -210,13 +210,13 @@ def test_qrels_lines_have_four_fields(tmp_path, line):
     )
 
 
-def test_further_bad_lines_are_counted_and_the_first_are_listed(tmp_path):
+def test_further_bad_lines_are_counted(tmp_path):
     path = saved(tmp_path, "bad\n" * 3 + LINE + "\n" + "q Q0 d 1 x t\n" * 12)
     with pytest.raises(FormatError) as caught:
         read_run(path)
     message = str(caught.value)
     assert message.startswith(f"{path}:1: 1 fields")
-    assert message.endswith("(and 14 more bad lines: 2, 3, 5, 6, 7, 8, 9, 10, 11, …)")
+    assert message.endswith("(and 14 more bad lines)")
 
 
 @pytest.mark.parametrize("text", ["# only\n# comments\n", "\n\n", "\ufeff", " \t \n"])

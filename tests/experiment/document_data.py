@@ -12,7 +12,6 @@ from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 
 sys.path.append(str(Path(__file__).parents[1] / "retrieve"))
-import reference_scores
 
 TOPICS = 24
 COMMON = [f"c{number}" for number in range(60)]
@@ -44,23 +43,3 @@ def topical_collection(documents=240, seed=1, relevant=0.75):
 
 def indexed(collection):
     return Index.build(collection.documents, Analyzer())
-
-
-def slow_scores(texts, query, model, seen, documents, *, added):
-    """{document: score} of `documents` by the statistics of `seen` (and itself when `added`)."""
-    bags = [text.split() for text in texts]
-    weights = [int(flag) for flag in seen]
-    parameters = dict(model.parameters)
-    scores = {}
-    plain = None if added else reference_scores.Side(bags, weights)
-    for number in documents:
-        side = reference_scores.Side(bags, weights, bags[number]) if added else plain
-        score = reference_scores.score(model.name, parameters, query.split(), bags[number], side)
-        if score is not None:
-            scores[number] = score
-    return scores
-
-
-def in_order(scores):
-    """Documents by score, ties (but for rounding) by the greater number, as ids go here."""
-    return sorted(scores, key=lambda number: (round(scores[number], 9), number), reverse=True)

@@ -1,7 +1,5 @@
 """Experiments keep what tuning in query folds adds to differences, or say that they do not know."""
 
-from dataclasses import replace
-
 import pytest
 from experiment_data import overlap, small_collection
 
@@ -57,15 +55,6 @@ def test_they_are_written_and_read(results, tmp_path):
     again = Results.read(tmp_path / "results")
     assert again.scores().choices == results.scores().choices
     assert isinstance(again.scores().choices["bm25", "A"], ChoiceSpread)
-
-
-def test_results_that_have_none_are_warned_about(results):
-    old = [
-        {key: value for key, value in one.items() if key != "choices"} for one in results.summary
-    ]
-    found = replace(results, summary=old).compare(systems=["A", "bm25"])
-    assert found.claims[0].outcomes[0].test == "randomization"
-    assert "shared-choices" in codes(found)
 
 
 def test_one_hold_out_shares_no_choices():

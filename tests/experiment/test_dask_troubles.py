@@ -204,8 +204,3 @@ def test_what_is_no_scheduler_is_named(tmp_path, stranger, monkeypatch):
     for content in ("[collection]", '{"id": "x"}', "[]", "null"):
         (tmp_path / "scheduler.json").write_text(content)
         refused(str(tmp_path / "scheduler.json"))
-
-
-def test_what_names_no_cluster_is_refused_before_anything_is_read():
-    with pytest.raises(InputError, match="'nowhere' is not a Dask cluster"):
-        Experiment(collection="no such folder", systems="bm25").run(dask="nowhere")

@@ -54,14 +54,6 @@ def test_every_plan_and_choice(monkeypatch, tmp_path, fields):
     assert at_once == plain
 
 
-def test_blocks_of_any_size(monkeypatch, tmp_path):
-    whole = experiment("bm25(k1=0.5:3:4)")
-    whole.run(tmp_path / "five")
-    monkeypatch.setattr(model_replicates, "_MOST", 2)
-    whole.run(tmp_path / "two")
-    assert table_bytes(tmp_path / "five") == table_bytes(tmp_path / "two")
-
-
 @pytest.mark.parametrize(
     ("system", "measures", "count"),
     [
@@ -75,14 +67,6 @@ def test_only_where_the_top_of_a_list_is_enough(system, measures, count):
     settings = experiment(system, measures=measures).check()
     model = settings.systems[0].models()[0]
     assert model_replicates.splits_at_once(settings, model) == count
-
-
-def test_other_processes_give_the_same_bytes(monkeypatch, tmp_path):
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(model_replicates, "_MOST", 5)
-    experiment().run(tmp_path / "here")
-    experiment().run(tmp_path / "there", dask="local:2")
-    assert table_bytes(tmp_path / "here") == table_bytes(tmp_path / "there")
 
 
 def test_the_command(tmp_path, capsys):

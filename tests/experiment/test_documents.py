@@ -132,20 +132,6 @@ def test_the_estimate_is_the_pooled_ranking_of_the_chosen_values(collection, ind
     assert len(found.fold_scores) == FOLDS
 
 
-def test_choosing_among_many_shows_as_optimism(collection, index, folds):
-    random = np.random.default_rng(0)
-    candidates = [MODELS[1]] * 40
-    priors = random.normal(0, 2, (len(folds), 40))
-    own = Candidates.make(index, collection, candidates, priors=priors)
-    choices = choose_values(own, folds, FOLDS, NDCG)
-    pooled = pool(own, folds, choices.chosen, choices.final, 1000)
-    counted = (folds >= 0)[own.table.documents]
-    honest = np.nanmean(
-        own.table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [NDCG])
-    )
-    assert choices.final_surface[choices.final] - honest > 0.02
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_every_estimator_by_name(collection, index, folds, method):
     found = estimate(index, collection, folds, method=method)
@@ -174,12 +160,6 @@ def test_a_larger_target_is_harder_to_rank_and_is_named(collection, index, folds
     assert larger[1].value > plain[1].value + 0.02  # P@5: more relevant documents to find
     assert larger[0].value != plain[0].value
     assert larger[0].optimism == plain[0].optimism
-
-
-def test_a_seed_decides(collection, index, folds):
-    one, same, other = (estimate(index, collection, folds, seed=seed) for seed in (1, 1, 2))
-    assert one.estimates == same.estimates
-    assert one.estimates != other.estimates
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
@@ -113,24 +112,6 @@ def written(folder):
     }
 
 
-def test_workers_do_not_change_a_byte(folder, whole):
-    Experiment.read(folder / "e.toml").run(folder / "two", workers=2)
-    assert set(written(whole)) == {
-        *("values.parquet", "folds.parquet", "surface.parquet", "predictions.parquet"),
-        *("splits.parquet", "summary.json", "manifest.json", "experiment.toml"),
-    }
-    assert written(folder / "two") == written(whole)
-
-
-def test_objects_reach_other_processes(tmp_path):
-    rows, labels = load_iris(return_X_y=True)
-    systems = {"k-NN": (KNeighborsClassifier(), {"n_neighbors": [1, 9]})}
-    experiment = Experiment(task="classification", data=(rows, labels), systems=systems)
-    experiment.run(tmp_path / "one")
-    experiment.run(tmp_path / "two", workers=2)
-    assert written(tmp_path / "one") == written(tmp_path / "two")
-
-
 def test_any_interruption_is_resumed_to_the_same_bytes(folder, monkeypatch):
     """Stopped after some numbers of tasks in turn, by an error at the journal."""
     text = EXPERIMENT.replace("runs = 2", "runs = 1")
@@ -161,20 +142,12 @@ def test_any_interruption_is_resumed_to_the_same_bytes(folder, monkeypatch):
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
-def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, whole, monkeypatch, how):
+def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, whole, monkeypatch):
     monkeypatch.chdir(folder)
     os.mkfifo("pipe")
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from heldout.cli import main; main()",
-            "run",
-            "e.toml",
-            "-o",
-            "out",
-        ],
+    command = [sys.executable, "-c", "from heldout.cli import main; main()", "run", "e.toml"]
+    child = subprocess.Popen(  # noqa: S603 - this Python
+        [*command, "-o", "out"],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "WAIT_FOR": "pipe"},
@@ -185,16 +158,13 @@ def test_stopped_by_a_signal_it_goes_on_to_the_same_bytes(folder, whole, monkeyp
         while not journal.exists() or journal.read_bytes().count(b"\n") < 1 + 28:
             assert child.poll() is None, child.communicate()
             time.sleep(0.02)
-        child.send_signal(how)
+        child.send_signal(signal.SIGINT)
         _, said = child.communicate(timeout=300)
     finally:
         child.kill()
         child.communicate()
-    if how == signal.SIGINT:
-        assert child.returncode == 130
-        assert "continue with: heldout run e.toml -o out --resume" in said
-    else:
-        assert child.returncode == -how
+    assert child.returncode == 130
+    assert "continue with: heldout run e.toml -o out --resume" in said
     assert not (folder / "out/manifest.json").exists()
     main(["run", "e.toml", "-o", "out", "--resume", "--quiet"])
     assert written("out") == written(whole)
@@ -220,28 +190,6 @@ def test_a_folder_can_be_moved(whole, tmp_path):
     shutil.copytree(whole.parent, place)
     Experiment.read(place / "e.toml").run(place / "again")
     assert written(place / "again") == written(whole)
-
-
-def test_settings_of_an_estimator_are_part_of_its_name():
-    data = load_iris(return_X_y=True)
-
-    def key(estimator, rows=data, **fields):
-        made = Experiment(task="classification", data=rows, systems={"x": estimator}, **fields)
-        return made.run().manifest
-
-    plan = {"plan": {"folds": 2}}
-    base = key(LogisticRegression(), **plan)
-    assert key(LogisticRegression(), **plan) == base
-    other = data[0] + np.eye(150, 4) * 1e-9, data[1]
-    for changed in (
-        key(LogisticRegression(C=2.0), **plan),
-        key(make_pipeline(LogisticRegression()), **plan),
-        key((LogisticRegression(), {"C": [1.0, 2.0]}), **plan),
-        key(LogisticRegression(), rows=other, **plan),
-        key(LogisticRegression(), plan={"folds": 3}),
-        key(LogisticRegression(), seed=1, **plan),
-    ):
-        assert changed != base
 
 
 def test_the_file_says_the_same_as_python(folder):

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 from experiment_data import overlap, small_collection
-from sklearn.dummy import DummyClassifier
 
 from heldout.cli import main
 from heldout.errors import FormatError
-from heldout.experiment.execution.tasks import plan_tasks
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.systems.base import System
@@ -250,27 +248,6 @@ def test_a_collection_without_judgements_is_refused():
         Experiment(collection=bare, systems="bm25", plan={"folds": 2}).check()
 
 
-def test_the_tasks_follow_from_the_settings_alone():
-    def keys(**fields):
-        settings = Experiment(collection=small_collection(), **fields).check()
-        return [task.key for task in plan_tasks(settings)]
-
-    assert keys(systems="bm25(k1=1:40:40)") == ["bm25/grid/p0", "bm25/grid/p32", "bm25/lists"]
-    assert keys(systems="bm25", by="document", plan={"folds": 3, "repeats": 2}) == [
-        "bm25/folds/r0",
-        "bm25/folds/r1",
-    ]
-    called = keys(systems={"f": overlap}, plan={"folds": 2})
-    assert called == ["f/test/r0/f0", "f/test/r0/f1"]
-    from heldout.experiment.systems.base import System
-
-    tuned = System.of(overlap, "f", space={"power": [0.5, 1.0]})
-    several = keys(systems=[tuned], plan={"folds": 2}, inner=3)
-    assert len(several) == len(set(several)) == 3 * 3 * 2 + 2
-    assert several[0] == "f/tune/r0/f0/i0/p0"
-    assert several[-1] == "f/test/r0/f1"
-
-
 def test_the_example_in_the_documentation_is_an_experiment(folder):
     page = Path(__file__).parents[2] / "docs" / "experiments.md"
     (example,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
@@ -312,14 +289,3 @@ def test_a_validation_part_is_refused_in_a_file(folder, capsys, monkeypatch):
     with pytest.raises(SystemExit, match="2"):
         main(["run", "docs.jsonl", *options, "--hold-out", "0.2", "--validation", "0.2"])
     assert "--validation: the validation part is not used yet" in capsys.readouterr().err
-
-
-def test_a_validation_part_of_instances_is_refused():
-    data = {"x": [[one, one % 3] for one in range(30)], "y": [one % 2 for one in range(30)]}
-    with pytest.raises(ExperimentError, match=r"plan.validation: the validation part is not used"):
-        Experiment(
-            task="classification",
-            data=(data["x"], data["y"]),
-            systems={"dummy": DummyClassifier()},
-            plan=HoldOut(0.2, validation=0.2),
-        ).check()

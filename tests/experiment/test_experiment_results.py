@@ -45,14 +45,6 @@ def test_an_unfinished_folder_is_not_read(results, tmp_path):
         Results.read(tmp_path)
 
 
-@pytest.mark.parametrize("name", ["values.parquet", "summary.json", "manifest.json"])
-def test_a_damaged_folder_says_what_is_wrong(results, tmp_path, name):
-    results.write(tmp_path)
-    (tmp_path / name).write_bytes(b"{")
-    with pytest.raises(InputError, match=r"can(not)? be read"):
-        Results.read(tmp_path, verify=False)
-
-
 def test_a_query_counts_once_however_often_it_was_held_out(results):
     scores = results.scores("RR")
     assert len(scores.units) == 24
@@ -159,15 +151,6 @@ def test_notes_are_kept_with_their_codes(tmp_path):
     assert manifest["notes"] == kept
     assert Note("unjudged-queries", text, "info", 1) in found.notes
     assert f"Note: {text}. [unjudged-queries]" in results_text(Results.read(tmp_path / "out"))
-
-
-def test_a_note_of_several_comparisons_is_shown_once(results):
-    uneven = "the systems were tuned over very different numbers of settings"
-    assert [uneven in one.warnings[0].text for one in comparisons(results).comparisons] == [
-        True,
-        True,
-    ]
-    assert results_text(results).count(uneven) == 1
 
 
 @pytest.mark.parametrize(("points", "warned"), [(5, False), (6, True)])

@@ -7,7 +7,6 @@ from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.data.collection import Collection
 from heldout.errors import InputError
-from heldout.experiment.execution import run as run_module
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.experiment.systems.base import System
@@ -352,20 +351,6 @@ class TestSameBytes:
             "surface.parquet",
             "values.parquet",
         ]
-
-    def test_any_order_of_tasks(self, collection, tmp_path, monkeypatch):
-        experiment = experiment_of(collection)
-        experiment.run(tmp_path / "planned")
-        real = run_module.execute
-
-        def shuffled(settings, index, tasks, records, **more):
-            mixed = list(tasks)
-            mixed.reverse()
-            real(settings, index, mixed, records, **more)
-
-        monkeypatch.setattr(run_module, "execute", shuffled)
-        experiment.run(tmp_path / "shuffled")
-        assert table_bytes(tmp_path / "planned") == table_bytes(tmp_path / "shuffled")
 
     def test_after_an_interruption_at_any_task(self, collection, tmp_path, monkeypatch):
         experiment = experiment_of(collection)

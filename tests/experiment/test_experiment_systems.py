@@ -64,15 +64,6 @@ class TestWritten:
         with pytest.raises(InputError, match=r"ranker\.py cannot be run \(ModuleNotFoundError"):
             System.of(f"{tmp_path}/ranker.py:rank")
 
-    def test_a_description_changes_with_the_system(self):
-        texts = ["bm25", "bm25(k1=1)", "bm25(k1=1:2:2)", "bm25(k1=1,2)", "bm25-plus", "x=bm25"]
-        found = [str(System.of(text).describe()) for text in texts]
-        assert len(set(found)) == len(texts) - 1  # 1:2:2 and 1,2 are the same values
-        assert found[2] == found[3]
-        one = System.of(lambda *_: {}, "f").describe()
-        other = System.of(lambda *_: {"q": {}}, "f").describe()
-        assert one["source"] != other["source"]
-
 
 class TestGiven:
     """The same ranking in every form it may come in gives the same values."""
@@ -317,27 +308,6 @@ def test_a_run_may_lack_queries_and_have_strange_documents(collection):
     assert values.column("r").sum() == 0.5
     top = results.held_out.rows(named=True)
     assert [one["document"] for one in top] == [None, best]
-
-
-class TestSampledSpaces:
-    def test_points_lie_between_the_ends(self):
-        space = {"k1": "0.2:8:2:log", "b": "0:1:2"}
-        system = System.of("bm25", space=space, search="random", trials=40)
-        points = system.points()
-        assert len(points) == len({tuple(one.values()) for one in points}) == 40
-        assert all(0.2 <= one["k1"] <= 8 and 0 <= one["b"] <= 1 for one in points)
-        assert sum(one["k1"] < (0.2 * 8) ** 0.5 for one in points) > 10  # log: half of them
-        fewer = System.of("bm25", space=space, search="random", trials=7)
-        assert points[:7] == fewer.points()
-
-    def test_functions_too(self):
-        system = System.of(overlap, space={"w": "0.0:1.0:2"}, search="random", trials=5)
-        assert len(system.points()) == 5
-
-    @pytest.mark.parametrize("trials", [0, True, 2.5, "many"])
-    def test_not_a_number_of_points(self, trials):
-        with pytest.raises(InputError, match=r"trials = .*: expected a positive integer"):
-            System.of("bm25(k1=1:2:3)", search="random", trials=trials)
 
 
 def test_a_grid_is_listed_a_few_times_not_once_per_setting(collection, monkeypatch):

@@ -92,26 +92,12 @@ def test_the_truth_of_another_size_is_met(errors):
             assert abs(mine) < abs(its) / 3, (name, mine, its)
 
 
-def test_means_are_scores(errors):
-    *_, found = errors
-    assert found.min() >= 0
-    assert found.max() <= 1
-
-
 def test_the_plain_value_is_far_off_where_the_size_differs():
     """Else the test above would prove nothing."""
     population = Population(7)
     truth = np.mean([population.mean(population.draw(5.0)) for _ in range(60)], axis=0)
     plain = np.mean([population.mean(population.draw(1.0)) for _ in range(60)], axis=0)
     assert (np.abs(plain - truth)[[0, 1, 2]] > 0.05).all()
-
-
-def test_a_seed_decides():
-    rows = Population(3).draw(1.0)
-    one, same, other = (carried(rows, 3.0, seed=seed, steps=30) for seed in (1, 1, 2))
-    assert np.array_equal(one.means, same.means)
-    assert np.array_equal(one.values, same.values, equal_nan=True)
-    assert not np.array_equal(one.means, other.means)
 
 
 def test_a_query_without_relevant_documents_may_have_some_in_a_larger_set():

@@ -15,9 +15,7 @@ import pytest
 from experiment_data import small_collection, table_bytes
 
 import heldout
-from heldout.data.export import export_collection
 from heldout.errors import InputError
-from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.journal import Journal, encode
 from heldout.experiment.experiment import JOURNAL, Experiment
 
@@ -199,62 +197,6 @@ def _flipped(content, at):
     return bytes(changed)
 
 
-CLOCK = """
-import itertools, sys, time
-sys.path.insert(0, sys.argv[1])
-hours = itertools.count(0, -3600)
-time.time = lambda: 1.7e9 + next(hours)  # the clock is put back an hour at every look
-time.time_ns = lambda: int(time.time() * 1e9)
-from test_faults import experiment
-experiment().run(sys.argv[2], resume=True)
-assert next(hours) <= 0
-"""
-
-
-def test_a_clock_that_goes_backwards(tmp_path, whole):
-    """Durations come from a clock that cannot be put back; nothing is decided by a date."""
-    place = tmp_path / "results"
-    place.mkdir()
-    full = journal_of(tmp_path / "first")
-    (place / JOURNAL).write_bytes(full[: len(full) // 2])
-    os.utime(place / JOURNAL, (4e9, 4e9))  # written in the year 2096
-    command = [sys.executable, "-c", CLOCK, str(Path(__file__).parent), str(place)]
-    subprocess.run(command, check=True)  # noqa: S603 - this Python
-    assert table_bytes(place) == whole
-
-
-def test_what_a_killed_run_has_left_aside_does_not_stand_in_the_way(tmp_path, whole):
-    """In a container every run may have the same process number."""
-    place = tmp_path / "results"
-    place.mkdir()
-    (place / JOURNAL).write_bytes(journal_of(tmp_path / "first"))
-    for name in ("values.parquet", "manifest.json"):
-        (place / f".{name}.{os.getpid()}.tmp").write_bytes(b"half of it")
-    (place / "lock").write_text("half of i")
-    experiment().run(place, resume=True)
-    assert table_bytes(place) == whole
-
-
-def test_neither_does_it_where_one_file_is_written(tmp_path):
-    left = tmp_path / f".x.run.{os.getpid()}.tmp"
-    left.write_bytes(b"half of it")
-    heldout.Run.of({"q": {"d": 1.0}}).write(tmp_path / "x.run")
-    assert heldout.read_run(tmp_path / "x.run").to_dict() == {"q": {"d": 1.0}}
-    folder = tmp_path / f".out.{os.getpid()}.tmp"
-    folder.mkdir()
-    (folder / "corpus.jsonl").write_text("half of it")
-    export_collection(small_collection(), tmp_path / "out")
-    assert heldout.read_collection(tmp_path / "out").queries.ids == small_collection().queries.ids
-    (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
-    with pytest.raises(InputError, match="cannot be written"):
-        export_collection(small_collection(), tmp_path / "nowhere" / "out")
-    (tmp_path / "nowhere").unlink()
-    # What may be another's is left alone.
-    assert sorted(one.name for one in tmp_path.iterdir()) == sorted(
-        [left.name, folder.name, "x.run", "out"]
-    )
-
-
 def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     place = tmp_path / "results"
     experiment().run(place)
@@ -262,13 +204,6 @@ def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     (place / "lock").write_text("{}")
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
-
-
-def test_a_process_number_that_was_given_to_another_process(tmp_path):
-    """Who holds the lock is known to the operating system; what is written in it is for people."""
-    (tmp_path / "lock").write_text(f'{{"process": {os.getppid()}, "host": "here"}}\n')
-    with locked(tmp_path):
-        assert str(os.getpid()) in (tmp_path / "lock").read_text()
 
 
 RACER = """
@@ -436,7 +371,7 @@ def _writes(call):
     if name in WRITES:
         # A frame that is written to no path gives its text.
         return bool(call.args) or name == "touch"
-    if name in {"open", "open_regular"}:
+    if name in {"open", "open_file"}:
         shown = ast.unparse(call)
         return "O_CREAT" in shown or bool(re.search(r"""['"][wax]b?\+?['"]""", shown))
     return name in {"TemporaryFile", "NamedTemporaryFile", "mkstemp"}

@@ -182,12 +182,8 @@ def test_judgements_alone_show_every_document(folder):
     assert not results.held_out["document"].has_nulls()
 
 
-@pytest.mark.parametrize("search", ["grid", "optuna"])
-def test_workers_and_interruptions_leave_the_same_bytes(folder, collection, monkeypatch, search):
-    if search == "optuna":
-        pytest.importorskip("optuna", reason="needs the extra optuna")
-    asked = {"search": "optuna", "trials": 4} if search == "optuna" else {}
-    hybrid = System.of("wsum(bm25, first.run, noise.run, w=0:1:3)", "hybrid", **asked)
+def test_workers_and_interruptions_leave_the_same_bytes(folder, collection, monkeypatch):
+    hybrid = "hybrid=wsum(bm25, first.run, noise.run, w=0:1:3)"
     systems = ["bm25(k1=0.2,3)", hybrid, System.of(overlap, "mine")]
     experiment = Experiment(collection=collection, systems=systems, plan={"folds": 3})
     experiment.run(folder / "one")

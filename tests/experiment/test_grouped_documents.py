@@ -1,15 +1,13 @@
 """Documents that belong together, in experiments and studies: a copy is no new document."""
 
-import numpy as np
 import pytest
 from document_data import indexed, topical_collection
-from experiment_data import small_collection, table_bytes
+from experiment_data import small_collection
 
 from heldout import Collection, Experiment, HoldOut, KFold, RepeatedRuns, System, TestSet, TwoWay
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.uncertainty import _leaders, _lots
-from heldout.experiment.studies.bias import StudySettings, _division, bias_study
+from heldout.experiment.studies.bias import StudySettings, bias_study
 from heldout.experiment.studies.curve import learning_curve
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
@@ -115,35 +113,6 @@ def test_without_near_duplicates_there_is_no_warning():
     assert "near-duplicates" not in estimate(memorise, small_collection())[1]
 
 
-@pytest.mark.parametrize("by", ["document", "both"])
-def test_results_have_the_same_bytes_for_one_and_two_workers(by, tmp_path):
-    copied = doubled(small_collection(), lambda text: text + MARK)
-    own = {"folds": 3, "groups": "near-duplicates"}
-    plan = own if by == "document" else {"queries": {"folds": 2}, "documents": own}
-    whole = Experiment(
-        collection=copied,
-        systems=[System.of(memorise, "own", comparable=True), "bm25(k1=0.5,2)"],
-        by=by,
-        plan=plan,
-        inner=2,
-        measures=["nDCG@10"],
-    )
-    whole.run(tmp_path / "one")
-    whole.run(tmp_path / "two", workers=2)
-    assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
-
-
-def test_a_group_has_one_lot_and_without_groups_nothing_changes():
-    groups = np.array([4, 1, 4, 0, 1, 7, 4])
-    leaders = _leaders(groups)
-    assert leaders.tolist() == [0, 1, 0, 3, 1, 5, 0]
-    plain = _lots(7, 400, 3, 0)
-    drawn = _lots(7, 400, 3, 0, leaders)
-    assert (drawn == plain[leaders]).all()
-    assert (drawn[0] == drawn[2]).all()
-    assert (drawn[0] != drawn[1]).sum() > 350
-
-
 def test_doubled_documents_have_the_interval_of_the_single_ones():
     """Two copies of everything: the ranking is another, but its spread is that of the originals.
 
@@ -158,21 +127,6 @@ def test_doubled_documents_have_the_interval_of_the_single_ones():
         ).run().interval("bm25")  # fmt: skip
         widths[groups] = found.high - found.low
     assert widths["duplicates"] > 1.15 * widths["none"]
-
-
-def test_studies_draw_whole_groups():
-    settings = StudySettings(NDCG, 0.5, 4, folds=4)
-    groups = np.arange(240) % 120
-    for draw in range(4):
-        folds, unseen = _division(240, settings, 120, draw, 0, groups)
-        assert (folds[:120] == folds[120:]).all()
-        assert (unseen[:120] == unseen[120:]).all()
-        assert ((folds >= 0) ^ unseen).all()
-        assert np.bincount(folds[folds >= 0]).tolist() == [30] * 4
-    alone = [_division(240, settings, 120, draw, 0, np.arange(240)) for draw in range(2)]
-    plain = [_division(240, settings, 120, draw, 0) for draw in range(2)]
-    assert all((a == b).all() for one, other in zip(alone, plain, strict=True)
-               for a, b in zip(one, other, strict=True))  # fmt: skip
 
 
 def test_studies_of_copies_are_studies_of_originals():

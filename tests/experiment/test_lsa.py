@@ -49,35 +49,6 @@ def test_it_is_an_exact_search_in_the_space_of_the_training_documents(sample):
             assert similar[at, ids.index(one)] == pytest.approx(score, abs=1e-9)
 
 
-def test_it_is_tuned_in_query_folds_and_fused(sample):
-    results = Experiment(
-        collection=sample,
-        systems=[
-            "bm25",
-            System.of(lsa, space={"dims": [5, 40]}, learns=False),
-            "hybrid=wsum(bm25, lsa, norm=minmax, w=0:1:5)",
-        ],
-        plan=KFold(3),
-    ).run()
-    assert results.value("lsa") > 0.1
-    assert results.value("hybrid") >= min(results.value("bm25"), results.value("lsa"))
-    assert set(results.folds.filter(system="lsa")["parameters"]) == {'{"dims": 40}'}
-
-
-def test_held_out_documents_are_placed_in_the_space_of_the_others(sample):
-    fitted = []
-
-    def watched(train, test, dims):
-        fitted.append((set(train.collection.documents.ids), set(test.collection.documents.ids)))
-        return lsa(train, test, dims)
-
-    system = System.of(watched, "lsa", parameters={"dims": 20}, comparable=True)
-    results = Experiment(collection=sample, systems=[system], by="document", plan=KFold(3)).run()
-    assert results.value("lsa") > 0.05
-    assert len(fitted) == 3
-    assert all(not train & test for train, test in fitted)
-
-
 def test_a_function_that_does_not_learn_gets_no_judgements_and_is_called_once(sample):
     calls = []
 

@@ -120,40 +120,6 @@ def test_folds_with_different_values_are_merged_on_one_scale(
     assert moved > 10  # without the common scale the rankings are others
 
 
-def test_documents_outside_the_sample_have_no_say(collection, index, folds):
-    """As if they were not there at all: the unseen side of a study is unseen."""
-    candidates = Candidates.make(index, collection, MODELS)
-    chosen = (0, 3, 3, 1)
-    pooled = pool(candidates, folds, chosen, 2, 100)
-    here = np.flatnonzero(folds >= 0)
-    texts = list(collection.documents.pairs())
-    alone = heldout.Collection(
-        [texts[at] for at in here.tolist()], collection.queries, collection.qrels
-    )
-    other = indexed(alone)
-    again = pool(Candidates.make(other, alone, MODELS), folds[here], chosen, 2, 100)
-    for query in range(len(collection.queries)):
-        assert lists_of(index, pooled, query) == lists_of(other, again, query)
-    assert np.allclose(pooled.scores, again.scores)
-
-
-def test_a_prior_that_each_fold_chose_goes_with_its_documents(collection, index, folds):
-    random = np.random.default_rng(0)
-    priors = random.normal(0, 2, (len(folds), 3))
-    models = [MODELS[1]] * 3
-    plain = pool(Candidates.make(index, collection, models[:1]), folds, [0] * FOLDS, 0, 100)
-    chosen = [2, 0, 1, 2]
-    found = pool(Candidates.make(index, collection, models, priors=priors), folds, chosen, 0, 100)
-    for query in range(len(collection.queries)):
-        kept = plain.documents[query] >= 0
-        documents = plain.documents[query][kept]
-        own = priors[documents, np.array(chosen)[folds[documents]]]
-        scores = plain.scores[query][kept] + own
-        wanted = documents[np.argsort(-scores, kind="stable")]
-        assert np.array_equal(found.documents[query][: len(wanted)], wanted)
-        assert np.allclose(found.scores[query][: len(wanted)], -np.sort(-scores))
-
-
 @pytest.fixture(scope="module")
 def slow_folds(collection, folds, held_out):
     """{(fold, query, measure): value} of one value, by `heldout.evaluate`; and Pro10."""

@@ -115,37 +115,6 @@ def test_its_parameters_are_chosen_in_the_folds(tmp_path, monkeypatch, tuned_fir
         assert best == pytest.approx(part["mean"].max())
 
 
-def test_a_stopped_run_can_be_resumed(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "rank.py").write_text(CODE)
-    text = "mixed=rerank(first=bm25, function=rank.py:mix, weight=0,1)"
-    experiment = heldout.Experiment(
-        collection=COLLECTION, systems=["bm25(k1=0.5,2)", text], plan=heldout.KFold(3)
-    )
-    whole = experiment.run(tmp_path / "whole")
-    with pytest.raises(KeyboardInterrupt):
-        _interrupt(experiment, tmp_path / "some", monkeypatch)
-    again = experiment.run(tmp_path / "some", resume=True)
-    assert again.value("mixed") == whole.value("mixed")
-
-
-def _interrupt(experiment, folder, monkeypatch):
-    from heldout.experiment.systems.rerankers import RerankSystem
-
-    calls = []
-    rank = RerankSystem.rank_task
-
-    def once(*given):
-        calls.append(1)
-        if len(calls) > 4:
-            raise KeyboardInterrupt
-        return rank(*given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(RerankSystem, "rank_task", once)
-        experiment.run(folder)
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -7,7 +7,6 @@ import pytest
 from experiment_data import table_bytes
 
 from heldout.cli import main
-from heldout.data.paths import place_among
 
 WORDS = ["red", "green", "blue", "fish", "bird", "tree", "stone", "river"]
 RANKER = """
@@ -121,20 +120,3 @@ def test_an_experiment_of_a_command(project, tmp_path, monkeypatch):
     there = project / "elsewhere"
     assert results_from(there, monkeypatch, tmp_path / "b", *arguments("../")) == here
     assert results_from(there, monkeypatch, tmp_path / "c", *arguments(f"{project}/")) == here
-
-
-@pytest.mark.parametrize(
-    ("place", "files", "short"),
-    [
-        ("a.dat:1", ["a.dat"], "a.dat:1"),
-        ("/a.dat:1", ["/a.dat"], "a.dat:1"),
-        ("./x//a.dat:1", ["./x//a.dat"], "a.dat:1"),
-        ("x/ab/1:1", ["x/ab/1", "x/ac/1"], "ab/1:1"),
-        ("x/a/1:1", ["x/a/1", "x/a/b/1"], "1:1"),
-        ("irds:a/b, document 3", [], "irds:a/b, document 3"),
-    ],
-)
-def test_places(place, files, short):
-    assert place_among(place.replace("/", os.sep), [one.replace("/", os.sep) for one in files]) == (
-        short.replace("/", os.sep)
-    )

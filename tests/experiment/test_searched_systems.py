@@ -11,7 +11,6 @@ from experiment_data import overlap, small_collection, table_bytes
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, MissingExtraError
 from heldout.experiment.experiment import JOURNAL, Experiment
-from heldout.experiment.results import Results
 from heldout.experiment.systems.base import System
 from heldout.resample.plans import KFold
 
@@ -134,19 +133,6 @@ def test_what_is_held_out_does_not_touch_the_search():
     assert tables[0].folds["held_out"][0] != tables[1].folds["held_out"][0]
 
 
-def test_written_results_are_read_back(tmp_path):
-    results = experiment().run(tmp_path / "out")
-    assert Results.read(tmp_path / "out").summary == results.summary
-
-
-def test_the_seed_decides_the_trials(tmp_path):
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        experiment(seed=seed, plan={"folds": 3, "seed": 0}).run(tmp_path / name)
-    assert table_bytes(tmp_path / "a") == table_bytes(tmp_path / "b")
-    surfaces = [(tmp_path / name / "surface.parquet").read_bytes() for name in "ac"]
-    assert surfaces[0] != surfaces[1]
-
-
 def test_a_killed_search_goes_on_to_the_same_bytes(folder):
     """Killed amid the search of the second split, by a signal that nothing can catch."""
     whole = Experiment.read(folder / "experiment.toml")
@@ -168,13 +154,6 @@ def test_other_processes_give_the_same_bytes(folder):
     whole.run(folder / "one")
     whole.run(folder / "two", workers=2)
     assert table_bytes(folder / "one") == table_bytes(folder / "two")
-
-
-def test_a_dask_cluster_gives_the_same_bytes(tmp_path):
-    pytest.importorskip("distributed", reason="needs the extra dask")
-    experiment().run(tmp_path / "here")
-    experiment().run(tmp_path / "there", dask="local:2")
-    assert table_bytes(tmp_path / "here") == table_bytes(tmp_path / "there")
 
 
 @pytest.mark.parametrize("by", ["query", "document"])

@@ -8,7 +8,6 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from heldout import Experiment, Results
-from heldout.errors import InputError
 from heldout.experiment.split_table import no_splits, split_table
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.holdout import Chronological, HoldOut
@@ -85,12 +84,6 @@ def test_folds_have_one_row_for_each_unit_that_is_held_out(collection):
     assert not table.select("repeat", "unit").is_duplicated().any()
 
 
-def test_many_units_are_written_in_parts(monkeypatch, collection):
-    whole = split_table(KFold(4).splits(collection, "document"))
-    monkeypatch.setattr("heldout.experiment.split_table._ROWS", 7)
-    assert split_table(KFold(4).splits(collection, "document")).equals(whole)
-
-
 @pytest.mark.parametrize("by", ["query", "document", "both"])
 def test_results_keep_them(collection, tmp_path, by):
     experiment = Experiment(collection=collection, systems=["bm25"], by=by, measures=["AP"])
@@ -116,11 +109,3 @@ def test_results_of_estimators_keep_them(tmp_path):
     places = ["repeat", "fold", "unit"]
     predicted = results.held_out.filter(pl.col("system") == "bayes").select(places).sort(places)
     assert predicted.equals(results.splits.select(places).sort(places))
-
-
-def test_a_table_that_was_edited_is_refused(collection, tmp_path):
-    Experiment(collection=collection, systems=["bm25"], measures=["AP"]).run(tmp_path / "results")
-    path = tmp_path / "results" / "splits.parquet"
-    pl.read_parquet(path).drop("side").write_parquet(path)
-    with pytest.raises(InputError, match="splits"):
-        Results.read(tmp_path / "results")

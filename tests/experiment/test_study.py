@@ -14,7 +14,6 @@ from heldout.experiment.studies.bias import (
     StudySettings,
     _division,
     bias_study,
-    coverage_error,
     unseen_values,
 )
 from heldout.measure.parse import parse_measure
@@ -122,13 +121,6 @@ def test_every_document_is_seen_once_in_a_turn(fixed):
     assert (times == 1).all()
     balanced = by_name(study(fixed, draws=20, replicates=0))["training"]
     assert balanced.se < balanced.rmse / np.sqrt(20) / 3  # what independent draws would have
-
-
-def test_draws_too_few_for_two_turns_are_independent():
-    assert StudySettings(NDCG, fraction=0.5, draws=3).turns == 1
-    assert StudySettings(NDCG, fraction=0.5, draws=4).turns == 2
-    assert StudySettings(NDCG, fraction=0.1667, draws=12).turns == 6
-    assert StudySettings(NDCG, fraction=0.9, draws=12).turns == 1
 
 
 def test_per_fold_with_zeros_is_far_below_the_truth_and_pooled_is_not(fixed):
@@ -241,14 +233,6 @@ def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):
         "94.0% ± 1.7% of its 95% intervals for these queries on 120 new documents include the "
         "truth."
     )
-
-
-def test_the_standard_error_of_the_coverage_is_that_of_the_level_at_least():
-    every = np.arange(100)
-    nominal = np.sqrt(0.95 * 0.05 / 100)
-    assert coverage_error([True] * 100, every, 0.95) == pytest.approx(nominal)
-    half = coverage_error([True, False] * 50, every, 0.95)
-    assert half == pytest.approx(0.05, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,6 @@ from scipy import integrate, stats
 from heldout.errors import InputError
 from heldout.infer.power import (
     FAR,
-    PowerRow,
-    curve,
     detectable_difference,
     pilot_sd,
     power,
@@ -123,19 +121,6 @@ def test_power_has_no_step_where_the_formula_changes(n):
             power(1, n, FAR * f / math.sqrt(n), level=1 - alpha) for f in (1 - 1e-9, 1 + 1e-9)
         )
         assert below == pytest.approx(above, abs=1e-7)
-
-
-def test_curves():
-    assert curve(0.2, ns=[25, 50], deltas=[0.05, 0.1]) == [
-        PowerRow(n, delta, power(0.2, n, delta)) for delta in (0.05, 0.1) for n in (25, 50)
-    ]
-    (row,) = curve(0.2, deltas=[0.05])
-    assert (row.n, row.delta) == (128, 0.05)
-    assert row.power >= 0.8
-    (row,) = curve(0.2, ns=[50])
-    assert row == (50, pytest.approx(detectable_difference(0.2, 50)), pytest.approx(0.8))
-    with pytest.raises(InputError, match="give ns, deltas, or both"):
-        curve(0.2)
 
 
 def test_pilot():

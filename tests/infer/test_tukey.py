@@ -13,6 +13,8 @@ from scipy import stats
 from heldout.errors import InputError
 from heldout.infer.simultaneous.tukey import (
     compact_letters,
+    critical_range,
+    range_tail,
     tukey_hsd,
 )
 
@@ -158,3 +160,18 @@ def test_refused():
         compact_letters(3, [(0, 3)])
     with pytest.raises(InputError, match="order"):
         compact_letters(3, [], [0, 1])
+
+
+def test_published_ranges():
+    # R: qtukey(.95, 3, 38), ptukey(3.5, 4, 20, lower = FALSE).
+    assert critical_range(0.05, 3, 38) == pytest.approx(3.449020902, abs=1e-8)
+    assert range_tail(np.array([3.5]), 4, 20) == pytest.approx(0.0949584505486, abs=1e-11)
+
+
+@pytest.mark.parametrize(("k", "df"), [(15, 14), (60, 2891), (200, 9751)])
+def test_many_ranges_are_interpolated(k, df):
+    ratios = np.append(np.linspace(0, 40, 200), np.inf)
+    some = ratios[::20]
+    expected = np.maximum(stats.studentized_range.sf(some, k, df), 1e-10)
+    np.testing.assert_allclose(range_tail(ratios, k, df)[::20][:-1], expected[:-1], atol=1e-10)
+    assert range_tail(ratios, k, df)[-1] == 0

@@ -60,12 +60,6 @@ def test_scores_intervals_and_signatures(folder, capsys):
     assert "Δ" not in rows[0]
 
 
-def test_default_measures_are_bleu_and_chrf(folder, capsys):
-    assert folder
-    run("b.txt")
-    assert [row["measure"] for row in table(capsys.readouterr().out)] == ["BLEU", "chrF"]
-
-
 def test_comparison_with_the_first_file(folder, capsys):
     assert folder
     run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True, format="tsv")
@@ -92,12 +86,6 @@ def test_several_systems_are_compared_with_the_first_or_the_baseline(folder, cap
     [found] = json.loads(capsys.readouterr().out)
     assert [one["second"] for one in found["claims"]] == ["c", "c"]
     assert [one["high"] for one in found["claims"]] == [None, None]
-
-
-def test_several_measures_are_pointed_out(folder, capsys):
-    assert folder
-    run("a.txt", "b.txt", measure=["ROUGE-1", "TokenF1"], compare=True, format="tsv")
-    assert "correction for the number of measures" in capsys.readouterr().err
 
 
 def test_gate_and_ledger(folder, capsys):
@@ -128,13 +116,6 @@ def test_json_has_every_number(folder, capsys):
     bleu, ter = found["measures"]
     assert (bleu["higher_is_better"], ter["higher_is_better"]) == (True, False)
     assert {one["system"] for one in bleu["systems"]} == {"a", "b"}
-
-
-@pytest.mark.parametrize(("form", "mark"), [("md", "| --- |"), ("latex", "% BLEU|nrefs")])
-def test_formats(folder, capsys, form, mark):
-    assert folder
-    run("a.txt", "b.txt", measure=["BLEU"], format=form)
-    assert mark in capsys.readouterr().out
 
 
 def test_files_of_one_name_are_told_apart(folder, capsys):
@@ -214,15 +195,3 @@ def test_wrong_input_is_refused_and_nothing_printed(folder, capsys, files, more,
     assert said.out == ""
     assert re.search(message, said.err)
     assert "Traceback" not in said.err
-
-
-def test_table_on_a_terminal(folder, capsys, monkeypatch):
-    assert folder
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "160")
-    run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True)
-    assert "+0.1222" in capsys.readouterr().out
-    run("a.txt", "b.txt", measure=["ROUGE-1"])
-    said = capsys.readouterr().out
-    assert "ROUGE-1|nrefs:1|" in said
-    assert "\t" not in said

@@ -108,32 +108,6 @@ def test_units_of_weight_0_have_no_say_whatever_their_values_are(values, weights
         assert found.means.tolist() == clean.means.tolist()
 
 
-@given(
-    hnp.arrays(np.float64, (3, 5), elements=st.floats(-5, 5)),
-    hnp.arrays(np.int64, 5, elements=st.integers(0, 3)),
-)
-def test_a_multiplicity_is_as_good_as_repeated_columns(values, weights):
-    weights[0] = 1
-    repeated = choose(np.repeat(values, weights, axis=1), rule="one-se")
-    weighted = choose(values, weights, rule="one-se")
-    assert weighted.means == pytest.approx(repeated.means)
-
-
-@given(
-    hnp.arrays(np.float64, (5, 6), elements=st.floats(-5, 5)), st.sampled_from(["best", "one-se"])
-)
-def test_the_other_direction_is_the_negative(values, rule):
-    up = choose(values, rule=rule)
-    down = choose(-values, rule=rule, higher_is_better=False)
-    assert up.number == down.number
-    assert up.mean == -down.mean
-
-
-@given(hnp.arrays(np.float64, (5, 6), elements=st.floats(0, 1)))
-def test_one_se_is_never_later_than_the_best(values):
-    assert choose(values, rule="one-se").number <= choose(values).number
-
-
 @pytest.mark.parametrize(
     ("values", "weights", "said"),
     [

@@ -2,8 +2,7 @@
 
 import pytest
 
-from heldout.errors import InputError
-from heldout.tune.listed import Listed, read_names, read_parameters
+from heldout.tune.listed import read_names, read_parameters
 from heldout.tune.run_groups import file_stem
 
 
@@ -66,13 +65,6 @@ def test_other_names_have_an_order_but_no_edges(names):
     order, points = read_names(names[::-1])
     assert [names[::-1][at] for at in order] == names
     assert points is None
-
-
-def test_points_of_a_list_must_be_alike():
-    with pytest.raises(InputError, match="same parameters"):
-        Listed(({"a": 1}, {"b": 1}))
-    with pytest.raises(InputError, match="at least one"):
-        Listed(())
 
 
 @pytest.mark.parametrize(

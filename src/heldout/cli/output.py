@@ -42,7 +42,6 @@ def add_output(
     formats: Sequence[str] = TABLE_FORMATS,
     *,
     auto: str = "table",
-    json: bool = True,
     named: bool = True,
 ) -> None:
     """Add ``--output``, ``--format`` and ``--json``.
@@ -53,8 +52,6 @@ def add_output(
         The formats that the command can write; the first is ``auto``.
     auto
         The default, when no suffix decides.
-    json
-        Whether to add ``--json``.
     named
         Whether to add ``--format``; if not, the suffix of the file decides alone.
     """
@@ -64,9 +61,8 @@ def add_output(
     parser.set_defaults(format="auto")
     if named:
         add_format(parser, formats, f"(default: {auto}, or the suffix of -o)")
-    if json:
-        words = "same as -f json" if named else "print JSON at full precision"
-        add("--json", action="store_const", dest="format", const="json", help=words)
+    words = "same as -f json" if named else "print JSON at full precision"
+    add("--json", action="store_const", dest="format", const="json", help=words)
 
 
 def add_format(parser: argparse.ArgumentParser, formats: Sequence[str], words: str) -> None:

@@ -67,8 +67,8 @@ reorder the first documents of a model, a run or another system. vectors(docs.np
 ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
-Fields without an option (rule, keep_depth, tune_on, verify_index, and a table as collection with
-query_field, split, fields, encoding, intersection) are written into an experiment file, such as the
+Fields without an option (rule, keep_depth, tune_on, and a table as collection with query_field,
+split, fields, encoding, intersection) are written into an experiment file, such as the
 experiment.toml that -o FOLDER keeps, or given in Python.
 
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
@@ -302,7 +302,10 @@ def _collection(options: argparse.Namespace) -> dict[str, Any]:
 
 def _names_files(source: str) -> bool:
     """Whether these are files, and none that describes a collection."""
-    return not source.endswith(".toml") and all(map(is_file, split_paths(source)))
+    from heldout.retrieve.indexing.file import is_index  # NumPy comes with it
+
+    files = not source.endswith(".toml") and all(map(is_file, split_paths(source)))
+    return files and not is_index(source)
 
 
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:

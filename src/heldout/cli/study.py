@@ -22,7 +22,7 @@ from heldout.cli.options import (
     add_stemming,
     positive,
 )
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.output import add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add_study"]
 
-_FORMATS = (*TABLE_FORMATS, "parquet")
+_FORMATS = ("table", "json")
 
 _EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
@@ -212,7 +212,7 @@ def _bias(options: argparse.Namespace) -> int:
     from heldout.data.atomic import made_folder
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.measure.parse import parse_measure
-    from heldout.report.study import figure_tables, study_json, study_records, study_text
+    from heldout.report.study import figure_tables, study_json, study_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system = _system(options)
@@ -239,26 +239,11 @@ def _bias(options: argparse.Namespace) -> int:
         if options.figures:
             for name, text in figure_tables(study, collection.queries.ids).items():
                 emit(text, str(Path(options.figures, name)))
-    texts = {"table": study_text, "json": study_json}
-    if options.format in texts:
-        _write(texts[options.format](study, _named(system)), options)
+    if options.format == "json":
+        emit(study_json(study, _named(system)), options.output)
     else:
-        _write_records(study_records(study, _named(system)), options)
+        show(study_text(study, _named(system)), options.output)
     return 0
-
-
-def _write(text: str, options: argparse.Namespace) -> None:
-    (show if options.format == "table" else emit)(text, options.output)
-
-
-def _write_records(records: list[dict[str, Any]], options: argparse.Namespace) -> None:
-    """One row per record: at full precision for programs, rounded for people."""
-    from heldout.report.records import records_text, write_records
-
-    if options.format == "parquet":
-        write_records(records, options.output)
-    else:
-        emit(records_text(records, options.format), options.output)
 
 
 def _shares(text: str) -> list[float]:
@@ -271,7 +256,7 @@ def _shares(text: str) -> list[float]:
 def _curve(options: argparse.Namespace) -> int:
     from heldout.experiment.studies.curve import learning_curve
     from heldout.measure.parse import parse_measure
-    from heldout.report.study import curve_json, curve_records, curve_text
+    from heldout.report.study import curve_json, curve_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system, measure, shares = (
@@ -300,10 +285,8 @@ def _curve(options: argparse.Namespace) -> int:
         f"{_named(system)}, {measure}: measured on {options.hold_out:.0%} of the {unit}, held "
         f"out; {options.draws} draws"
     )
-    if options.format == "table":
-        _write(curve_text(points, title, unit), options)
-    elif options.format == "json":
-        _write(curve_json(points, title), options)
+    if options.format == "json":
+        emit(curve_json(points, title), options.output)
     else:
-        _write_records(curve_records(points), options)
+        show(curve_text(points, title, unit), options.output)
     return 0

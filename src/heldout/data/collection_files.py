@@ -188,6 +188,11 @@ def _assemble(
     notes: list[Note] = []
     topics = read_queries(path, reading, field=query_field, first_line=first)
     paths = found.qrels if qrels is None else _paths(qrels)
+    if found.only_judged and not paths:
+        raise InputError(
+            f"{found.name} has judgements of several splits, and none is called test: give the "
+            "file of one of them (qrels=…)"
+        )
     judged = read_qrels(*paths) if paths else None
     if judged is not None:
         if found.only_judged:

@@ -276,29 +276,24 @@ def empty_note(count: int, names: Sequence[str]) -> Note:
 
 def documents_of(
     given: Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
-    texts: Sequence[str] | None = None,
 ) -> Documents:
     """Make documents from Python objects.
 
     Parameters
     ----------
     given
-        ``{id: text}``, pairs of id and text, a list of texts (their ids are then ``0``, ``1``, …),
-        or a list of ids if `texts` is given.
-    texts
-        The texts of the ids in `given`.
+        ``{id: text}``, pairs of id and text, or a list of texts (their ids are then ``0``, ``1``,
+        …).
 
     Examples
     --------
     >>> documents = documents_of({"a": "one text", "b": "another"})
     >>> len(documents), documents.text(1)
     (2, 'another')
-    >>> list(documents_of(["a", "b"], ["x", "y"]).pairs())
-    [('a', 'x'), ('b', 'y')]
     """
     if isinstance(given, Documents):
         return given
-    ids, contents = _two_lists(given, texts)
+    ids, contents = _two_lists(given)
     if not contents:
         raise InputError("no documents were given")
     numbered = ids is None
@@ -311,18 +306,12 @@ def documents_of(
 
 def _two_lists(
     given: Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
-    texts: Sequence[str] | None,
 ) -> tuple[list[str] | None, list[str]]:
     if isinstance(given, str | bytes):
         raise InputError("documents: expected a mapping, pairs or a list of texts, got a string")
     if isinstance(given, Mapping):
         return [as_id(one) for one in given], list(given.values())
     listed = list(given)
-    if texts is not None:
-        contents = list(texts)
-        if len(contents) != len(listed):
-            raise InputError(f"{len(listed)} document ids, but {len(contents)} texts")
-        return [as_id(one) for one in listed], contents
     if all(isinstance(one, str) for one in listed):
         return None, [one for one in listed if isinstance(one, str)]
     if any(isinstance(one, str) or len(one) != 2 for one in listed):

@@ -12,14 +12,14 @@ from heldout.data.run import Run
 __all__ = ["example", "example_machine"]
 
 
-def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels, list[Run]]:
-    """Make judgements for `queries` queries and two runs of `depth` documents.
+def example() -> tuple[Qrels, list[Run]]:
+    """Make judgements for 50 queries and two runs of 100 documents each.
 
     Every document has a hidden quality. Grades are the quality in three steps, the scores of a
     system are the quality plus noise, and ``improved`` has less noise than ``baseline``.
     """
-    generator = np.random.default_rng(seed)
-    pool = 3 * depth
+    queries, depth, pool = 50, 100, 300
+    generator = np.random.default_rng(20)
     quality = generator.normal(size=(queries, pool))
     grades = np.digitize(quality, [1.3, 2.0])
     names = [f"q{number:03d}" for number in range(1, queries + 1)]
@@ -43,9 +43,9 @@ def example(queries: int = 50, depth: int = 100, seed: int = 20) -> tuple[Qrels,
     return qrels, runs
 
 
-def example_machine(qrels: Qrels, seed: int = 21) -> Qrels:
+def example_machine(qrels: Qrels) -> Qrels:
     """Judge the same documents as a machine might: too kindly, and more so for some queries."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(21)
     kindness = generator.normal(0.25, 0.25, len(qrels.queries))[qrels.query_of_row()]
     noisy = qrels.grades + kindness + generator.normal(0, 0.4, len(qrels))
     return replace(qrels, grades=np.clip(np.rint(noisy), 0, 2).astype(np.int64))

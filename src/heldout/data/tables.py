@@ -106,16 +106,12 @@ class Table:
         )
 
     def refuse(self, wrong: Flags, reason: Callable[[int], str]) -> None:
-        """Raise an error that names the first wrong row, and the places of some others."""
-        rows = np.flatnonzero(wrong).tolist()
-        if not rows:
-            return
-        more = ""
-        if len(rows) > 1:
-            others = [re.split("[: ]", self.place(row))[-1] for row in rows[1:10]]
-            count = count_of(len(rows) - 1, "more bad line")
-            more = f" (and {count}: {named_few(others, len(rows) - 1, 9)})"
-        raise FormatError(self.place(rows[0]), reason(rows[0]) + more)
+        """Raise an error that names the first wrong row, and counts the others."""
+        rows = np.flatnonzero(wrong)
+        if len(rows):
+            row = int(rows[0])
+            more = f" (and {count_of(len(rows) - 1, 'more bad line')})" if len(rows) > 1 else ""
+            raise FormatError(self.place(row), reason(row) + more)
 
     def texts(self, column: str, what: str) -> list[str] | pl.Series:
         """Return ids, classes or names as texts without surrounding blanks; none may be missing."""

@@ -231,7 +231,10 @@ def _read(
         names.extend(part.names[goes_on:])
     if not column.size:
         _refuse_other(source, what)
-    _refuse_bad(source, sorted(bad))
+    if bad:
+        more = f" (and {count_of(len(bad) - 1, 'more bad line')})" if len(bad) > 1 else ""
+        first = min(bad)
+        raise FormatError(source.place(first.offset), first.reason + more)
     if not column.size:
         raise InputError(f"{source.name} has no rows: expected lines of {expected}")
     stretches = Stretches(np.array(firsts, np.int64), names, column.size)
@@ -247,25 +250,6 @@ def _read(
         ]
 
     return Rows(source.name, stretches, column.docs(), column.values(), places)
-
-
-def _refuse_bad(source: Source, bad: list[_BadLine]) -> None:
-    """Raise an error that names the bad lines.
-
-    Lines are counted from one bad line to the next: counting each from the top would be quadratic.
-    """
-    if not bad:
-        return
-    numbers, offset, number = [], 0, 1
-    for line in bad[:10]:
-        number += source.lines_between(offset, line.offset)
-        offset = line.offset
-        numbers.append(number)
-    more = ""
-    if len(bad) > 1:
-        shown = ", ".join(map(str, numbers[1:])) + (", …" if len(bad) > len(numbers) else "")
-        more = f" (and {count_of(len(bad) - 1, 'more bad line')}: {shown})"
-    raise FormatError(f"{source.name}:{numbers[0]}", bad[0].reason + more)
 
 
 def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int], list[str]]:

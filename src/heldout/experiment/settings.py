@@ -128,6 +128,13 @@ class Settings(ABC):
         del index
         return ()
 
+    def plan_in_words(self) -> str:
+        """Return how the data are split: ``10 folds of the queries (seed 0)``."""
+        from heldout.resample.words import splits_in_words
+
+        what = {"query": "queries", "document": "documents", "both": "queries and documents"}
+        return splits_in_words(self.splits, what.get(self.by, "rows"))
+
     def _described(self) -> SettingsRecord:
         """Return the settings that all tasks have."""
         systems = [system.describe() for system in self.systems]
@@ -138,6 +145,7 @@ class Settings(ABC):
             "systems": systems,
             "by": by,
             "plan": repr(self.splits.plan),
+            "plan_in_words": self.plan_in_words(),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
             "measures": [str(measure) for measure in self.measures],

@@ -25,7 +25,6 @@ from heldout.infer.results import count_of
 from heldout.measure.agreement import (
     exact_agreement,
     grade_confusion,
-    krippendorff_alpha,
     mean_difference,
 )
 from heldout.notes import Note
@@ -125,7 +124,7 @@ def agree(
             truth, judges, runs, measures, rel=rel, level=level, seed=seed, progress=progress
         )
         found = [replace(one, orders=orders[one.name]) for one in found]
-    return Agreement(tuple(found), grades, rel, level, _among(judges), tuple(_notes(found)))
+    return Agreement(tuple(found), grades, rel, level, tuple(_notes(found)))
 
 
 def _named(machines: Any) -> dict[str, Any]:
@@ -224,17 +223,6 @@ def _by_query(truth: Judged, judged: Judged) -> Iterator[tuple[str, list[tuple[i
         if pair in judged:
             found.setdefault(pair[0], []).append((grade, judged[pair]))
     yield from found.items()
-
-
-def _among(named: Mapping[str, Judged]) -> float | None:
-    """Return Krippendorff's alpha of the machines with each other."""
-    if len(named) < 2:
-        return None
-    pairs = {pair: None for one in named.values() for pair in one}
-    ratings = np.array([[one.get(pair, np.nan) for pair in pairs] for one in named.values()])
-    if (np.isfinite(ratings).sum(axis=0) < 2).all():
-        return None
-    return krippendorff_alpha(ratings)
 
 
 def _notes(judges: Sequence[JudgeAgreement]) -> Iterator[Note]:

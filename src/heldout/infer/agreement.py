@@ -171,8 +171,6 @@ class Agreement:
         The lowest grade that counts as relevant.
     level
         The confidence level of the intervals, which treat queries as the units.
-    among_machines
-        Krippendorff's alpha (ordinal) of the machines with each other; None for one machine.
     notes
         Warnings.
     """
@@ -181,7 +179,6 @@ class Agreement:
     grades: tuple[int, ...]
     rel: int
     level: float
-    among_machines: float | None = None
     notes: tuple[Note, ...] = ()
 
     def judge(self, name: str) -> JudgeAgreement:
@@ -233,7 +230,7 @@ def _statistics(rel: int) -> dict[str, tuple[Callable[[Floats, Sequence[int]], A
             lambda table, grades: cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
             _CORRELATION,
         ),
-        "alpha": (alpha_of_confusion, _CORRELATION),
+        "alpha": (lambda table, _: alpha_of_confusion(table), _CORRELATION),
         "overrated": (lambda table, _: shares_above_and_below(table)[0], _SHARE),
         "underrated": (lambda table, _: shares_above_and_below(table)[1], _SHARE),
         "difference": (mean_difference, UNBOUNDED),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -29,8 +28,6 @@ class Effects(NamedTuple):
     standardised
         Cohen's d_z: the mean difference in standard deviations of the differences; infinite
         when all differences are the same but not zero, 0 when all are zero.
-    hedges
-        Hedges' g_z: the same without its bias in small samples.
     superiority
         Probability of superiority: the share of units that the first wins, ties counting half.
     wins, ties, losses
@@ -41,14 +38,12 @@ class Effects(NamedTuple):
     References
     ----------
     Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2
-    (d_z). Hedges (1981). Distribution theory for Glass's estimator of effect size and related
-    estimators. Journal of Educational Statistics 6(2). Grissom & Kim (2012). Effect Sizes for
-    Research, 2nd ed., chapter 5 (probability of superiority of dependent groups).
+    (d_z). Grissom & Kim (2012). Effect Sizes for Research, 2nd ed., chapter 5 (probability of
+    superiority of dependent groups).
     """
 
     mean_difference: float
     standardised: float
-    hedges: float
     superiority: float
     wins: int
     ties: int
@@ -81,10 +76,8 @@ def _effects(differences: Floats) -> list[Effects]:
     ties = n - wins - losses
     mean = differences.mean(0)
     standardised = _cohen_dz(differences, mean)
-    factor = np.where(np.isinf(standardised), 1.0, _hedges_factor(n - 1))
-    unbiased = standardised * factor
     superiority = (wins + ties / 2.0) / n
-    columns = (mean, standardised, unbiased, superiority, wins, ties, losses)
+    columns = (mean, standardised, superiority, wins, ties, losses)
     return [
         Effects._make((*row, n))
         for row in zip(*(column.tolist() for column in columns), strict=True)
@@ -96,11 +89,3 @@ def _cohen_dz(differences: Floats, mean: Floats) -> Floats:
     deviation = np.where(constant, 1.0, differences.std(0, ddof=1))
     limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
     return np.where(constant, limit, mean / deviation)
-
-
-def _hedges_factor(freedom: int) -> float:
-    """Return Hedges' exact factor, by logarithms so that it does not overflow."""
-    if freedom == 1:
-        return 0.0  # the gamma function in the denominator has a pole at 0
-    logarithm = math.lgamma(freedom / 2.0) - math.lgamma((freedom - 1) / 2.0)
-    return math.exp(logarithm) / math.sqrt(freedom / 2.0)

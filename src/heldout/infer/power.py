@@ -7,7 +7,7 @@ that of the differences between two systems, from a pilot (`pilot_sd`).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
 from heldout.infer.levels import alpha_of, check_fraction, check_level
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_UNITS",
-    "PowerRow",
-    "curve",
     "detectable_difference",
     "pilot_sd",
     "power",
@@ -39,24 +37,6 @@ FAR: Final = 1e4
 
 SciPy's noncentral t returns NaN for somewhat larger shifts.
 """
-
-
-class PowerRow(NamedTuple):
-    """One point of a power curve.
-
-    Parameters
-    ----------
-    n
-        Units.
-    delta
-        The true mean difference.
-    power
-        The probability that the test detects it.
-    """
-
-    n: int
-    delta: float
-    power: float
 
 
 def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> float:
@@ -310,65 +290,6 @@ def smallest_value(power_at: Callable[[float], float], target: float) -> float:
     while low < (middle := (low + high) / 2.0) < high:
         low, high = (low, middle) if power_at(middle) >= target else (middle, high)
     return high
-
-
-def curve(
-    sd: float,
-    *,
-    ns: Iterable[int] | None = None,
-    deltas: Iterable[float] | None = None,
-    power: float = 0.8,
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> list[PowerRow]:
-    """Return points of power curves.
-
-    Parameters
-    ----------
-    sd
-        Standard deviation of the differences.
-    ns
-        Numbers of queries. Alone: the detectable difference of each.
-    deltas
-        True differences. Alone: the queries that each needs. With ``ns``: the power at every
-        combination, one curve per difference.
-    power
-        The target power where it is not computed.
-    level
-        The confidence level; the test is at 1 - level.
-    alternative
-        Its alternative.
-
-    Returns
-    -------
-    list of PowerRow
-        In the order given; each row's power is that of its n and delta.
-    """
-    if ns is None and deltas is None:
-        raise InputError("curve: give ns, deltas, or both")
-    sizes = None if ns is None else list(ns)
-    if deltas is None:
-        points = [
-            (n, detectable_difference(sd, n, power=power, level=level, alternative=alternative))
-            for n in sizes or []
-        ]
-    elif sizes is None:
-        points = [
-            (queries_needed(sd, delta, power=power, level=level, alternative=alternative), delta)
-            for delta in deltas
-        ]
-    else:
-        points = [(n, delta) for delta in deltas for n in sizes]
-    return [
-        PowerRow(n, delta, _checked_power(sd, n, delta, level, alternative)) for n, delta in points
-    ]
-
-
-def _checked_power(
-    sd: float, n: int, delta: float, level: float, alternative: Alternative
-) -> float:
-    """Call `power`, for callers that have a parameter of that name."""
-    return power(sd, n, delta, level=level, alternative=alternative)
 
 
 def _check_design(sd: float, level: float, alternative: Alternative) -> float:

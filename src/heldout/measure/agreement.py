@@ -20,23 +20,18 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
 
 __all__ = [
-    "Metric",
     "Weights",
     "alpha_of_confusion",
     "binary_confusion",
     "cohen_kappa",
     "exact_agreement",
     "grade_confusion",
-    "krippendorff_alpha",
     "mean_difference",
     "shares_above_and_below",
 ]
 
 Weights = Literal["none", "linear", "quadratic"]
 """How disagreement counts: any alike, by the distance of the grades, or by its square."""
-
-Metric = Literal["nominal", "ordinal", "interval", "ratio"]
-"""The scale of the grades in Krippendorff's alpha."""
 
 
 def grade_confusion(
@@ -104,84 +99,30 @@ def cohen_kappa(counts: ArrayLike, grades: Sequence[int], weights: Weights = "no
     return 1 - _divided(seen, (expected * cost).sum(axis=(-2, -1)))
 
 
-def alpha_of_confusion(counts: ArrayLike, grades: Sequence[int], metric: Metric = "ordinal") -> Any:
-    """Return Krippendorff's alpha of two judges who judged the same items.
+def alpha_of_confusion(counts: ArrayLike) -> Any:
+    """Return Krippendorff's ordinal alpha of two judges who judged the same items.
+
+    1 is perfect agreement, 0 agreement by chance; NaN if all grades are equal.
 
     Parameters
     ----------
-    counts, grades
+    counts
         As for `cohen_kappa`.
-    metric
-        The scale of the grades.
-    """
-    table = np.asarray(counts, np.float64)
-    return _alpha(table + np.swapaxes(table, -1, -2), grades, metric)
-
-
-def krippendorff_alpha(ratings: ArrayLike, metric: Metric = "ordinal") -> float:
-    """Return Krippendorff's alpha of any number of judges; items may lack judges.
-
-    Parameters
-    ----------
-    ratings
-        One row per judge, one column per item; NaN where a judge did not judge an item.
-    metric
-        The scale of the grades.
-
-    Returns
-    -------
-    float
-        1 is perfect agreement, 0 agreement by chance; NaN if all grades are equal.
 
     References
     ----------
     Krippendorff (2011). Computing Krippendorff's alpha-reliability.
-
-    Examples
-    --------
-    >>> round(krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, 1]], "nominal"), 4)
-    0.6667
     """
-    table = np.asarray(ratings, np.float64)
-    if table.ndim != 2:
-        raise InputError(f"ratings: expected one row per judge, got shape {table.shape}")
-    known = ~np.isnan(table)
-    items = np.flatnonzero(known.sum(axis=0) >= 2)
-    if not len(items):
-        raise InputError("ratings: no item was judged by two judges")
-    grades = np.unique(table[:, items][known[:, items]])
-    # How often each item (row) got each grade; items with more judges have more pairs of grades.
-    times = np.stack([(table[:, items] == grade).sum(axis=0) for grade in grades], axis=1)
-    shares = times / (times.sum(axis=1, keepdims=True) - 1)
-    coincidences = shares.T @ times - np.diag(shares.sum(axis=0))
-    return float(_alpha(coincidences, grades.tolist(), metric))
-
-
-def _alpha(coincidences: Floats, grades: Sequence[float], metric: str) -> Any:
-    if metric not in get_args(Metric):
-        raise InputError(f"metric={metric!r}: expected one of {', '.join(get_args(Metric))}")
+    table = np.asarray(counts, np.float64)
+    coincidences = table + np.swapaxes(table, -1, -2)
     given = coincidences.sum(axis=-1)
     total = given.sum(axis=-1)
-    cost = _distances(given, np.asarray(grades, np.float64), metric)
+    # Two grades are apart by the items between them, of their own items by half.
+    middle = np.cumsum(given, axis=-1) - given / 2
+    cost = (middle[..., :, None] - middle[..., None, :]) ** 2
     expected = given[..., :, None] * given[..., None, :]
     seen = (coincidences * cost).sum(axis=(-2, -1)) * (total - 1)
     return 1 - _divided(seen, (expected * cost).sum(axis=(-2, -1)))
-
-
-def _distances(given: Floats, grades: Floats, metric: str) -> Floats:
-    """Return the squared distances between grades on a scale."""
-    if metric == "ordinal":  # by the items between two grades, each of them counted half
-        middle = np.cumsum(given, axis=-1) - given / 2
-        between: Floats = (middle[..., :, None] - middle[..., None, :]) ** 2
-        return between
-    gaps = grades[:, None] - grades[None, :]
-    if metric == "nominal":
-        return np.not_equal(gaps, 0).astype(np.float64)
-    if metric == "ratio":
-        sums = grades[:, None] + grades[None, :]
-        gaps = np.divide(gaps, sums, out=np.zeros_like(gaps), where=sums != 0)
-    squared: Floats = gaps**2
-    return squared
 
 
 def binary_confusion(counts: Floats, grades: Sequence[int], rel: int) -> Floats:

@@ -81,13 +81,9 @@ class UnitValues(UnitScores):
 
     def weighted(self, weights: Floats) -> Floats:
         """Return the weighted means."""
-        return self.sums().weighted(weights)
-
-    def sums(self) -> UnitSums:
-        """Return the same as a score of sums: values, and the units that have one."""
         defined = ~np.isnan(self.values)
         table = np.column_stack([np.where(defined, self.values, 0.0), defined.astype(np.float64)])
-        return UnitSums(table, mean_of_sums)
+        return mean_of_sums(weights @ table)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -86,11 +86,8 @@ def agreement_sentences(agreement: Agreement) -> list[str]:
     name = plain_text(best.name)
     if len(judges) == 1:
         return [f"{name} and human: {kappa} ({on}).", _direction(best), *_unshared(best)]
-    among = agreement.among_machines
     said = [f"Highest agreement with human: {name}, {kappa} ({on})."]
     said += _directions(agreement)
-    if among is not None and math.isfinite(among):
-        said.append(f"Machines with each other: Krippendorff's alpha {among:.3f}.")
     return [*said, *(line for one in judges for line in _unshared(one))]
 
 
@@ -343,7 +340,6 @@ def agreement_dict(agreement: Agreement) -> dict[str, Any]:
         "level": agreement.level,
         "rel": agreement.rel,
         "grades": list(agreement.grades),
-        "alpha_among_machines": agreement.among_machines,
         "judges": [_judge_dict(one) for one in agreement.judges],
         "notes": list(agreement.notes),
     }

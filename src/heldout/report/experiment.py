@@ -18,7 +18,7 @@ from heldout.report.tables import note_lines, plain_text
 from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.results import Results
@@ -55,16 +55,8 @@ class Compared(NamedTuple):
     refused: list[Note]
 
 
-def comparisons(results: Results, options: Mapping[str, Any] | None = None) -> Compared:
-    """The systems compared in each measure that has a better and a worse; none for one system.
-
-    Parameters
-    ----------
-    results
-        Of an experiment.
-    options
-        As for `heldout.Results.compare`.
-    """
+def comparisons(results: Results) -> Compared:
+    """The systems compared in each measure that has a better and a worse; none for one system."""
     if len(results.systems) < 2:
         return Compared([], [])
     found, refused = [], []
@@ -72,7 +64,7 @@ def comparisons(results: Results, options: Mapping[str, Any] | None = None) -> C
         if results.higher_is_better(measure) is None:
             continue
         try:
-            found.append(results.compare(measure, **(options or {})))
+            found.append(results.compare(measure))
         except HeldoutError as error:  # a measure that does not exist on some split, say
             refused.append(Note("not-compared", f"not compared in {measure}: {error}"))
     return Compared(note_measures(found), refused)

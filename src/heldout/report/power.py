@@ -72,13 +72,13 @@ def _width_lines(spread: Spread, widths: Sequence[float] | None, level: float) -
         yield f"  {f'± {half:g}':<8}{spread.planned.for_width(half, level):>9,}"
 
 
-def simulated_lines(what: str, found: Sequence[PilotPower], unit: str = "units") -> list[str]:
+def simulated_lines(what: str, found: Sequence[PilotPower]) -> list[str]:
     """The power that simulations found, in words."""
     first = found[0]
     about = (
         f"{plain_text(what)}: power to detect the pilot's own difference "
         f"({first.difference:+.4f}), {first.test} test on {first.simulations:,} samples of the "
-        f"pilot's {unit}:"
+        "pilot's units:"
     )
     return [
         about,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
 from heldout.infer.results import count_of
-from heldout.report.plan_words import plan_words
 from heldout.report.scores import show
 from heldout.report.tables import Table, plain_text
 
@@ -94,7 +93,7 @@ def _point(point: dict[str, Any], names: dict[str, str]) -> str:
 def prediction_sentences(results: Results, *, full: bool = False) -> Iterator[str]:
     """Yield how the numbers were obtained; `full`: also their meaning, and all parameters."""
     settings = results.manifest["settings"]
-    plan = plan_words(settings["plan"], "rows", settings["splits"], settings["plan_seed"])
+    plan = plain_text(settings["plan_in_words"])
     tuned = [one for one in results.summary if one["tuned"]]
     how = (
         f"; parameters tuned for {settings['tune_for']} on {settings['inner']} inner folds of each "
@@ -141,11 +140,10 @@ def prediction_plan(settings: PredictionSettings) -> list[str]:
         rows += f", {count_of(len(data.classes), 'class', 'classes')}"
     if data.groups:
         rows += f", {count_of(len(set(data.groups)), 'group')}"
-    splits = settings.splits
     measures = ", ".join(map(str, settings.measures))
     return [
         rows,
-        plan_words(repr(splits.plan), "rows", len(splits), splits.seed),
+        plain_text(settings.plan_in_words()),
         f"measures: {measures}",
         f"parameters tuned for {settings.tune_for} on {settings.inner} inner folds",
     ]

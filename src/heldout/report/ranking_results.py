@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import collection_sizes
 from heldout.data.notes import count_of
-from heldout.report.plan_words import plan_words
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
     from heldout.experiment.summary import SystemDifference, SystemSummary
 
 __all__ = ["document_answers", "parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
-
-_WHAT: Final = {"query": "queries", "document": "documents", "both": "queries and documents"}
 
 
 def ranking_tables(results: Results) -> list[Table]:
@@ -86,7 +83,7 @@ def ranking_sentences(results: Results, *, full: bool = False) -> Iterator[str]:
     tuned = any(one["tuned"] for one in results.summary)
     yield from _meanings(results, full=full)
     yield from _judges(results)
-    yield f"{_plan_words(settings)}{_tuned_words(settings) if tuned else ''}."
+    yield f"{plain_text(settings['plan_in_words'])}{_tuned_words(settings) if tuned else ''}."
     if not (full and tuned):
         return
     yield (
@@ -107,13 +104,6 @@ def _judges(results: Results) -> Iterator[str]:
             f"Scores combine {count_of(found['n_queries'], 'query', 'queries')} with human "
             f"judgements and {found['machine']['machine_queries']:,} that only the machine judged."
         )
-
-
-def _plan_words(settings: SettingsRecord) -> str:
-    """How the data were split: ``10 folds of the queries (seed 0)``."""
-    return plan_words(
-        settings["plan"], _WHAT[settings["by"]], settings["splits"], settings["plan_seed"]
-    )
 
 
 def _tuned_words(settings: SettingsRecord) -> str:
@@ -174,12 +164,12 @@ def parameters(values: dict[str, Any]) -> str:
 
 def ranking_plan(settings: RankingSettings) -> list[str]:
     """What would be run: the collection, the plan and the measures, a line each."""
-    judges, splits = settings.machine, settings.splits
+    judges = settings.machine
     collection = settings.collection if judges is None else judges.collection
     measures = ", ".join(map(str, settings.measures))
     lines = [
         f"{plain_text(collection.name)}: {collection_sizes(collection)}",
-        plan_words(repr(splits.plan), _WHAT[settings.by], len(splits), splits.seed),
+        plain_text(settings.plan_in_words()),
         f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]
     if judges is not None:

@@ -77,7 +77,7 @@ def found_json(rows: Sequence[tuple[float, str, str]]) -> str:
     return json_text(found)
 
 
-def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, start: str = "") -> str:
+def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100) -> str:
     """A ranked list for people.
 
     Parameters
@@ -86,8 +86,6 @@ def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, star
         Score, id and first line of each document, the best first; the line may be empty.
     width
         Where a row is cut.
-    start
-        A line before the list.
 
     Examples
     --------
@@ -99,7 +97,7 @@ def found_text(rows: Sequence[tuple[float, str, str]], *, width: int = 100, star
     scores = [f"{score:.4f}" for score, _, _ in rows]
     widest = min(max(map(len, ids), default=0), _WIDEST_ID)
     column, places = max(map(len, scores), default=0), max(len(str(len(rows))), 2)
-    lines = [start] if start else []
+    lines = []
     for rank, (name, score, (_, _, text)) in enumerate(zip(ids, scores, rows, strict=True), 1):
         line = f"{rank:{places}}  {score:>{column}}  {name:{widest}}  {plain_text(text)}".rstrip()
         lines.append(line if len(line) <= width else line[: width - 1] + "…")

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.infer.results import count_of
-from heldout.report.plan_words import plan_words
-from heldout.report.tables import Table, note_lines
+from heldout.report.tables import Table, note_lines, plain_text
 from heldout.report.terminal import aligned
 
 if TYPE_CHECKING:
@@ -50,8 +49,7 @@ def splits_text(description: Description) -> str:
     shown = description.rows[:SHOWN]
     names = [name for name in _HEADINGS if any(getattr(row, name) is not None for row in shown)]
     cells = [[_cell(getattr(row, name)) for name in names] for row in shown]
-    plan = plan_words(description.plan, what, description.count, description.seed)
-    lines = [f"{plan}; {description.units:,} {what}.", ""]
+    lines = [f"{plain_text(description.summary)}; {description.units:,} {what}.", ""]
     lines += aligned(Table([_HEADINGS[name] for name in names], cells)).splitlines()
     if description.count > len(shown):
         lines.append(f"… and {description.count - len(shown):,} more")

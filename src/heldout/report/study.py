@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from heldout.as_json import json_text
 from heldout.infer.results import count_of
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "curve_json",
-    "curve_records",
     "curve_table",
     "curve_text",
     "figure_tables",
     "study_json",
-    "study_records",
     "study_table",
     "study_text",
 ]
@@ -121,8 +119,8 @@ def _verdict(study: BiasStudy) -> str:
     return text + (f" ({study.settings.draws} draws are too few to judge that)." if few else ".")
 
 
-def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
-    """One record per estimator, at full precision, the settings of the study in each."""
+def study_json(study: BiasStudy, system: str) -> str:
+    """Return one object per estimator on a line, with the settings of the study in each."""
     settings = study.settings
     shared = {
         "system": system,
@@ -138,12 +136,7 @@ def study_records(study: BiasStudy, system: str) -> list[dict[str, Any]]:
         "queries_left_out": study.left_out,
         "estimand": "these queries on new documents",
     }
-    return [{**asdict(row), **shared} for row in study.rows]
-
-
-def study_json(study: BiasStudy, system: str) -> str:
-    """The same as JSON, one line per estimator."""
-    objects = study_records(study, system)
+    objects = [{**asdict(row), **shared} for row in study.rows]
     lines = [json_text(record, indent=None).rstrip("\n") for record in objects]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
@@ -189,12 +182,7 @@ def curve_text(points: Sequence[CurvePoint], title: str, unit: str) -> str:
     return f"{title}\n\n{aligned(curve_table(points, unit))}"
 
 
-def curve_records(points: Sequence[CurvePoint]) -> list[dict[str, Any]]:
-    """One record per size, at full precision."""
-    return [asdict(point) for point in points]
-
-
 def curve_json(curve: LearningCurve, title: str) -> str:
     """The same at full precision."""
     content = {"title": title, "measure": curve.measure, "by": curve.by}
-    return json_text({**content, "points": curve_records(curve)}, indent=None)
+    return json_text({**content, "points": [asdict(point) for point in curve]}, indent=None)

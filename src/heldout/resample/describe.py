@@ -14,6 +14,7 @@ from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
 from heldout.resample.duplicates import same_texts
 from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_per_query
+from heldout.resample.words import splits_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,6 +77,8 @@ class Description:
     ----------
     plan, unit, seed, fingerprint
         Of the splits.
+    summary
+        How the units were split, in words.
     units
         The number of units.
     count
@@ -93,6 +96,7 @@ class Description:
     """
 
     plan: str
+    summary: str
     unit: str
     seed: int | None
     fingerprint: str
@@ -145,6 +149,9 @@ def describe_splits(splits: Splits, collection: Collection | None = None) -> Des
     never = 0 if len(splits) > DESCRIBED else int((tables.sum(axis=0) == 0).sum())
     return Description(
         plan=repr(splits.plan),
+        summary=splits_in_words(
+            splits, "rows" if splits.unit == "instance" else splits.units.plural
+        ),
         unit=splits.unit,
         seed=splits.seed,
         fingerprint=splits.fingerprint,

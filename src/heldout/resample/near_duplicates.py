@@ -41,15 +41,10 @@ _NEIGHBOURS: Final = 64
 _BATCH: Final = 4 << 20
 
 
-def near_duplicates(documents: Documents, alike: float = ALIKE) -> Ints:
+def near_duplicates(documents: Documents) -> Ints:
     """Return the group of each document, numbered in the order of their first documents.
 
     Documents without words are groups of their own.
-
-    Parameters
-    ----------
-    alike
-        The least estimated similarity of near-duplicates.
 
     Examples
     --------
@@ -63,7 +58,7 @@ def near_duplicates(documents: Documents, alike: float = ALIKE) -> Ints:
     signed, has_words = signatures(documents)
     leaders = np.arange(len(signed), dtype=np.int64)
     rows = np.flatnonzero(has_words)
-    least = int(np.ceil(alike * ORDERS))
+    least = int(np.ceil(ALIKE * ORDERS))
     for band in range(ORDERS):
         # Documents that share a band are sorted by two more orders, so that similar ones are close.
         keys = np.zeros(len(rows), np.uint64)

@@ -117,9 +117,9 @@ class TermStatistics:
     def __len__(self) -> int:
         return len(self.documents)
 
-    def complement(self, total: TermStatistics | None = None) -> TermStatistics:
+    def complement(self) -> TermStatistics:
         """Return, for each part, the statistics of all others: the training data of the folds."""
-        whole = total or self.merged()
+        whole = self.merged()
         return TermStatistics(
             whole.documents - self.documents,
             whole.length - self.length,

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from heldout.errors import InputError
 from heldout.tune.space import Axis, Point, given, parse_value
 
 if TYPE_CHECKING:
@@ -37,9 +36,6 @@ class Listed:
     axes: tuple[Axis, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rows", tuple(self.rows))
-        if not self.rows or any(row.keys() != self.rows[0].keys() for row in self.rows):
-            raise InputError("points: expected at least one, and the same parameters in all")
         names = self.rows[0]
         object.__setattr__(
             self, "axes", tuple(given(name, _values(self.rows, name)) for name in names)

@@ -12,7 +12,6 @@ import vl_convert
 
 import heldout
 from heldout.data.predictions import ClassPredictions
-from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.compare import compare
 from heldout.report.charts.by_query import query_differences_data
 from heldout.report.charts.marks import inline
@@ -20,8 +19,6 @@ from heldout.report.charts.named import NAMES
 from heldout.report.charts.of_comparison import charts_of_comparison, shown_claims
 from heldout.report.charts.of_files import NEEDS
 from heldout.report.charts.of_predictions import charts_of_predictions
-from heldout.report.charts.of_study import charts_of_curve
-from heldout.report.charts.optimism import draw_optimism
 from heldout.report.charts.theme import responsive, themed, titled
 from heldout.report.charts.tuning import draw_tuning
 
@@ -109,13 +106,6 @@ def test_curves_of_one_parameter_compile(values, capfd):
     compiles(draw_tuning(rows(*data, names=["a.b[0]'", *TUNED])), capfd)
 
 
-def test_the_held_out_score_is_a_line(capfd):
-    data = [(value, 0.1, 0.05, 0.2, None, 1, False, 0.125) for value in (0.0, 0.5, 1.0)]
-    drawn = draw_tuning(rows(*data, names=["w", *TUNED, "held_out"]))
-    compiles(drawn, capfd)
-    assert "held-out 0.1250" in json.dumps(drawn.to_dict())
-
-
 def test_each_setting_on_held_out_data_is_a_second_curve(capfd):
     test = ["test", "test_low", "test_high"]
     data = [(w, 0.1, 0.05, 0.2, None, 1, False, 0.1, 0.05, 0.15) for w in (0.0, 0.5, 1.0)]
@@ -140,19 +130,6 @@ def test_three_parameters_compile(capfd):
         for d in ("x", "y")
     ]
     compiles(draw_tuning(rows(*data, names=["k", "b", "d", *TUNED])), capfd)
-
-
-def test_optimism_without_splits_compiles(capfd):
-    frame = pl.DataFrame(
-        {"system": ["A"], "split": [None], "seen": [0.5], "held_out": [0.4], "gap": [0.1]},
-        schema_overrides={"split": pl.String},
-    )
-    compiles(draw_optimism(frame), capfd)
-
-
-def test_a_learning_curve_of_queries_compiles(capfd):
-    points = [CurvePoint(0.5, 4, 0.6, 0.2, 0.02), CurvePoint(1.0, 8, 0.5, 0.3, 0.01)]
-    compiles(charts_of_curve(points, by="query")[0].chart, capfd)
 
 
 def test_panels_of_three_classes_compile(capfd):
@@ -187,11 +164,6 @@ def test_comparisons_with_one_tail_compile(tail, capfd):
         compiles(one.chart, capfd)
 
 
-def test_what_cannot_be_drawn_is_left_out():
-    folds = charts_of_comparison(compare(scored("AB"), test_share=0.1))
-    assert "null" not in {one.key for one in folds}
-
-
 def test_the_best_system_is_shown_against_its_closest_rivals():
     found = shown_claims(compare(scored(tuple("ABCDEF"), 60)))
     assert len(found) == 3
@@ -221,13 +193,6 @@ def test_what_is_not_finite_is_null_and_digits_are_few():
         {"x": None, "n": 1},
         {"x": None, "n": 2},
     ]
-
-
-def test_charts_of_panels_keep_their_width(every):
-    wide = responsive(themed(every["forest"].chart).to_dict())
-    assert wide["width"] == "container"
-    panels = themed(every["bias-queries"].chart).to_dict()
-    assert responsive(panels) == panels
 
 
 def contrast(one, other):

@@ -42,7 +42,7 @@ class BeirFolder:
 
     def notes(self) -> list[Note]:
         """Return a note about the chosen split, if there are several."""
-        if not self.others:
+        if not self.others or not self.split:
             return []
         message = f"using the split {self.split} (also available: {', '.join(self.others)})"
         return [Note("split", message, "info", len(self.others))]
@@ -62,14 +62,13 @@ def beir_folder(folder: Path, split: str | None) -> BeirFolder:
         for one in sorted((folder / "qrels").glob("*.tsv*"))
         if one.is_file()
     }
-    chosen = split
-    if chosen is None and splits:
-        chosen = next(iter(splits)) if len(splits) == 1 else "test"
-    if chosen is not None and chosen not in splits:
+    if split is not None and split not in splits:
         raise InputError(
-            f"{folder / 'qrels'} has no split {chosen!r}; it has {', '.join(splits) or 'none'}: "
+            f"{folder / 'qrels'} has no split {split!r}; it has {', '.join(splits) or 'none'}: "
             "choose one of them (split=…)"
         )
+    default = next(iter(splits)) if len(splits) == 1 else "test"
+    chosen = split or (default if default in splits else None)
     return BeirFolder(
         str(corpus),
         None if queries is None else str(queries),

@@ -47,12 +47,10 @@ class JsonLines(RecordDocuments):
         return Record(one, encoded(text, where), offset, line)
 
 
-def json_objects(
-    path: str, begin: int, reading: Reading
-) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """Yield offset, line number and content of each line that is not empty."""
-    for offset, number, raw in _lines(path, begin):
-        yield offset, number, _decoded(raw, path, number, reading)
+def json_objects(path: str, reading: Reading) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield line number and content of each line that is not empty."""
+    for _, number, raw in _lines(path, 0):
+        yield number, _decoded(raw, path, number, reading)
 
 
 def _lines(path: str, begin: int) -> Iterator[tuple[int, int, bytes]]:

@@ -76,7 +76,7 @@ def _line_rows(path: str, reading: Reading, first: int) -> Iterator[QueryRow]:
 
 
 def _json_rows(path: str, reading: Reading) -> Iterator[QueryRow]:
-    for _, line, found in json_objects(path, 0, reading):
+    for line, found in json_objects(path, reading):
         where = f"{path}:{line}"
         one = json_id(found, QUERY_IDS, where)
         texts = {

@@ -1,4 +1,4 @@
-"""Safe files in the folder of a run: one process at a time, and regular files only.
+"""Safe files in the folder of a run: one process at a time, and no links.
 
 Links are not followed: a folder may come from somebody else, and a link in it can name any file of
 the user who runs the experiment.
@@ -10,7 +10,6 @@ import errno
 import json
 import os
 import socket
-import stat
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["LOCK", "locked", "open_regular", "refuse_irregular"]
+__all__ = ["LOCK", "locked", "open_file", "refuse_link"]
 
 LOCK: Final = "lock"
 
@@ -35,7 +34,7 @@ def locked(folder: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     path = folder / LOCK
-    refuse_irregular(path)
+    refuse_link(path)
     # A file system without locks is refused: a mere marker file would outlive a killed process.
     lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=_sign)
     try:
@@ -57,10 +56,9 @@ def locked(folder: Path) -> Iterator[None]:
 
 def _sign(file: int) -> None:
     """Write the owner into the lock."""
-    if stat.S_ISREG(os.fstat(file).st_mode):
-        owner = {"process": os.getpid(), "host": socket.gethostname()}
-        os.ftruncate(file, 0)
-        os.write(file, (json.dumps(owner) + "\n").encode())
+    owner = {"process": os.getpid(), "host": socket.gethostname()}
+    os.ftruncate(file, 0)
+    os.write(file, (json.dumps(owner) + "\n").encode())
 
 
 def _owner(path: Path) -> str:
@@ -71,36 +69,24 @@ def _owner(path: Path) -> str:
         return "another process"
 
 
-def open_regular(path: Path, flags: int) -> int:
-    """Open a file of the folder, or create it; refuse anything but a regular file."""
-    refuse_irregular(path)  # with a clear message, and for systems without O_NOFOLLOW
-    # O_NONBLOCK: opening a pipe must not wait for its other end.
-    flags |= getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+def open_file(path: Path, flags: int) -> int:
+    """Open a file of the folder, or create it; refuse a link."""
+    refuse_link(path)  # with a clear message, and for systems without O_NOFOLLOW
     try:
-        file = os.open(path, flags, 0o644)
+        return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o644)
     except OSError as error:
         _refuse_opening(path, error)
-    if not stat.S_ISREG(os.fstat(file).st_mode):
-        os.close(file)
-        _refuse(path, "a device or a pipe")
-    return file
 
 
-def refuse_irregular(path: Path) -> None:
-    """Refuse anything but a regular file or a folder, which cannot be opened as a file."""
+def refuse_link(path: Path) -> None:
+    """Refuse a link: it could name any file of the user."""
     if path.is_symlink():
-        _refuse(path, "a link")
-    if path.exists() and not path.is_file() and not path.is_dir():
-        _refuse(path, "a device or a pipe")
+        raise InputError(
+            f"{path}: a link, expected a regular file: remove it, or write to another folder"
+        )
 
 
 def _refuse_opening(path: Path, error: OSError) -> NoReturn:
     if error.errno == errno.ELOOP:
-        _refuse(path, "a link")
+        refuse_link(path)
     raise InputError(f"{path}: cannot be written ({error.strerror})") from None
-
-
-def _refuse(path: Path, what: str) -> NoReturn:
-    raise InputError(
-        f"{path}: {what}, expected a regular file: remove it, or write to another folder"
-    )

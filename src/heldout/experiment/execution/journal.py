@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.execution.folder import open_regular
+from heldout.experiment.execution.folder import open_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -130,7 +130,7 @@ class Journal:
         self.records: list[Record] = []
         self.dropped = 0
         self._flushed = -math.inf
-        self._file = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        self._file = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         self._read()
 
     def _read(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
 from heldout.experiment.execution.executors import InProcess
-from heldout.experiment.execution.folder import LOCK, refuse_irregular
+from heldout.experiment.execution.folder import LOCK, refuse_link
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.execution.progress import progress_bar
 from heldout.experiment.execution.tasks import plan_tasks
@@ -43,7 +43,7 @@ def make_folder(folder: Path) -> None:
     except OSError as error:
         raise InputError(f"{folder}: the folder cannot be created ({error.strerror})") from None
     for name in (*all_files(), JOURNAL):
-        refuse_irregular(folder / name)
+        refuse_link(folder / name)
 
 
 def earlier_results(

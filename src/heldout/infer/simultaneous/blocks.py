@@ -37,9 +37,8 @@ class Source(NamedTuple):
         Its share of the variation, degrees of freedom, and their ratio.
     f, p
         The F ratio and its upper tail; NaN for the row that others are compared with.
-    partial_eta_squared, omega_squared
-        Effect sizes: the share of variation explained (of this source and the error), and the
-        less biased share of the total (Keren & Lewis 1979); NaN likewise.
+    partial_eta_squared
+        Effect size: the share of variation explained, of this source and the error; NaN likewise.
     """
 
     name: str
@@ -49,7 +48,6 @@ class Source(NamedTuple):
     f: float
     p: float
     partial_eta_squared: float
-    omega_squared: float
 
 
 class Anova(NamedTuple):
@@ -125,10 +123,10 @@ def f_tail(f: float, df: float, df_error: float) -> float:
 
 def _plain(name: str, squares: float, df: int) -> Source:
     """Return a source that is not tested."""
-    return Source(name, squares, df, squares / df, *(4 * [math.nan]))
+    return Source(name, squares, df, squares / df, *(3 * [math.nan]))
 
 
-def _tested(source: Source, error: Source, total: float) -> Source:
+def _tested(source: Source, error: Source) -> Source:
     """Return a source with its F against an error; infinite without error, NaN for 0/0."""
     if error.mean_square > 0:
         f = source.mean_square / error.mean_square
@@ -136,12 +134,7 @@ def _tested(source: Source, error: Source, total: float) -> Source:
         f = math.inf if source.mean_square > 0 else math.nan
     both = source.sum_of_squares + error.sum_of_squares
     eta = source.sum_of_squares / both if both > 0 else 0.0
-    all_squares = total + error.mean_square
-    gain = source.sum_of_squares - source.df * error.mean_square
-    omega = gain / all_squares if all_squares > 0 else 0.0
-    return source._replace(
-        f=f, p=f_tail(f, source.df, error.df), partial_eta_squared=eta, omega_squared=omega
-    )
+    return source._replace(f=f, p=f_tail(f, source.df, error.df), partial_eta_squared=eta)
 
 
 def anova(scores: ArrayLike) -> Anova:
@@ -160,8 +153,7 @@ def anova(scores: ArrayLike) -> Anova:
 
     References
     ----------
-    R. A. Fisher, The Design of Experiments (1935), chapter IV; effect sizes after G. Keren and
-    C. Lewis, Partial omega squared for ANOVA designs, Educ. Psychol. Meas. 39 (1979) 119-128.
+    R. A. Fisher, The Design of Experiments (1935), chapter IV.
 
     Examples
     --------
@@ -183,8 +175,8 @@ def anova(scores: ArrayLike) -> Anova:
     squares_blocks = systems * _square_sum(by_unit, scale)
     total = squares_systems + squares_blocks + residual.sum_of_squares
     return Anova(
-        _tested(_plain("systems", squares_systems, systems - 1), residual, total),
-        _tested(_plain("blocks", squares_blocks, units - 1), residual, total),
+        _tested(_plain("systems", squares_systems, systems - 1), residual),
+        _tested(_plain("blocks", squares_blocks, units - 1), residual),
         residual,
         total,
     )

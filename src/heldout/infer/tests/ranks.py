@@ -10,7 +10,7 @@ import numpy as np
 from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE
 from heldout.infer.simultaneous.blocks import as_scores
-from heldout.infer.simultaneous.studentized import critical_range
+from heldout.infer.simultaneous.tukey import critical_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -225,12 +225,10 @@ class RankingMeasure(Measure):
     def unit_scores(self, given: Judged, positive: str | None = None) -> UnitScores | None:
         """Return the data for scoring the queries of one run."""
         del positive
-        return None if self.aggregate == "none" else self.of_values(self.values(given))
-
-    def of_values(self, values: NDArray[Any]) -> UnitScores:
-        """Return the data for scoring queries with the given values."""
-        numbers = values.astype(np.float64)
         aggregate = self.definition.aggregate
+        if aggregate == "text":
+            return None
+        numbers = self.values(given).astype(np.float64)
         if aggregate == "mean":
             return UnitValues(numbers)
         if aggregate == "sum":

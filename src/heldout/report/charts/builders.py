@@ -134,14 +134,13 @@ def colours(
 def dashed(
     field: str,
     names: Sequence[str],
-    title: str | None = None,
     dashes: Sequence[list[int]] | None = None,
     **settings: Any,
 ) -> alt.StrokeDash:
     """Dashes that distinguish lines without colours; the first is solid."""
     found = dashes or [_DASHES[at % len(_DASHES)] for at in range(len(names))]
     scale = alt.Scale(domain=list(names), range=list(found))
-    return alt.StrokeDash(f"{field}:N", title=title, scale=scale, **settings)
+    return alt.StrokeDash(f"{field}:N", title=None, scale=scale, **settings)
 
 
 def shaped(

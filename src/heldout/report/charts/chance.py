@@ -29,7 +29,6 @@ def null_data(
     second: str,
     *,
     alternative: str = "two-sided",
-    replicates: int = 20_000,
     seed: int = 0,
     bins: int = 51,
 ) -> pl.DataFrame:
@@ -43,8 +42,8 @@ def null_data(
         Systems; differences are first minus second.
     alternative
         Which values are at least as extreme as the observed one.
-    replicates, seed
-        Of the random signs; up to 16 units all assignments are used.
+    seed
+        Of 20,000 random assignments of signs; up to 16 units all assignments are used.
     bins
         Number of bins.
 
@@ -57,7 +56,7 @@ def null_data(
     side = check_alternative(alternative)
     gaps = drop_noise(scores.column(first), scores.column(second))
     observed = float(gaps.mean())
-    means = _means(gaps, replicates, seed)
+    means = _means(gaps, 20_000, seed)
     noise = TIE * float(np.abs(gaps).mean())
     towards = 1.0 if scores.higher_is_better else -1.0
     if side == "two-sided":

@@ -249,12 +249,9 @@ def draw_precision_recall(frame: pl.DataFrame) -> Drawing:
 
 
 def calibration_data(
-    several: Sequence[ClassPredictions],
-    positive: str | None = None,
-    bins: int = 10,
-    level: float = 0.95,
+    several: Sequence[ClassPredictions], positive: str | None = None
 ) -> pl.DataFrame:
-    """Return one row per system and bin without empty bins.
+    """Return one row per system and bin of equal width, without empty bins.
 
     Parameters
     ----------
@@ -262,16 +259,12 @@ def calibration_data(
         Systems with probabilities.
     positive
         The class of the probabilities; by default the last of two, of more the predicted one.
-    bins
-        Number of bins of equal width.
-    level
-        Of the intervals (Wilson).
 
     Returns
     -------
     polars.DataFrame
         system, from and to (of the bin), units, confidence (mean probability), share (positive or
-        correct), low, high.
+        correct), low, high (Wilson, 95 %).
     """
     from heldout.infer.intervals.units import wilson
     from heldout.measure.prediction.calibration import calibration_bins
@@ -281,8 +274,8 @@ def calibration_data(
         if one.scores is None or not one.probabilities:
             raise InputError(f"{one.name} has no probabilities to calibrate")
         sure, right = _pairs(one, positive)
-        for part in calibration_bins(sure, right, bins):
-            found = wilson(round(part.accuracy * part.units), part.units, level)
+        for part in calibration_bins(sure, right, 10):
+            found = wilson(round(part.accuracy * part.units), part.units, 0.95)
             rows.append(
                 (
                     one.name,

@@ -153,20 +153,20 @@ def theme_config(*, dark: bool = False, transparent: bool = False) -> dict[str, 
     }
 
 
-def themed(chart: Drawing, *, dark: bool = False, transparent: bool = False) -> Drawing:
+def themed(chart: Drawing, *, dark: bool = False) -> Drawing:
     """The same chart in a theme.
 
     Parameters
     ----------
     chart
         A drawing of this package.
-    dark, transparent
-        As for `theme_config`.
+    dark
+        Use light text on a dark background.
     """
     import altair as alt  # slow to import
 
     copy = chart.copy(deep=True)
-    copy.config = alt.Config.from_dict(theme_config(dark=dark, transparent=transparent))
+    copy.config = alt.Config.from_dict(theme_config(dark=dark))
     return copy
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
 from heldout.infer.levels import alpha_of
-from heldout.report.plan_words import plan_words
+from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,9 +28,7 @@ def command_pairs(results: Results) -> tuple[tuple[str, str], ...]:
 def plan_line(results: Results) -> str:
     """How the data were split, and how parameters were tuned, in one sentence."""
     settings = results.manifest["settings"]
-    what = {"query": "queries", "document": "documents", "both": "queries and documents"}
-    units = what.get(settings["by"], "rows")
-    said = plan_words(settings["plan"], units, settings["splits"], settings["plan_seed"])
+    said = plain_text(settings["plan_in_words"])
     if not any(one["tuned"] for one in results.summary):
         return f"{said}."
     inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
