@@ -16,7 +16,7 @@ from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from heldout.data.files import Source
 
@@ -134,7 +134,7 @@ def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
     shown = name or _stem(source.name)
     if not _is_json(source):
         return replace(Segments.of(_lines(source), shown), source=source.name)
-    return _from_records(source, shown, _read_hypothesis)
+    return _from_records(source, shown, "hypothesis")
 
 
 def read_references(path: Path_, *more: Path_) -> Segments:
@@ -156,7 +156,7 @@ def read_references(path: Path_, *more: Path_) -> Segments:
             f"{sources[as_json.index(True)].name} has JSON lines with all references of a segment: "
             "give this file alone"
         )
-    return _from_records(sources[0], "references", _read_reference_list)
+    return _from_records(sources[0], "references", "references")
 
 
 def read_own_references(path: Path_) -> Segments:
@@ -166,7 +166,7 @@ def read_own_references(path: Path_) -> Segments:
         raise InputError(
             f"{source.name} has lines of text without references: give files of references"
         )
-    return _from_records(source, "references", _read_reference_list)
+    return _from_records(source, "references", "references")
 
 
 def pair_segments(references: Segments, system: Segments) -> Segments:
@@ -230,75 +230,56 @@ def _parallel(sources: list[Source]) -> list[tuple[str, ...]]:
     return list(zip(*files, strict=True))
 
 
-class _Record:
-    """The content of a JSON line."""
-
-    __slots__ = ("log_probs", "texts")
-
-    def __init__(self, texts: tuple[str, ...], log_probs: tuple[float, ...] | None = None) -> None:
-        self.texts = texts
-        self.log_probs = log_probs
-
-
-def _from_records(source: Source, name: str, read: Any) -> Segments:
+def _from_records(source: Source, name: str, what: str) -> Segments:
+    """Read JSON lines with texts (`what` is hypothesis or references), and perhaps with ids."""
     ids: dict[str, int] = {}
-    records: list[_Record] = []
-    with_id: bool | None = None
-    for line, found in _objects(source):
+    texts: list[tuple[str, ...]] = []
+    logs: list[tuple[float, ...] | None] = []
+    has_ids = False
+    for line, text in enumerate(_lines(source), 1):
+        if not text.strip():
+            continue
         where = f"{source.name}:{line}"
+        found = json_object(text, source.name, line)
         has_id = pick(found, ID_NAMES) is not None
-        if with_id is not None and has_id != with_id:
+        if ids and has_id != has_ids:
             problem = "an id, but earlier lines have none" if has_id else "no id, but others have"
             raise FormatError(where, f"the segment has {problem}: give ids to all, or to none")
-        with_id = has_id
+        has_ids = has_id
         one = json_id(found, ID_NAMES, where) if has_id else str(len(ids) + 1)
         if one in ids:
             raise FormatError(where, f"segment {one} appears twice (first in line {ids[one]})")
         ids[one] = line
-        records.append(read(found, where))
-    logs = [one.log_probs for one in records]
-    if any(one is None for one in logs) and any(one is not None for one in logs):
-        at = list(ids.values())[logs.index(None)]
-        raise FormatError(f"{source.name}:{at}", "no log-probabilities, but other lines have them")
+        key = pick(found, LOG_NAMES) if what == "hypothesis" else None
+        logs.append(None if key is None else _log_probs(found[key], key, where))
+        texts.append(_texts(found, what, where, optional=key is not None))
+    if None in logs and any(logs):
+        line = list(ids.values())[logs.index(None)]
+        raise FormatError(
+            f"{source.name}:{line}", "no log-probabilities, but other lines have them"
+        )
     kept = tuple(one for one in logs if one is not None)
-    texts = tuple(one.texts for one in records)
-    return Segments(name, tuple(ids), texts, kept, bool(with_id), source.name)
+    return Segments(name, tuple(ids), tuple(texts), kept, has_ids, source.name)
 
 
-def _objects(source: Source) -> Iterator[tuple[int, dict[str, Any]]]:
-    for line, text in enumerate(_lines(source), 1):
-        if text.strip():
-            yield line, json_object(text, source.name, line)
-
-
-def _read_hypothesis(found: dict[str, Any], where: str) -> _Record:
-    name, logs = pick(found, HYPOTHESIS_NAMES), pick(found, LOG_NAMES)
-    if name is None and logs is None:
-        raise FormatError(
-            where, f"no text: expected one of {', '.join(HYPOTHESIS_NAMES)}, found {_names(found)}"
-        )
-    text = "" if name is None else _text(found[name], name, where)
-    return _Record((text,), None if logs is None else _log_probs(found[logs], logs, where))
-
-
-def _read_reference_list(found: dict[str, Any], where: str) -> _Record:
-    name = pick(found, REFERENCE_NAMES)
+def _texts(found: dict[str, Any], what: str, where: str, *, optional: bool) -> tuple[str, ...]:
+    """Return the output of a system, or the references, of a segment."""
+    names = HYPOTHESIS_NAMES if what == "hypothesis" else REFERENCE_NAMES
+    name = pick(found, names)
+    if name is None and optional:
+        return ("",)
     if name is None:
-        raise FormatError(
-            where,
-            f"no reference: expected one of {', '.join(REFERENCE_NAMES)}, found {_names(found)}",
-        )
+        lacking = "text" if what == "hypothesis" else "reference"
+        there = named_few(map(str, found), len(found), 10) or "an empty object"
+        raise FormatError(where, f"no {lacking}: expected one of {', '.join(names)}, found {there}")
     value = found[name]
-    several = value if isinstance(value, list) else [value]
+    several = value if isinstance(value, list) and what != "hypothesis" else [value]
     if not several:
         raise FormatError(where, "no reference: the list is empty")
-    return _Record(tuple(_text(one, name, where) for one in several))
-
-
-def _text(value: Any, name: str, where: str) -> str:
-    if not isinstance(value, str):
-        raise FormatError(where, f"{name!r} is {value!r}, expected a text")
-    return value
+    for text in several:
+        if not isinstance(text, str):
+            raise FormatError(where, f"{name!r} is {text!r}, expected a text")
+    return tuple(several)
 
 
 def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
@@ -313,10 +294,6 @@ def _log_probs(value: Any, name: str, where: str) -> tuple[float, ...]:
                 "0; leave out tokens without one",
             )
     return tuple(map(float, value))
-
-
-def _names(found: dict[str, Any]) -> str:
-    return named_few(map(str, found), len(found), 10) or "an empty object"
 
 
 def as_references(given: Any) -> Segments | None:
