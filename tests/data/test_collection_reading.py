@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from heldout import InputError, read_collection
-from heldout.data.io import irds as irds_module
+from heldout.data import irds as irds_module
 from heldout.errors import MissingExtraError
 
 CORPUS = '{"_id": "d1", "title": "T", "text": "one"}\n{"_id": "d2", "title": "", "text": "two"}\n'

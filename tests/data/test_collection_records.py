@@ -8,11 +8,15 @@ import pytest
 
 from heldout import InputError, read_collection
 from heldout.data import files as blocks_module
+from heldout.data.document_files import (
+    FileDocuments,
+    json_records,
+    markup_text,
+    table_records,
+    trec_records,
+)
 from heldout.data.files import Reading
-from heldout.data.io.document_tables import TextTable
-from heldout.data.io.jsonl import JsonLines
-from heldout.data.io.query_files import read_queries
-from heldout.data.io.trec_documents import TrecDocuments, markup_text
+from heldout.data.query_files import read_queries
 from heldout.errors import FormatError
 
 ROWS = [
@@ -121,22 +125,22 @@ def test_fields_can_be_chosen(tmp_path, write):
 def test_bad_json_lines_are_named(write, line, complaint):
     path = write("bad.jsonl", json_lines(ROWS[:1]) + line + "\n")
     with pytest.raises(FormatError, match=complaint):
-        len(JsonLines([path], Reading()))
+        len(FileDocuments([path], Reading(), json_records))
 
 
 def test_wrong_bytes_in_json_are_named(write):
     path = write("bad.jsonl", json_lines(ROWS[:1]).encode() + b'{"_id": "x", "text": "\xe9"}\n')
     with pytest.raises(FormatError, match=r"bad\.jsonl:2: byte 0xe9 .*encoding='latin-1'"):
-        len(JsonLines([path], Reading()))
-    assert JsonLines([path], Reading("latin-1")).text(1) == "é"
+        len(FileDocuments([path], Reading(), json_records))
+    assert FileDocuments([path], Reading("latin-1"), json_records).text(1) == "é"
     halves = write("half.jsonl", '{"_id": "x", "text": "a\\ud800b"}\n')
     with pytest.raises(FormatError, match=r"half\.jsonl:1: .*half of a surrogate pair"):
-        len(JsonLines([halves], Reading()))
+        len(FileDocuments([halves], Reading(), json_records))
 
 
 def test_lists_numbers_and_null_are_understood(write):
     path = write("odd.jsonl", '{"id": 12, "title": null, "contents": ["one", "two"]}\n')
-    found = JsonLines([path], Reading())
+    found = FileDocuments([path], Reading(), json_records)
     assert list(found.pairs()) == [("12", "one\ntwo")]
 
 
@@ -152,19 +156,22 @@ def test_lists_numbers_and_null_are_understood(write):
 )
 def test_bad_tables_are_named(write, content, complaint):
     with pytest.raises(InputError, match=complaint):
-        len(TextTable([write("bad.csv", content)], Reading()))
+        len(FileDocuments([write("bad.csv", content)], Reading(), table_records))
 
 
 def test_a_cell_may_hold_lines_and_be_long(write):
     long = "x" * 300_000
     path = write("t.csv", f'docno,text\na,"one\ntwo"\nb,{long}\nb,again\n')
     with pytest.raises(FormatError, match=r"t\.csv:5: .*first at .*t\.csv:4"):
-        len(TextTable([path], Reading()))
+        len(FileDocuments([path], Reading(), table_records))
 
 
 def test_tsv_without_a_header_is_taken_as_it_is(write):
     path = write("collection.tsv", 'd1\tsays "hello\nd2\tbye\n')
-    assert list(TextTable([path], Reading()).pairs()) == [("d1", 'says "hello'), ("d2", "bye")]
+    assert list(FileDocuments([path], Reading(), table_records).pairs()) == [
+        ("d1", 'says "hello'),
+        ("d2", "bye"),
+    ]
 
 
 def test_a_broken_parquet_file_is_refused(write):
@@ -189,25 +196,25 @@ junk between
 
 def test_trec_markup_is_taken_out(write):
     path = write("t.sgml", TREC)
-    found = TrecDocuments([path], Reading())
+    found = FileDocuments([path], Reading(), trec_records)
     expected = "A & B\none < two &unknown; AT&T\n three é <kept> & so"
     assert list(found.pairs()) == [("AP-1", expected), ("AP-2", "")]
     assert found.text(1) == ""
     assert [note.text for note in found.notes] == ["empty documents: 1 (t.sgml:10)"]
-    head = TrecDocuments([path], Reading(fields=("head",)))
+    head = FileDocuments([path], Reading(fields=("head",)), trec_records)
     assert head.text(0) == "A & B"
 
 
 def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
     path = write("t.sgml", TREC)
-    whole = list(TrecDocuments([path], Reading()).pairs())
+    whole = list(FileDocuments([path], Reading(), trec_records).pairs())
     small = blocks_module.blocks
 
     def tiny(path, begin=0, line=1, size=7):
         return small(path, begin, line, size)
 
-    monkeypatch.setattr("heldout.data.io.trec_documents.blocks", tiny)
-    found = TrecDocuments([path], Reading())
+    monkeypatch.setattr("heldout.data.document_files.blocks", tiny)
+    found = FileDocuments([path], Reading(), trec_records)
     assert list(found.pairs()) == whole
     assert found.text(0) == whole[0][1]
     assert found.place(1) == f"{path}:10"
@@ -227,12 +234,12 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
 def test_bad_trec_documents_are_named(write, content, complaint):
     path = write("bad.trec", content.encode("latin-1"))
     with pytest.raises(InputError, match=complaint):
-        len(TrecDocuments([path], Reading()))
+        len(FileDocuments([path], Reading(), trec_records))
 
 
 def test_ids_can_be_attributes(write):
     path = write("t.xml", '<DOC id="NYT-1" type="story"><P>x</P></DOC>')
-    assert list(TrecDocuments([path], Reading()).pairs()) == [("NYT-1", "x")]
+    assert list(FileDocuments([path], Reading(), trec_records).pairs()) == [("NYT-1", "x")]
 
 
 def test_markup_text_leaves_plain_text_alone():

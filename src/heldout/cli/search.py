@@ -150,7 +150,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries must be given beside it."""
     from heldout.data.files import Reading
-    from heldout.data.io.query_files import read_queries
+    from heldout.data.query_files import read_queries
 
     if options.queries is None:
         raise InputError(

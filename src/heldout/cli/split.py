@@ -150,8 +150,8 @@ def _query_ids(options: argparse.Namespace) -> list[str]:
     if options.qrels is not None or options.queries is not None or not is_file(source):
         return list(open_collection(options).queries.ids)
     from heldout.data.files import Reading
-    from heldout.data.io.query_files import read_queries
     from heldout.data.qrels import read_qrels
+    from heldout.data.query_files import read_queries
 
     try:
         return list(read_qrels(source).queries)

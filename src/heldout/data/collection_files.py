@@ -10,12 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.data.collection import Collection
+from heldout.data.document_files import (
+    FileDocuments,
+    Records,
+    json_records,
+    line_records,
+    records_of,
+)
 from heldout.data.documents import Documents
-from heldout.data.files import Reading, read_head
+from heldout.data.files import Reading
 from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
-from heldout.data.io.document_tables import ParquetDocuments, TextTable, separator_of
-from heldout.data.io.jsonl import JsonLines
-from heldout.data.io.lines import LineDocuments
 from heldout.data.io.meta import (
     find_compressed,
     is_meta_folder,
@@ -23,10 +27,9 @@ from heldout.data.io.meta import (
     meta_config,
     meta_folder,
 )
-from heldout.data.io.query_files import read_queries
-from heldout.data.io.trec_documents import TrecDocuments
 from heldout.data.paths import is_there, names_folder, place_among
 from heldout.data.qrels import read_qrels
+from heldout.data.query_files import read_queries
 from heldout.data.run_files import read_rows
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.io.meta import LineCorpus
-    from heldout.data.io.records import RecordDocuments
     from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
 
@@ -152,12 +154,14 @@ def read_documents(
 
         return read_pydocs().documents
     if given.startswith("irds:"):
-        from heldout.data.io.irds import IrdsDocuments, load_irds
+        from heldout.data.irds import IrdsDocuments, load_irds
 
         name = given.removeprefix("irds:")
         return IrdsDocuments(name, load_irds(name), reading)
     if is_beir_folder(Path(given)):  # whatever its splits are
-        return JsonLines([str(find_compressed(Path(given, "corpus.jsonl")))], reading)
+        return FileDocuments(
+            [str(find_compressed(Path(given, "corpus.jsonl")))], reading, json_records
+        )
     return _find(given, reading, None, given_queries=True).documents
 
 
@@ -168,7 +172,7 @@ def refuse_unknown(source: Path_) -> None:
     if names_folder(path) or given.startswith("irds:") or path.suffix.lower() == ".toml":
         return
     if is_there(path):
-        _kind(given)
+        records_of(given, _EXPECTED)
     elif given != "pydocs":
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
 
@@ -258,17 +262,17 @@ def _find(given: str, reading: Reading, split: str | None, *, given_queries: boo
     if not is_there(path):
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
     name = _ENDINGS.sub("", path.name) or path.name
-    kind = _kind(given)
-    if kind is None:
+    records = records_of(given, _EXPECTED)
+    if records is line_records:
         return _lines(line_files(path), reading)
-    return _Found(name, kind([given], reading))
+    return _Found(name, FileDocuments([given], reading, records))
 
 
 def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
     files = beir_folder(path, split)
     return _Found(
         path.resolve().name,
-        JsonLines([files.documents], reading),
+        FileDocuments([files.documents], reading, json_records),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         notes=tuple(files.notes()),
@@ -279,48 +283,27 @@ def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
 def _lines(files: LineCorpus, reading: Reading) -> _Found:
     return _Found(
         files.name,
-        LineDocuments(files.documents, reading),
+        FileDocuments([files.documents], reading, line_records),
         files.queries,
         () if files.qrels is None else (files.qrels,),
         files.first_query,
     )
 
 
-def _kind(
-    path: str,
-) -> type[TrecDocuments | JsonLines | ParquetDocuments | TextTable] | None:
-    """Return the class that reads a file of documents; None for a line corpus."""
-    start = read_head(path)
-    if not start:
-        raise InputError(f"{path} is empty; {_EXPECTED}")
-    head = start.decode(errors="replace").lstrip()
-    if start.startswith(b"PAR1"):
-        return ParquetDocuments
-    if head.startswith("{"):
-        return JsonLines
-    if re.search(r"<doc[\s>]", head, re.IGNORECASE) and head.startswith("<"):
-        return TrecDocuments
-    if ".dat" in Path(path).suffixes:
-        return None
-    if separator_of(head) is not None:
-        return TextTable
-    raise InputError(f"{path}: unrecognized format; {_EXPECTED}")
-
-
 def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
     """Read a folder of documents of one format; queries and judgements are found by name."""
     files: list[Path] = []
-    kind: type[RecordDocuments] | None = None
+    records: Records | None = None
     # Stop at the first file that cannot belong to it: the folder may be a whole disk.
     for one in _visible_files(path):
         files.append(one)
         if re.search(r"topics|queries|qrels", one.name, re.IGNORECASE):
             continue
-        found = _kind(str(one))
-        if found is None or kind not in (None, found):
+        found = records_of(str(one), _EXPECTED)
+        if found is line_records or records not in (None, found):
             raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
-        kind = found
-    if kind is None:
+        records = found
+    if records is None:
         raise InputError(f"{path}: no documents found; {_EXPECTED}")
     files.sort()
     queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
@@ -331,7 +314,7 @@ def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
         raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
     return _Found(
         path.resolve().name,
-        kind(rest, reading),
+        FileDocuments(rest, reading, records),
         str(queries[0]) if queries else None,
         tuple(map(str, qrels)),
     )
@@ -354,7 +337,7 @@ def _read_irds(
     query_field: str,
     given_name: str | None,
 ) -> Collection:
-    from heldout.data.io.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
+    from heldout.data.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
 
     dataset = load_irds(name)
     documents = IrdsDocuments(name, dataset, reading)

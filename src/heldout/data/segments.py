@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.document_files import json_id, pick
 from heldout.data.files import decode_text, json_object, open_source
-from heldout.data.io.jsonl import json_id, pick
 from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 

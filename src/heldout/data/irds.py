@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from heldout.data.document_files import FileDocuments, Record, joined_text
 from heldout.data.files import encoded
-from heldout.data.io.records import Record, RecordDocuments, joined_text
-from heldout.data.io.survey import Stamps
 from heldout.data.qrels import Qrels
 from heldout.data.queries import Queries
 from heldout.errors import InputError, MissingExtraError
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.data.files import Reading
-
-__all__ = ["IrdsDocuments", "irds_qrels", "irds_queries", "load_irds"]
 
 
 def load_irds(name: str) -> Any:
@@ -34,12 +31,12 @@ def load_irds(name: str) -> Any:
         ) from None
 
 
-def _available(name: str, error: Exception) -> InputError:
+def _unavailable(name: str, error: Exception) -> InputError:
     """Return an error for a dataset; downloads and parsers raise many types."""
     return InputError(f"irds:{name} cannot be read ({type(error).__name__}: {error})")
 
 
-class IrdsDocuments(RecordDocuments):
+class IrdsDocuments(FileDocuments):
     """The documents of a dataset; `reading.fields` are attributes of its documents."""
 
     __slots__ = ("_dataset", "_name")
@@ -49,27 +46,18 @@ class IrdsDocuments(RecordDocuments):
             raise InputError(f"irds:{name} has no documents")
         self._dataset = dataset
         self._name = name
-        super().__init__([f"irds:{name}"], reading)
+        super().__init__([f"irds:{name}"], reading, self._all)
 
-    def stamps(self) -> Stamps:
-        """Return nothing to check: ir_datasets manages the files."""
-        return Stamps(())
-
-    def records(
-        self,
-        path: str,
-        begin: int,  # noqa: ARG002 - single documents come from the store
-    ) -> Iterator[Record]:
-        """Yield all documents."""
+    def _all(self, path: str, begin: int, reading: Reading) -> Iterator[Record]:
+        del begin, reading
         try:
             for number, doc in enumerate(self._dataset.docs_iter(), 1):
-                where = f"{path}, document {number}"
-                text = encoded(self._text(doc), where)
+                text = encoded(self._text(doc), f"{path}, document {number}")
                 yield Record(str(doc.doc_id), text, -1, number)
         except (InputError, GeneratorExit):
             raise
         except Exception as error:
-            raise _available(self._name, error) from error
+            raise _unavailable(self._name, error) from error
 
     def text(self, number: int) -> str:
         """Return the text of one document from the store of ir_datasets."""
@@ -80,7 +68,7 @@ class IrdsDocuments(RecordDocuments):
         except InputError:
             raise
         except Exception as error:
-            raise _available(self._name, error) from error
+            raise _unavailable(self._name, error) from error
 
     def place(self, number: int) -> str:
         """Return name and number of a document."""
@@ -108,7 +96,7 @@ def irds_queries(name: str, dataset: Any, field: str) -> Queries:
     try:
         found = list(dataset.queries_iter())
     except Exception as error:
-        raise _available(name, error) from error
+        raise _unavailable(name, error) from error
     texts = tuple(str(query.default_text()) for query in found)
     names = found[0]._fields if found else ()
     fields = {
@@ -127,6 +115,6 @@ def irds_qrels(name: str, dataset: Any) -> Qrels | None:
     try:
         rows = [(row.query_id, row.doc_id, row.relevance) for row in dataset.qrels_iter()]
     except Exception as error:
-        raise _available(name, error) from error
+        raise _unavailable(name, error) from error
     queries, docs, grades = zip(*rows, strict=True) if rows else ((), (), ())
     return Qrels.of({"query": queries, "doc": docs, "grade": grades})

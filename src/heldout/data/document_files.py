@@ -1,0 +1,528 @@
+"""Documents in files of any format: a format is a generator of records with id, text and place.
+
+Files are read when they are needed, record by record; only ids and offsets are held.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from html import escape, unescape
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+
+from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, empty_note
+from heldout.data.files import (
+    Reading,
+    blocks,
+    encoded,
+    is_compressed,
+    json_object,
+    read_head,
+    text_lines,
+)
+from heldout.data.frames import refuse_repeated
+from heldout.data.ids import Ids
+from heldout.data.notes import named_few
+from heldout.data.paths import place_among
+from heldout.data.tables import delimited_rows, parquet_rows
+from heldout.errors import FormatError, InputError
+
+if TYPE_CHECKING:
+    from heldout.data.words import Ints
+    from heldout.notes import Note
+
+ID_NAMES: Final = ("_id", "id", "doc_id", "docno", "docid", "document_id")
+TEXT_NAMES: Final = ("text", "contents", "content", "body", "passage")
+
+
+class Record(NamedTuple):
+    """One document of a file."""
+
+    id: str
+    text: bytes  # UTF-8
+    offset: int  # where it begins, so that it can be read alone; -1 if it cannot
+    line: int  # or row
+
+
+Records: TypeAlias = Callable[[str, int, Reading], Iterator[Record]]
+"""Yields the documents of a file from byte 0, or from the offset of a record."""
+
+
+class FileDocuments(Documents):
+    """Documents in one file or several, in this order."""
+
+    __slots__ = ("_files", "_first", "_ids", "_notes", "_offsets", "_reading", "_records")
+
+    def __init__(self, files: Sequence[str], reading: Reading, records: Records) -> None:
+        self._files = tuple(files)
+        self._reading = reading
+        self._records = records
+        self._ids: Ids | None = None  # not read yet
+        self._notes: tuple[Note, ...] = ()
+
+    @property
+    def ids(self) -> Ids:
+        """All ids in collection order."""
+        if self._ids is None:
+            self._ids = self._read()
+        return self._ids
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What is unusual in them."""
+        self.ids  # noqa: B018 - reads the files
+        return self._notes
+
+    def size_hint(self) -> int:
+        """Return the number of documents; 0 if the files have not been read yet."""
+        return 0 if self._ids is None else len(self._ids)
+
+    def _read(self) -> Ids:
+        columns, digest, offsets = [], TextDigest(), []
+        for batch, starts in self._stream(BATCH):
+            columns.append(Ids.of(batch.ids))
+            digest.add(batch)
+            offsets.append(starts)
+        ids = Ids.stack(columns)
+        twice = ids.first_duplicate()
+        if twice is not None:
+            raise FormatError(
+                self.place(twice[1]),
+                f"the document id {ids[twice[1]]!r} appears twice (first at "
+                f"{self.place(twice[0])}): keep one of them",
+            )
+        self._offsets: Ints = np.concatenate(offsets)
+        self._digest = digest.hexdigest()
+        return ids
+
+    def digest(self) -> str:
+        """Return the SHA-256 of ids, lengths and texts."""
+        self.ids  # noqa: B018 - reads the files
+        return self._digest
+
+    def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
+        """Return all documents, in batches of about `size` bytes of text at most."""
+        return (batch for batch, _ in self._stream(size))
+
+    def _stream(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
+        """Yield batches and the offsets of their records; afterwards the notes are known."""
+        gathered: list[Record] = []
+        held = count = empty = 0
+        firsts, places = [], []
+        for path in self._files:
+            firsts.append(count)
+            for record in self._records(path, 0, self._reading):
+                if not record.id:
+                    raise FormatError(self._where(path, record), "the document has an empty id")
+                if gathered and held + len(record.text) > size:
+                    yield _gather(gathered, count - len(gathered))
+                    gathered, held = [], 0
+                if not record.text or record.text.isspace():
+                    empty += 1
+                    if empty <= 5:
+                        places.append(place_among(self._where(path, record), self._files))
+                gathered.append(record)
+                held += len(record.text)
+                count += 1
+        if not count:
+            raise InputError(f"{', '.join(self._files)}: no documents found")
+        fields = self._reading.fields
+        if fields is not None and empty == count:
+            raise InputError(
+                f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
+            )
+        yield _gather(gathered, count - len(gathered))
+        self._first = np.array(firsts, np.int64)
+        self._notes = (empty_note(empty, places),) if empty else ()
+
+    def text(self, number: int) -> str:
+        """Return the text of one document."""
+        if not 0 <= number < len(self):
+            raise IndexError(f"document {number} of {len(self)}")
+        offset = int(self._offsets[number])
+        path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
+        if offset < 0 or is_compressed(path):
+            return self._nth(number)[1].text.decode()
+        return next(self._records(path, offset, self._reading)).text.decode()
+
+    def place(self, number: int) -> str:
+        """Return ``file:line`` of a document, found by reading the files again; for messages."""
+        return self._where(*self._nth(number))
+
+    def _where(self, path: str, record: Record) -> str:
+        mark = ", row " if self._records is parquet_records else ":"
+        return f"{path}{mark}{record.line}"
+
+    def _nth(self, number: int) -> tuple[str, Record]:
+        records = (
+            (path, record)
+            for path in self._files
+            for record in self._records(path, 0, self._reading)
+        )
+        found = next(islice(records, number, None), None)
+        if found is None:
+            raise InputError(f"{self._files[-1]} changed while it was read: read it again")
+        return found
+
+
+def _gather(records: list[Record], first: int) -> tuple[TextBatch, Ints]:
+    lengths = np.fromiter((len(record.text) for record in records), np.int64, len(records))
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    text = np.frombuffer(b"".join([record.text for record in records]), np.uint8)
+    starts = np.fromiter((record.offset for record in records), np.int64, len(records))
+    return TextBatch(first, [record.id for record in records], text, offsets), starts
+
+
+def records_of(path: str, expected: str) -> Records:
+    """Return the reader of a file of documents, by its first bytes; `expected` is for messages."""
+    start = read_head(path)
+    if not start:
+        raise InputError(f"{path} is empty; {expected}")
+    head = start.decode(errors="replace").lstrip()
+    if start.startswith(b"PAR1"):
+        return parquet_records
+    if head.startswith("{"):
+        return json_records
+    if re.search(r"<doc[\s>]", head, re.IGNORECASE) and head.startswith("<"):
+        return trec_records
+    if ".dat" in Path(path).suffixes:
+        return line_records
+    if separator_of(head) is not None:
+        return table_records
+    raise InputError(f"{path}: unrecognized format; {expected}")
+
+
+def joined_text(parts: Sequence[str]) -> str:
+    r"""Return the fields of a document that are not empty as lines of one text.
+
+    Examples
+    --------
+    >>> joined_text(["A title", "", "a text"])
+    'A title\na text'
+    """
+    return "\n".join(part for part in parts if part)
+
+
+# Lines: the line corpus of MeTA, in which the id is the line number from 0
+
+
+def line_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
+    """Yield the lines of a file; empty lines are empty documents."""
+    for offset, number, raw in raw_lines(path, begin):
+        text = raw.removesuffix(b"\r")
+        if not (reading.is_utf8 and text.isascii()):
+            text = reading.decode(text, lambda _, line=number: f"{path}:{line}").encode()  # type: ignore[misc]
+        yield Record(str(number - 1), text, offset, number)
+
+
+def raw_lines(path: str, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield offset, number and bytes of each line; a newline at the end of a file ends no line."""
+    for block in blocks(path, begin):
+        offset = block.offset
+        lines = block.raw.split(b"\n")
+        if not lines[-1]:
+            lines.pop()
+        for number, raw in enumerate(lines, block.line):
+            yield offset, number, raw
+            offset += len(raw) + 1
+
+
+# JSON lines: one object per line, with an id, a text and optionally a title
+
+_SCAN: Final = json.JSONDecoder().raw_decode
+"""What `json.loads` calls, without its checks of the text before and after."""
+
+
+def json_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
+    """Yield the documents of a file of JSON lines (BEIR, Pyserini, ir_datasets)."""
+    is_plain = reading.is_utf8 and reading.fields is None
+    for offset, line, raw in raw_lines(path, begin):
+        if not raw or raw.isspace():
+            continue
+        quick = _plain_document(raw) if is_plain else None
+        if quick is not None:
+            yield Record(*quick, offset, line)
+            continue
+        where = f"{path}:{line}"
+        found = json_object(reading.decode(raw, lambda _, where=where: where), path, line)  # type: ignore[misc]
+        one = json_id(found, ID_NAMES, where)
+        text = joined_text(_fields(found, reading.fields, where))
+        yield Record(one, encoded(text, where), offset, line)
+
+
+def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
+    """Return id and text of a usual line; None if the strict reader has to read it.
+
+    This is faster than the strict reader, which returns the same and reports errors.
+    """
+    try:
+        line = raw.decode()
+        found, end = _SCAN(line)
+        one = found["_id" if "_id" in found else "id"]
+        text = found["text" if "text" in found else "contents"]
+        title = found.get("title", "")
+        if {type(one), type(text), type(title)} != {str} or line[end:].strip(" \t\n\r"):
+            return None
+        if not one.isascii() or "\0" in one or one != one.strip():
+            return None
+        return one, (f"{title}\n{text}" if title and text else title or text).encode()
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
+    """Return the first of some names that an object has."""
+    return next((name for name in names if name in found), None)
+
+
+def json_id(found: dict[str, Any], names: Sequence[str], where: str) -> str:
+    """Return the id of an object: a string or an integer."""
+    name = pick(found, names)
+    if name is None:
+        raise FormatError(where, f"no id: expected one of {', '.join(names)}, found {_keys(found)}")
+    value = found[name]
+    if isinstance(value, str):
+        return checked_id(value, where)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise FormatError(where, f"the id {value!r} is {type(value).__name__}, expected a text")
+
+
+def checked_id(value: str, where: str) -> str:
+    """Return an id without surrounding blanks; raise an error for one that is no text."""
+    if "\0" in value:
+        raise FormatError(where, "the id has a zero byte: remove it")
+    if not value.isascii() and any(0xD800 <= ord(character) < 0xE000 for character in value):
+        raise FormatError(where, f"the id {value!r} is not valid Unicode")
+    return value.strip()
+
+
+def _fields(found: dict[str, Any], wanted: tuple[str, ...] | None, where: str) -> list[str]:
+    if wanted is not None:
+        if not any(name in found for name in wanted):
+            raise FormatError(where, f"no field {' or '.join(wanted)}: found {_keys(found)}")
+        return [json_text(found.get(name), name, where) for name in wanted]
+    name = pick(found, TEXT_NAMES)
+    if name is None:
+        raise FormatError(
+            where, f"no text: expected one of {', '.join(TEXT_NAMES)}, found {_keys(found)}"
+        )
+    title = json_text(found.get("title"), "title", where)
+    return [title, json_text(found[name], name, where)]
+
+
+def json_text(value: Any, name: str, where: str) -> str:
+    """Return a text; null is empty, and the texts of a list are joined by newlines."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, list):
+        return joined_text([json_text(one, name, where) for one in value])
+    raise FormatError(where, f"the field {name!r} is {type(value).__name__}, expected a text")
+
+
+def _keys(found: dict[str, Any]) -> str:
+    return named_few(map(str, found), len(found), 10) or "an empty object"
+
+
+# Tables: CSV and TSV, read row by row, and Parquet, read in slices
+
+
+def separator_of(head: str) -> str | None:
+    """Return the separator of a table by its first line: a tab, or a comma in a known header."""
+    first = next((line for line in head.splitlines() if line.strip()), "")
+    if "\t" in first:
+        return "\t"
+    cells = {cell.strip().strip('"').lower() for cell in first.split(",")}
+    return "," if len(cells) > 1 and cells & {*ID_NAMES, "qid", "query_id", "query-id"} else None
+
+
+def text_rows(
+    path: str, separator: str, reading: Reading, ids: Sequence[str]
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Yield line number and cells by column name of each row of a CSV or TSV file.
+
+    Without a header the columns are the id, a title if there are three columns, and the text;
+    quotation marks are then ordinary characters (MS MARCO).
+    """
+    lines = (line for _, line in text_lines(path, reading))
+    first = next(lines, "")
+    names = [cell.strip().strip('"').lower() for cell in first.rstrip("\r\n").split(separator)]
+    has_header = not set(names).isdisjoint(ids)
+    rows = delimited_rows(chain([first], lines), path, separator, quoted=has_header)
+    if has_header:
+        line, cells = next(rows)
+        names = [cell.strip().lower() for cell in cells]
+        refuse_repeated(names, f"{path}:{line}")
+    else:
+        names = ["id", "title", "text"] if len(names) == 3 else ["id", "text"]
+    for line, cells in rows:
+        if len(cells) != len(names):
+            raise FormatError(
+                f"{path}:{line}",
+                f"{len(cells)} cells, expected {len(names)} ({named_few(names, len(names), 10)})",
+            )
+        yield line, dict(zip(names, cells, strict=True))
+
+
+def table_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
+    """Yield the rows of a CSV or TSV file; cells may have line ends, so that none is read alone."""
+    del begin
+    separator = separator_of(read_head(path).decode(errors="replace")) or ","
+    for line, row in text_rows(path, separator, reading, ID_NAMES):
+        yield _row_record(row, reading, f"{path}:{line}", -1, line)
+
+
+def parquet_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
+    """Yield the rows of a Parquet file from row `begin`."""
+    for number, row in parquet_rows(path, begin):
+        yield _row_record(row, reading, f"{path}, row {number}", number - 1, number)
+
+
+def _row_record(
+    row: dict[str, Any], reading: Reading, where: str, offset: int, line: int
+) -> Record:
+    one, text = pick(row, ID_NAMES), pick(row, TEXT_NAMES)
+    found = named_few(row, len(row), 10)
+    if one is None:
+        raise FormatError(where, f"no id: expected one of {', '.join(ID_NAMES)}, found {found}")
+    if reading.fields is not None:
+        names = [name.lower() for name in reading.fields]
+        missing = next((name for name in names if name not in row), None)
+        if missing is not None:
+            raise FormatError(where, f"no column {missing!r}: found {found}")
+    elif text is None:
+        raise FormatError(where, f"no text: expected one of {', '.join(TEXT_NAMES)}, found {found}")
+    else:
+        names = ["title", text] if "title" in row else [text]
+    joined = joined_text([row[name] or "" for name in names])
+    return Record(checked_id(row[one] or "", where), joined.encode(), offset, line)
+
+
+# TREC documents: <DOC> elements in SGML or XML
+
+_OPEN: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
+_CLOSE: Final = re.compile(rb"</doc\s*>", re.IGNORECASE)
+_DOCNO: Final = re.compile(r"<docno\s*>", re.IGNORECASE)
+_END_DOCNO: Final = re.compile(r"</docno\s*>", re.IGNORECASE)
+_ID: Final = re.compile(r"""^<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+_CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
+_TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
+_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,31});")
+
+
+def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
+    """Yield the ``<DOC>`` elements of a file.
+
+    The id is the text of ``<DOCNO>``, or else the attribute ``id`` of ``<DOC>``. The text is all
+    other text, or the text inside the elements in `reading.fields`.
+    """
+    for raw, offset, line in _elements(path, begin):
+
+        def where(at: int, raw: bytes = raw, line: int = line) -> str:
+            line += raw.count(b"\n", 0, at)
+            return f"{path}:{line}"
+
+        body = reading.decode(raw, where)
+        opening = body.index(">") + 1
+        one, body = _take_id(body[:opening], body[opening : body.rindex("<")], f"{path}:{line}")
+        yield Record(one, markup_text(body, reading.fields).encode(), offset, line)
+
+
+def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
+    """Yield each ``<DOC>`` element with its offset in the file and its line."""
+    held, offset, line = b"", begin, 1
+    for block in blocks(path, begin):
+        if not held:
+            offset = block.offset
+        held += block.raw
+        at = 0
+        while opened := _OPEN.search(held, at):
+            closed = _CLOSE.search(held, opened.end())
+            line += held.count(b"\n", at, opened.start())
+            at = opened.start()
+            if closed is None:
+                break
+            if _OPEN.search(held, opened.end(), closed.start()):
+                raise FormatError(
+                    f"{path}:{line}",
+                    "</DOC> is missing: another <DOC> begins before the end of this one",
+                )
+            yield held[at : closed.end()], offset + at, line
+            line += held.count(b"\n", at, closed.end())
+            at = closed.end()
+        else:
+            # A tag may be split between blocks, but never a line.
+            line += held.count(b"\n", at)
+            at = len(held)
+        held, offset = held[at:], offset + at
+    if held:
+        raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
+
+
+def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
+    """Return the id of a document, and its body without it."""
+    found = _DOCNO.search(body)
+    end = _END_DOCNO.search(body, found.end()) if found is not None else None
+    if found is not None and end is not None:
+        one = resolve_entities(body[found.end() : end.start()])
+        return checked_id(one, where), body[: found.start()] + body[end.end() :]
+    named = _ID.match(tag)
+    if named is None:
+        raise FormatError(where, "the document has no <DOCNO>")
+    return checked_id(resolve_entities(named[1]), where), body
+
+
+def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
+    r"""Return the text of markup, without tags and comments; parts are joined by newlines.
+
+    Examples
+    --------
+    >>> markup_text("<H>AT&amp;T</H> <TEXT>a < b <!-- not this --></TEXT>").split("\n")
+    ['AT&T', 'a < b ']
+    >>> markup_text("<H>one</H><T>two</T>", ("T",))
+    'two'
+    """
+    if "<![CDATA[" in body:
+        body = _closed(_CDATA, "]]>", lambda found: escape(found[1]), body)
+    body = without_comments(body)
+    if fields is not None:
+        body = "<p>".join(part for name in fields for part in _elements_of(name, body))
+    parts = (part.strip("\r\n") for part in _TAG.split(body) if part.strip())
+    return resolve_entities("\n".join(parts))
+
+
+def without_comments(body: str) -> str:
+    """Return markup without its comments; a comment that is not closed is text."""
+    return _closed(_COMMENT, "-->", lambda _: "", body) if "<!--" in body else body
+
+
+def _closed(
+    pattern: re.Pattern[str], end: str, instead: Callable[[re.Match[str]], str], body: str
+) -> str:
+    """Replace closed matches; nothing is searched after the last end, to avoid quadratic time."""
+    head, last, tail = body.rpartition(end)
+    return pattern.sub(instead, head + last) + tail if last else body
+
+
+def _elements_of(name: str, body: str) -> Iterator[str]:
+    """Yield the content of the elements with a name."""
+    tag = re.escape(name)
+    begin = re.compile(rf"<{tag}(?:\s[^<>]*)?>", re.IGNORECASE)
+    end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
+    at = 0
+    while (opened := begin.search(body, at)) and (closed := end.search(body, opened.end())):
+        yield body[opened.end() : closed.start()]
+        at = closed.end()
+
+
+def resolve_entities(text: str) -> str:
+    """Replace entities by characters; unknown ones are kept."""
+    return _ENTITY.sub(lambda found: unescape(found[0]), text) if "&" in text else text
