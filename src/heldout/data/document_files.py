@@ -5,7 +5,6 @@ Files are read when they are needed, record by record; only ids and offsets are 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape, unescape
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
+import orjson
 
 from heldout.data.documents import BATCH, Documents, TextBatch, TextDigest, empty_note
 from heldout.data.files import (
@@ -111,32 +111,38 @@ class FileDocuments(Documents):
 
     def _stream(self, size: int) -> Iterator[tuple[TextBatch, Ints]]:
         """Yield batches and the offsets of their records; afterwards the notes are known."""
-        gathered: list[Record] = []
-        held = count = empty = 0
+        ids: list[str] = []
+        texts: list[bytes] = []
+        offsets: list[int] = []
+        held = done = empty = 0
         firsts, places = [], []
         for path in self._files:
-            firsts.append(count)
-            for record in self._records(path, 0, self._reading):
-                if not record.id:
-                    raise FormatError(self._where(path, record), "the document has an empty id")
-                if gathered and held + len(record.text) > size:
-                    yield _gather(gathered, count - len(gathered))
-                    gathered, held = [], 0
-                if not record.text or record.text.isspace():
+            firsts.append(done + len(ids))
+            for one, text, offset, line in self._records(path, 0, self._reading):
+                length = len(text)
+                if held + length > size and ids:
+                    yield _batch(done, ids, texts), np.array(offsets, np.int64)
+                    done += len(ids)
+                    ids, texts, offsets, held = [], [], [], 0
+                if not one:
+                    raise FormatError(self._where(path, line), "the document has an empty id")
+                if length < 64 and not text.strip():  # a long text of blanks is implausible
                     empty += 1
                     if empty <= 5:
-                        places.append(place_among(self._where(path, record), self._files))
-                gathered.append(record)
-                held += len(record.text)
-                count += 1
-        if not count:
+                        places.append(place_among(self._where(path, line), self._files))
+                ids.append(one)
+                texts.append(text)
+                offsets.append(offset)
+                held += length
+        done += len(ids)
+        if not done:
             raise InputError(f"{', '.join(self._files)}: no documents found")
         fields = self._reading.fields
-        if fields is not None and empty == count:
+        if fields is not None and empty == done:
             raise InputError(
                 f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
-        yield _gather(gathered, count - len(gathered))
+        yield _batch(done - len(ids), ids, texts), np.array(offsets, np.int64)
         self._first = np.array(firsts, np.int64)
         self._notes = (empty_note(empty, places),) if empty else ()
 
@@ -152,11 +158,11 @@ class FileDocuments(Documents):
 
     def place(self, number: int) -> str:
         """Return ``file:line`` of a document, found by reading the files again; for messages."""
-        return self._where(*self._nth(number))
+        path, record = self._nth(number)
+        return self._where(path, record.line)
 
-    def _where(self, path: str, record: Record) -> str:
-        mark = ", row " if self._records is parquet_records else ":"
-        return f"{path}{mark}{record.line}"
+    def _where(self, path: str, line: int) -> str:
+        return f"{path}{', row ' if self._records is parquet_records else ':'}{line}"
 
     def _nth(self, number: int) -> tuple[str, Record]:
         records = (
@@ -170,12 +176,10 @@ class FileDocuments(Documents):
         return found
 
 
-def _gather(records: list[Record], first: int) -> tuple[TextBatch, Ints]:
-    lengths = np.fromiter((len(record.text) for record in records), np.int64, len(records))
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
-    text = np.frombuffer(b"".join([record.text for record in records]), np.uint8)
-    starts = np.fromiter((record.offset for record in records), np.int64, len(records))
-    return TextBatch(first, [record.id for record in records], text, offsets), starts
+def _batch(first: int, ids: list[str], texts: list[bytes]) -> TextBatch:
+    offsets = np.zeros(len(ids) + 1, np.int64)
+    np.cumsum(list(map(len, texts)), out=offsets[1:])
+    return TextBatch(first, ids, np.frombuffer(b"".join(texts), np.uint8), offsets)
 
 
 def records_of(path: str, expected: str) -> Records:
@@ -234,9 +238,6 @@ def raw_lines(path: str, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
 
 # JSON lines: one object per line, with an id, a text and optionally a title
 
-_SCAN: Final = json.JSONDecoder().raw_decode
-"""What `json.loads` calls, without its checks of the text before and after."""
-
 
 def json_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     """Yield the documents of a file of JSON lines (BEIR, Pyserini, ir_datasets)."""
@@ -261,18 +262,16 @@ def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
     This is faster than the strict reader, which returns the same and reports errors.
     """
     try:
-        line = raw.decode()
-        found, end = _SCAN(line)
+        found = orjson.loads(raw)
         one = found["_id" if "_id" in found else "id"]
         text = found["text" if "text" in found else "contents"]
         title = found.get("title", "")
-        if {type(one), type(text), type(title)} != {str} or line[end:].strip(" \t\n\r"):
-            return None
-        if not one.isascii() or "\0" in one or one != one.strip():
-            return None
-        return one, (f"{title}\n{text}" if title and text else title or text).encode()
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None
+        if type(one) is type(text) is type(title) is str and one.isascii() and one.isprintable():
+            joined = f"{title}\n{text}" if title and text else title or text
+            return one.strip(), joined.encode()
+    except (ValueError, LookupError, TypeError, AttributeError):
+        pass
+    return None
 
 
 def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
