@@ -329,6 +329,7 @@ WRONG = {
     "ledger qrels.txt": "qrels.txt:1: not an evaluation",
     "power": "or --sd",
     "power --sd -1": "sd",
+    "power --task text baseline.run improved.run": "texts cannot be planned from",
     "power --sd 1 --test-share 0.1": "a pilot of folds",
     "power --sd 1 --simulate": "--simulate needs a pilot",
     "power --sd 1 qrels.txt baseline.run": "not both",
