@@ -399,7 +399,7 @@ class _Reader:
             draws=10,
             steps=_QUICK,
             answered=self.answered,
-        ).means
+        )
 
     def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return documents before each judgement, per replicate, and retrieved ones per query."""
