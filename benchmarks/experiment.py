@@ -107,7 +107,7 @@ def main() -> None:
     folds = (np.random.default_rng(0).permutation(len(texts)) % 5).astype(np.int32)
     measures = [parse_measure(one, "ranking") for one in MEASURES]
 
-    def by_documents(replicates: int, estimand: Any = "documents") -> Any:
+    def by_documents(replicates: int) -> Any:
         return cross_validate_documents(
             index,
             collection,
@@ -115,7 +115,6 @@ def main() -> None:
             folds,
             tune_for=measures[0],
             measures=measures,
-            estimand=estimand,
             replicates=replicates,
         )
 
@@ -132,7 +131,7 @@ def main() -> None:
     by_queries()
     seconds, found = timed(lambda: by_documents(2), options.rounds)
     check(index, collection, folds, found)
-    both, _ = timed(lambda: by_documents(1000, "both"), 1)
+    both, _ = timed(lambda: by_documents(1000), 1)
     asked, _ = timed(by_queries, options.rounds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     top, deep = bm25s_pass(texts, queries, options.rounds)

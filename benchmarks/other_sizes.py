@@ -75,7 +75,7 @@ def one_sample(candidates: Candidates, parts: int, shuffle: int, part: int) -> l
     estimate = extrapolate(
         table.rows(pooled.ranks, counted), table.n_queries, ratio, [MEASURE],
         n_documents=size, depth=candidates.depth, seed=seed, answered=table.answered(),
-    ).means[0]  # fmt: skip
+    )[0]  # fmt: skip
     spread = document_spread(
         table, pooled.documents, np.flatnonzero(sample).astype(np.int32), [MEASURE], values,
         depth=candidates.depth, replicates=REPLICATES, seed=seed, ratio=ratio,

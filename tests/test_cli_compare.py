@@ -49,14 +49,6 @@ def test_two_runs_end_in_a_sentence(capsys):
     assert "39/" not in out  # W/T/L of nDCG@10, not of AP
 
 
-def test_json_is_at_full_precision(capsys):
-    (content,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
-    claim = content["claims"][0]
-    assert claim["difference"] == pytest.approx(0.12196, abs=1e-4)
-    assert {test["test"] for test in claim["tests"]} == {"randomization", "t"}
-    assert content["data"]
-
-
 def test_the_same_data_have_the_same_fingerprint_in_any_order(capsys, tmp_path):
     (first,) = json.loads(run(capsys, "baseline.run", "improved.run", "--json").out)
     lines = (tmp_path / "qrels.txt").read_text().splitlines(keepends=True)
@@ -148,17 +140,6 @@ def test_the_documentation_shows_what_the_gate_says(capsys):
     said = run(capsys, "baseline.run", "improved.run", "--gate", "non-inferior", "--margin", "0.01")
     page = Path(__file__).parents[1] / "docs" / "compare.md"
     assert said.err.strip() in " ".join(page.read_text(encoding="utf-8").split())
-
-
-def test_an_undecided_gate_says_how_many_queries_would_decide(capsys, tmp_path):
-    rows = [(0.5, 0.5 + (0.3 if n % 2 else -0.29)) for n in range(20)]
-    (tmp_path / "s.csv").write_text(
-        "unit,old,new\n" + "".join(f"q{n},{a},{b}\n" for n, (a, b) in enumerate(rows))
-    )
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", "--scores", "s.csv", "--gate", "non-inferior", "--margin", "0.02"])
-    assert caught.value.code == 1
-    assert "queries would decide it" in capsys.readouterr().err
 
 
 def test_the_ledger_counts_looks(capsys, monkeypatch):
@@ -348,6 +329,7 @@ WRONG = {
     "ledger qrels.txt": "qrels.txt:1: not an evaluation",
     "power": "or --sd",
     "power --sd -1": "sd",
+    "power --task text baseline.run improved.run": "texts cannot be planned from",
     "power --sd 1 --test-share 0.1": "a pilot of folds",
     "power --sd 1 --simulate": "--simulate needs a pilot",
     "power --sd 1 qrels.txt baseline.run": "not both",

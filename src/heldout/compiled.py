@@ -80,29 +80,21 @@ def _folder() -> str:
 
     versions = (__version__, numba.__version__, llvm.get_host_cpu_name())
     digest = blake2b(repr(versions).encode(), digest_size=8)
-    root = Path(__file__).parent
-    for path in sorted(root.rglob("kernels/*.py")):
+    for path in sorted(Path(__file__).parent.rglob("kernels/*.py")):
         digest.update(path.read_bytes())
     base = os.environ.get("NUMBA_CACHE_DIR") or cache_folder()
     folder = Path(base) / f"compiled-{digest.hexdigest()}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        TemporaryFile(dir=folder).close()
+        with TemporaryFile(dir=folder) as trial:
+            trial.write(bytes(1 << 20))  # Numba would fail on a full disk
     except OSError:
         return ""
     return str(folder)
 
 
 def announce(what: str, *kernels: Callable[..., Any]) -> None:
-    """Print on standard error that `kernels` are about to be compiled, unless they have been.
-
-    Parameters
-    ----------
-    what
-        The part of heldout they belong to, such as "the index builder".
-    kernels
-        Functions made by `kernel` that are about to be called.
-    """
+    """Print on standard error that kernels of `what` are to be compiled, unless they have been."""
     if all(map(_is_ready, kernels)):
         return
     print(f"compiling {what} (once, takes a few seconds)", file=sys.stderr)  # noqa: T201

@@ -1,7 +1,5 @@
 """Learning curves against slow loops."""
 
-import json
-
 import numpy as np
 import pytest
 from document_data import indexed, topical_collection
@@ -11,7 +9,6 @@ from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.curve import learning_curve
 from heldout.measure.parse import parse_measure
-from heldout.report.study import curve_json, curve_text
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 
@@ -102,17 +99,6 @@ def test_the_last_share_sees_everything_that_is_not_held_out(candidates):
         learning_curve(candidates, NDCG, shares, draws=2, seed=3) for shares in ((1.0,), (0.5, 1.0))
     )
     assert one[0] == other[1]  # the same division, whatever else is asked
-
-
-def test_as_text_and_json(candidates):
-    points = learning_curve(candidates, NDCG, (0.5, 1.0), draws=2)
-    text = curve_text(points, "title", "documents")
-    assert text.splitlines()[2].split() == ["documents", "share", "held", "out", "±", "se"]
-    assert f"{points[1].held_out:.4f}" in text.splitlines()[-1]
-    assert "train" in curve_text(points, "title", "queries")
-    stored = json.loads(curve_json(points, "title"))
-    assert (stored["measure"], stored["by"]) == (str(NDCG), "document")
-    assert stored["points"][0]["held_out"] == points[0].held_out
 
 
 @pytest.mark.parametrize(

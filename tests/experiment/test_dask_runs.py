@@ -10,8 +10,6 @@ from dataclasses import replace
 
 import pytest
 from experiment_data import small_collection, table_bytes
-from sklearn.datasets import load_iris
-from sklearn.neighbors import KNeighborsClassifier
 
 import heldout
 from heldout.cli import main
@@ -193,15 +191,6 @@ def ShareOfOne(ranked, *, scale=1.0):  # noqa: N802 - a name of a measure
 def test_models_are_ranked_there_with_an_index_that_was_sent(tmp_path, client, fields):
     """The collection is an object, so that all of it goes to the workers."""
     whole = Experiment(collection=small_collection(40, 12), **{"measures": ["nDCG@10"]} | fields)
-    whole.run(tmp_path / "here")
-    whole.run(tmp_path / "there", dask=client)
-    assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")
-
-
-def test_estimators(tmp_path, client):
-    systems = {"k-NN": (KNeighborsClassifier(), {"n_neighbors": [1, 5]})}
-    data = load_iris(return_X_y=True)
-    whole = Experiment(task="classification", data=data, systems=systems, plan={"folds": 3})
     whole.run(tmp_path / "here")
     whole.run(tmp_path / "there", dask=client)
     assert table_bytes(tmp_path / "there") == table_bytes(tmp_path / "here")

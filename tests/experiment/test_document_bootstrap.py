@@ -1,13 +1,11 @@
 """Many splits of the documents at once give the values of one after another, to the last bit."""
 
-import numpy as np
 import pytest
 from experiment_data import small_collection, table_bytes
 
 import heldout
-from heldout.cli import main
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import model_replicates, model_splits, outcomes
+from heldout.experiment.systems import model_splits, outcomes
 from heldout.retrieve.models import MODELS
 
 SUMS = [name for name in MODELS if not name.startswith("ql")]
@@ -52,46 +50,6 @@ def test_every_model(monkeypatch, tmp_path, model):
 def test_every_plan_and_choice(monkeypatch, tmp_path, fields):
     at_once, plain = both_ways(monkeypatch, tmp_path, experiment(**fields))
     assert at_once == plain
-
-
-@pytest.mark.parametrize(
-    ("system", "measures", "count"),
-    [
-        ("bm25", ["nDCG@10"], 5),
-        ("bm25", ["nDCG@10", "AP"], 1),
-        ("ql-dirichlet", ["nDCG@10"], 1),
-        ("bm25", ["nDCG(judged_only=True)@10"], 1),
-    ],
-)
-def test_only_where_the_top_of_a_list_is_enough(system, measures, count):
-    settings = experiment(system, measures=measures).check()
-    model = settings.systems[0].models()[0]
-    assert model_replicates.splits_at_once(settings, model) == count
-
-
-def test_the_command(tmp_path, capsys):
-    from heldout.data.export import export_collection
-
-    export_collection(small_collection(40, 12), tmp_path / "data")
-    command = ["run", str(tmp_path / "data"), "--system", "bm25", "--by", "document"]
-    main([*command, "--bootstrap", "7", "-o", str(tmp_path / "results"), "--quiet"])
-    found = Experiment(
-        collection=str(tmp_path / "data"),
-        systems="bm25",
-        by="document",
-        plan={"kind": "bootstrap", "replicates": 7},
-    ).run()
-    from heldout.experiment.results import Results
-
-    read = Results.read(tmp_path / "results")
-    assert read.folds.equals(found.folds)
-    assert found.folds.height == 7
-    assert np.isfinite(found.estimate("bm25")["value"])
-    capsys.readouterr()
-    with pytest.raises(SystemExit) as ended:
-        main([*command, "--bootstrap", "7", "--folds", "3"])
-    assert ended.value.code == 2
-    assert "not allowed with argument" in capsys.readouterr().err
 
 
 def test_ranked_lists_are_kept_of_the_first_splits(monkeypatch, tmp_path):

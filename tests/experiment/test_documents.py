@@ -141,15 +141,6 @@ def test_every_estimator_by_name(collection, index, folds, method):
     assert (left_out == 0) == (method == "per-fold-zero")
 
 
-def test_the_estimands_have_intervals_of_their_own(collection, index, folds):
-    widths = {}
-    for estimand in ("documents", "queries", "both"):
-        one = estimate(index, collection, folds, estimand=estimand).estimates[0]
-        widths[estimand] = one.high - one.low
-    assert widths["documents"] != widths["queries"]
-    assert widths["both"] >= widths["queries"]
-
-
 def test_a_larger_target_is_harder_to_rank_and_is_named(collection, index, folds):
     size = int((folds >= 0).sum())
     plain = estimate(index, collection, folds).estimates
@@ -169,7 +160,6 @@ def test_a_larger_target_is_harder_to_rank_and_is_named(collection, index, folds
         ({"target_size": 0}, InputError, "target_size=0"),
         ({"measures": [parse_measure("Bpref")], "target_size": 999}, MeasureError, "Bpref cannot"),
         ({"measures": [parse_measure("AP_IA")]}, MeasureError, "whole ranked lists"),
-        ({"estimand": "topics"}, InputError, "unknown estimand 'topics'"),
     ],
 )
 def test_refusals(collection, index, folds, settings, error, message):

@@ -173,18 +173,6 @@ def test_the_plan_must_fit_the_data(folder):
 
 
 @pytest.mark.parametrize(
-    ("by", "system", "message"),
-    [
-        ("document", overlap, "say whether scores from different fits"),
-        ("both", overlap, "say whether scores from different fits"),
-    ],
-)
-def test_what_cannot_hold_documents_out_is_refused(by, system, message):
-    with pytest.raises(ExperimentError, match=message):
-        Experiment(collection=small_collection(), systems=[system], by=by).check()
-
-
-@pytest.mark.parametrize(
     ("fields", "message"),
     [
         ({"systems": []}, "name at least one system"),
@@ -197,6 +185,8 @@ def test_what_cannot_hold_documents_out_is_refused(by, system, message):
         ({"systems": ["bm25(k2=1)"]}, "has no parameter k2"),
         ({"systems": ["no-such-file.run"]}, "is not a model, a file or a function"),
         ({"systems": [3]}, "is not a system"),
+        ({"systems": [overlap], "by": "document"}, "say whether scores from different fits"),
+        ({"systems": [overlap], "by": "both"}, "say whether scores from different fits"),
         ({"systems": ["bm25"], "measures": []}, "not a list of measures"),
         ({"systems": ["bm25"], "measures": ["RelString@5"]}, "has no mean"),
         ({"systems": ["bm25"], "plan": TwoWay(), "by": "document"}, "does not fit"),

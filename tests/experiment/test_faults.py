@@ -325,6 +325,7 @@ WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "s
 OWN_WAY = {
     # file: why what it opens is not renamed into place
     "cli/main.py": "is the null device, in place of a stream that is closed",
+    "compiled.py": "is a temporary file without a name, to see whether there can be one",
     "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
     "retrieve/indexing/spill.py": "is a temporary file without a name",

@@ -7,7 +7,7 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import MeasureError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.rank_table import RankTable, check_measures
+from heldout.experiment.documents.rank_table import check_measures
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import run_of_lists, search
@@ -93,19 +93,6 @@ def test_queries_without_relevant_documents_are_undefined(collection, index):
     )
     assert nothing.shape == (6, 2, candidates.table.n_queries)
     assert np.isnan(nothing).all()
-
-
-def test_relevant_documents_of_each_query(collection):
-    table = RankTable.of(collection)
-    counted = table.documents % 2 == 0
-    wanted = [
-        sum(
-            grade > 0 and int(doc[1:]) % 2 == 0
-            for doc, grade in collection.qrels.to_dict().get(query, {}).items()
-        )
-        for query in collection.queries.ids
-    ]
-    assert table.relevant(counted).tolist() == wanted
 
 
 @pytest.mark.parametrize("name", ["alpha_nDCG@10", "AP_IA"])

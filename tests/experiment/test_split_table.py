@@ -8,7 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from heldout import Experiment, Results
-from heldout.experiment.split_table import no_splits, split_table
+from heldout.experiment.split_table import split_table
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.holdout import Chronological, HoldOut
 from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
@@ -74,14 +74,6 @@ def test_two_way_splits_can_be_made_again(collection, plan):
         assert sides_again(table, key.repeat, key.fold, "query") == sides_of(split)
         documents = sides_of(split.documents)
         assert sides_again(table, key.repeat, key.other, "document") == documents
-
-
-def test_folds_have_one_row_for_each_unit_that_is_held_out(collection):
-    table = split_table(KFold(4, repeats=3).splits(collection, "document"))
-    assert len(table) == 3 * len(collection.documents)
-    assert table.schema == no_splits().schema
-    assert table.equals(table.sort("repeat", "fold", maintain_order=True))
-    assert not table.select("repeat", "unit").is_duplicated().any()
 
 
 @pytest.mark.parametrize("by", ["query", "document", "both"])

@@ -189,7 +189,7 @@ def test_the_variance_of_what_is_carried_over_is_not_understated():
         ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
         rows = table.rows(ranks, np.ones(len(table), np.bool_))
         target = extrapolate(rows, table.n_queries, 5.0, [NDCG], n_documents=160, seed=at)
-        estimates.append(target.means[0])
+        estimates.append(target[0])
         found.append(spread_of(table, lists, values, 2, seed=at, ratio=5.0).documents)
     assert 0.8 < np.mean(found) / np.var(estimates, ddof=1) < 2.5
 

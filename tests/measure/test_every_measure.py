@@ -39,7 +39,7 @@ CLASSES += ["ECE(bins=5)", "AUC", "AUC(weighted)", "average-precision(class=b)"]
 NUMBERS = ["RMSE", "MSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2"]
 NUMBERS += ["explained-variance", "MSLE", "pinball(alpha=0.9)", "Pearson", "Spearman", "Kendall"]
 TEXTS = ["BLEU", "sentBLEU", "BLEU(order=2, smooth='add-one')", "chrF", "chrF++", "TER", "ROUGE-1"]
-TEXTS += ["ROUGE-L(value='recall')", "ROUGE-2(level='corpus')", "ExactMatch", "TokenF1"]
+TEXTS += ["ROUGE-L(value='recall')", "ROUGE-2", "ExactMatch", "TokenF1"]
 TEXTS += ["Perplexity", "Perplexity(base=2)"]
 NAMES = {"ranking": RANKING, "classification": CLASSES, "regression": NUMBERS, "text": TEXTS}
 EVERY = [(task, name) for task, names in NAMES.items() for name in names]

@@ -12,7 +12,7 @@ from text_data import corpus
 
 from heldout.data.segments import Segments
 from heldout.errors import MeasureError
-from heldout.measure.text.bleu import Bleu, ChrF, Ter, _Cutter
+from heldout.measure.text.bleu import Bleu, ChrF, Ter
 
 sacrebleu = pytest.importorskip("sacrebleu")
 
@@ -87,26 +87,6 @@ def test_scores_are_those_of_sacrebleu(measure, count):
 
 
 @settings(max_examples=100)
-@given(st.text("a9B .,-\n\u00a0\t&;<>'\"/:!~", max_size=24), st.booleans())
-def test_pieces_between_blanks_are_cut_as_whole_texts(text, lowercase):
-    """The default tokenizer of sacrebleu looks no further than to the next blank."""
-    for name in ("13a", "none"):
-        tokenizer = sacrebleu.BLEU(tokenize=name).tokenizer
-        cutter = _Cutter(tokenizer, name, lower=lowercase)
-        whole = tokenizer((text.lower() if lowercase else text).rstrip()).split()
-        assert cutter.words(text) == whole
-        assert cutter.words(text) == whole  # known pieces
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["<skipped>a .5 5. .,", "x-\ny &quot;&amp;&lt;&gt; 1-2 a-b", "U.S. 3,5 and 3, 5; .", " . "],
-)
-def test_oddities_are_cut_as_whole_texts(text):
-    tokenizer = sacrebleu.BLEU().tokenizer
-    assert _Cutter(tokenizer, "13a", lower=False).words(text) == tokenizer(text.rstrip()).split()
-
-
 @given(
     st.lists(
         st.tuples(

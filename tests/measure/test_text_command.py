@@ -55,7 +55,7 @@ def test_scores_intervals_and_signatures(folder, capsys):
     ]
     # F of the three lines: 6/9, 4/5 and 1; then 10/12, 1 and 1
     assert [row["score"] for row in rows[:2]] == ["0.8222", "0.9444"]
-    assert rows[0]["signature"].startswith("ROUGE-1|nrefs:1|tok:")
+    assert rows[0]["signature"].startswith("ROUGE-1|nrefs:1|stem:no")
     assert "segments: 3" in said.err
     assert "Δ" not in rows[0]
 
@@ -64,7 +64,7 @@ def test_comparison_with_the_first_file(folder, capsys):
     assert folder
     run("a.txt", "b.txt", measure=["ROUGE-1"], compare=True, format="tsv")
     said = capsys.readouterr()
-    assert "signature: ROUGE-1|nrefs:1|tok:" in said.err
+    assert "signature: ROUGE-1|nrefs:1|stem:no" in said.err
     first, second = table(said.out)
     assert (first["system"], second["system"]) == ("a", "b")
     assert first["Δ"] == "—"

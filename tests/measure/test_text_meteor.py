@@ -6,9 +6,8 @@ import pytest
 from text_data import corpus
 
 from heldout.data.segments import Segments
-from heldout.errors import InputError, MeasureError, MissingExtraError
+from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text import meteor as text_meteor
-from heldout.measure.text import wordnet as text_wordnet
 from heldout.measure.text.meteor import Meteor
 
 
@@ -77,8 +76,7 @@ class NoWordNet:
 @pytest.fixture
 def wordnet(monkeypatch):
     found = SmallWordNet()
-    monkeypatch.delenv("WNSEARCHDIR", raising=False)
-    monkeypatch.setattr(text_wordnet, "_nltk_reader", lambda: found)
+    monkeypatch.setattr(text_meteor, "find_wordnet", lambda: found)
     return found
 
 
@@ -122,35 +120,13 @@ def test_synonyms_are_those_of_nltk(wordnet):
     )
 
 
-def test_synonyms_are_looked_up_by_word_after_stems(wordnet):
-    assert wordnet
-    assert value(Meteor("exact+stem+synonym"), ["he runs home"], "he running house") == (
-        pytest.approx(1 - 0.5 * (1 / 3) ** 3)
-    )
-
-
-def test_of_several_synonyms_the_last_is_matched(wordnet):
-    """As NLTK does: one chunk, "house x", and not "home" and "x" apart."""
-    measure = Meteor("exact+synonym", tokenize="none")
-    found = value(measure, ["home house x"], "abode x")
-    wanted = nltk_values([["home house x"]], ["abode x"], wordnet, stemmer=NoStemmer())
-    assert found == pytest.approx(wanted[0], rel=1e-12)
-    assert found == pytest.approx(2 / 3 / (0.9 + 0.1 * 2 / 3) * (1 - 0.5 * (1 / 2) ** 3))
-
-
-def test_synonyms_of_several_words_are_left_out(wordnet):
-    assert wordnet
-    assert text_meteor._synonyms("house") == {"house", "home", "abode"}
-
-
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
+    nltk = pytest.importorskip("nltk")
     monkeypatch.delenv("WNSEARCHDIR", raising=False)
-    monkeypatch.setattr(text_wordnet, "_nltk_reader", lambda: None)
-    monkeypatch.setattr(text_wordnet, "FOLDERS", ())
-    with pytest.raises(MissingExtraError, match=r"wordnet-base, or .*nltk.downloader wordnet"):
-        value(Meteor("exact+synonym"), ["x"], "y")
-    monkeypatch.setenv("WNSEARCHDIR", "/nowhere")
-    with pytest.raises(InputError, match=r"/nowhere/data.noun: cannot read"):
+    monkeypatch.setattr(nltk.data, "path", [])
+    monkeypatch.setattr(text_meteor, "FOLDERS", ())
+    text_meteor.find_wordnet.cache_clear()
+    with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet.* wordnet-base"):
         value(Meteor("exact+synonym"), ["x"], "y")
 
 

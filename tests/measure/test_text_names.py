@@ -43,7 +43,7 @@ CHANGES = {
         "eps_smoothing": True,
     },
     Ter(): dict.fromkeys(("normalized", "no_punct", "asian_support", "case_sensitive"), True),
-    Rouge(): {"kind": "L", "stem": True, "value": "recall", "level": "corpus"},
+    Rouge(): {"kind": "L", "stem": True, "value": "recall"},
     Meteor(): {
         "stages": "exact",
         "alpha": 0.8,

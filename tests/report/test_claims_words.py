@@ -110,14 +110,6 @@ def test_constant_differences_are_undefined_and_warned_of():
     )
 
 
-def test_latex_stars_are_marks_in_the_column_of_differences_only():
-    text = claims_text(compare(scores_of({"A*": A, "C*": C})), "latex")
-    rows = [line for line in text.splitlines() if line.startswith(("A*", "C*"))]
-    assert rows[0].startswith("A* & ")
-    assert rows[1].startswith("C* & ")
-    assert text.count("$^{*}$") == 1
-
-
 def test_names_are_escaped_in_markdown():
     names = {"<img src=x>": A, "a|b*c*": C}
     lines = claims_text(compare(scores_of(names)), "md").splitlines()

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pytest
 
 import heldout
 from heldout import InputError, Scores, compare
-from heldout.as_json import json_text
 from heldout.data.scores import ChoiceSpread, MachineScores
 from heldout.infer.gates import gate_results
 from heldout.report.claim_words import verdict
-from heldout.report.claims import claim_records
-from heldout.report.gate import gate_sentence, with_gates
+from heldout.report.gate import gate_sentence
 
 RNG = np.random.default_rng(3)
 OLD = RNG.uniform(0.2, 0.8, 60)
@@ -249,25 +245,6 @@ def test_a_constant_difference_is_no_more_than_its_signs(units, alternative, p):
     assert folds.claims[0].adjusted == p
     if alternative == "greater":
         assert not only(gate_results(found, "better")).passed
-
-
-def test_json_has_the_gate_at_full_precision():
-    comparisons = [comparison(0.0, level=0.9), comparison(-0.04, level=0.9)]
-    gates = [gate_results(one, "non-inferior", 0.05) for one in comparisons]
-    plain = json.loads(json_text(claim_records(comparisons)))
-    content = json.loads(json.dumps(with_gates(claim_records(comparisons), gates)))
-    assert [one.pop("gate")[0]["passed"] for one in content] == [True, gates[1][0].passed]
-    assert content == plain
-    record = with_gates(claim_records(comparisons), gates)[0]["gate"][0]
-    gate = gates[0][0]
-    assert record["interval"]["low"] == gate.interval.low
-    assert record["interval"]["level"] == pytest.approx(0.8)
-    wanted = ("kind", "first", "second", "verdict", "margin", "test", "p", "n", "sentence")
-    assert [record[key] for key in wanted] == [
-        *("non-inferior", "new", "old", "shown", 0.05, "randomization", None, 60),
-        gate_sentence(gate),
-    ]
-    assert record["queries_needed"] is None
 
 
 def test_without_a_baseline_there_is_no_gate():

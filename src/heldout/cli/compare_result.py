@@ -294,7 +294,6 @@ def _text(
 ) -> str:
     from heldout.report.claims import claims_csv, claims_texts
     from heldout.report.gate import gates_junit, gates_markdown
-    from heldout.report.tables import tables_page
 
     if options.format == "json":
         return _json(comparisons, gates, signatures)
@@ -317,7 +316,7 @@ def _text(
         )
         claims += _agreement(comparisons, options.format)
     verdicts = [gates_markdown(found) for found in gates] if options.format == "md" else []
-    return tables_page("\n".join([*verdicts, *claims]), options.format, "Scores")
+    return "\n".join([*verdicts, *claims])
 
 
 def _agreement(comparisons: list[Comparison], kind: str) -> list[str]:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.cli.files import emit, show
 from heldout.cli.help import group
 from heldout.cli.options import (
-    add_analyzer_options,
+    TEXT,
     add_json,
     add_quiet,
     add_reading,
     add_source,
+    add_stemming,
     positive,
     size,
 )
@@ -88,7 +89,10 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     )
     add_source(parser, "show it")
     add_reading(parser)
-    add_analyzer_options(parser)
+    add_stemming(parser)
+    group(parser, TEXT).add_argument(
+        "--keep-case", action="store_true", default=None, help="keep upper and lower case"
+    )
     add = parser.add_argument
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
     add = group(parser, "output").add_argument

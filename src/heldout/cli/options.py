@@ -13,7 +13,6 @@ __all__ = [
     "PLANS",
     "UNVERIFIED",
     "add_alternative",
-    "add_analyzer_options",
     "add_detail",
     "add_json",
     "add_level",
@@ -206,14 +205,6 @@ def add_stemming(parser: argparse.ArgumentParser) -> None:
     add = group(parser, TEXT).add_argument
     add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
     add("--stop", metavar="LIST", help="stop words: english, or a file of words")
-
-
-def add_analyzer_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how text becomes terms."""
-    add = group(parser, TEXT).add_argument
-    add("--stemmer", metavar="NAME", help="Snowball stemmer, such as english or german")
-    add("--stop", metavar="LIST", help="stop words: english, or a file of words")
-    add("--keep-case", action="store_true", default=None, help="keep upper and lower case")
 
 
 # Plans

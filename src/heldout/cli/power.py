@@ -179,6 +179,8 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
         )
     results = None if options.files else given_results(options)
     task = "ranking" if options.scores is not None else given_task(options)
+    if task == "text":
+        raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     if results is not None:
         yield from _of_results(results, options)
     elif task != "ranking":

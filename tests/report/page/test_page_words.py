@@ -11,7 +11,6 @@ from heldout.data.qrels import Qrels
 from heldout.data.run import Run
 from heldout.data.scores import Scores
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.results import Results
 from heldout.infer.compare import compare
 from heldout.infer.ledger import Look, record_looks
 from heldout.report.charts.of_comparison import charts_of_comparison
@@ -23,7 +22,6 @@ from heldout.report.page.markup import esc, json_block, table_markup
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.of_results import part_of_results
 from heldout.report.page.parts import PageTable
-from heldout.report.page.render import render_page
 from heldout.report.page.worth import worth_showing
 from heldout.report.tables import Table
 
@@ -191,13 +189,6 @@ def listed(part, at):
     return {part.rankings["documents"][one] for own in lists for one in own[at]}
 
 
-def test_without_a_collection_there_are_no_texts_and_no_grades(results):
-    part = part_of_results(results)
-    assert part.units["texts"] is None
-    assert part.rankings["lines"] is None
-    assert "grades" not in part.rankings
-
-
 def test_every_number_of_the_tables_has_a_source(part):
     for shown in (*part.tables, *part.tuning, *part.splits):
         table, told = shown.table, {name for name, _ in shown.sources}
@@ -221,15 +212,6 @@ def test_bibliography_has_what_was_used(part):
         assert len(re.findall(rf"^@\w+\{{{key},$", found, re.MULTILINE)) == 1
     assert "{tukey," not in found
     assert found.count("{") == found.count("}")
-
-
-def test_very_many_pairs_are_decided_by_the_same_test(results, monkeypatch):
-    slow = part_of_results(results)
-    monkeypatch.setattr("heldout.infer.default_analysis.MANY_DIFFERENCES", 10)
-    part = part_of_results(results)
-    assert any(one.code == "many-pairs" for one in part.checks)
-    assert not any(one.code == "many-pairs" for one in slow.checks)
-    assert part.answer == slow.answer
 
 
 def test_a_comparison_of_runs_shows_their_lists():
@@ -280,22 +262,6 @@ def test_new_documents_are_answered_by_their_own_interval(collection):
     (pairs,) = [one for one in part.charts if one.key == "pairs"]
     assert abs(pairs.frame["difference"][0]) == pytest.approx(abs(kept["difference"]))
     assert "null" not in [one.key for one in part.charts]
-
-
-def test_one_system_has_an_estimate_for_an_answer(results):
-    alone = Results(
-        results.values.filter(pl.col("system") == "C"),
-        results.folds.filter(pl.col("system") == "C"),
-        results.surface,
-        results.held_out.filter(pl.col("system") == "C"),
-        [one for one in results.summary if one["name"] == "C"],
-        results.manifest,
-        {},
-    )
-    answer = part_of_results(alone).answer
-    assert answer[0].startswith("C reaches nDCG@10 0.")
-    assert answer[0].endswith("] on held-out queries.")
-    assert render_page("one", [part_of_results(alone)])
 
 
 def test_the_policy_lets_nothing_in(page_text):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.experiment.documents.estimate import Estimand, Estimate
+    from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.retrieve.index import Index
@@ -95,7 +95,6 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     measures: Sequence[RankingMeasure],
     rule: Rule = "best",
     method: str = "pooled",
-    estimand: Estimand = "documents",
     target_size: int | None = None,
     depth: int = 1000,
     k: int = 10,
@@ -118,8 +117,6 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
         The measures to compute.
     method
         See `heldout.experiment.documents.methods`.
-    estimand
-        What the interval applies to.
     target_size
         The collection size that the estimate is for; by default that of the sample.
     depth
@@ -185,7 +182,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             depth=depth,
             seed=seed,
             answered=table.answered(),
-        ).means
+        )
     estimates = tuple(
         estimate_of(
             measure,
@@ -193,7 +190,7 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
             spreads[place],
             value=None if carried is None else float(carried[place]),
             method=method,
-            estimand=estimand,
+            estimand="documents",
             optimism=mean_of(training[place]) - mean_of(merged[place]),
             target_size=target,
             level=level,

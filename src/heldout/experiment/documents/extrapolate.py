@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["FARTHEST", "Target", "check_extrapolation", "extrapolate", "model_variance"]
+__all__ = ["FARTHEST", "check_extrapolation", "extrapolate", "model_variance"]
 
 FARTHEST: Final = 100
 """Sets larger or smaller by more than this factor are refused."""
@@ -57,25 +57,6 @@ _MODEL_ERROR: Final = 0.02
 _NEEDS_NON_RELEVANT: Final = frozenset(
     {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Target:
-    """The expected scores on a set of another size.
-
-    Parameters
-    ----------
-    values
-        Measures × queries: expected value where the query has a relevant document in the target.
-    chance
-        The probability that it has one.
-    means
-        For each measure, the mean over the queries that have one.
-    """
-
-    values: Floats
-    chance: Floats
-    means: Floats
 
 
 _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
@@ -219,8 +200,10 @@ def extrapolate(
     draws: int = 40,
     steps: int = _STEPS,
     answered: NDArray[np.bool_] | None = None,
-) -> Target:
+) -> Floats:
     """Return the expected scores on a target with `ratio` times as many documents as the sample.
+
+    One per measure: the mean over the queries that have a relevant document in the target.
 
     Parameters
     ----------
@@ -276,12 +259,10 @@ def extrapolate(
         parts.append(found.reshape(len(measures), times, n_queries))
     values = np.concatenate(parts, axis=1)  # measures × draws × queries
     there = np.isfinite(values)
-    totalled = np.where(there, values, 0.0).sum(axis=1)
-    often = there.sum(axis=1)
-    with np.errstate(invalid="ignore"):
-        expected = totalled / often
-    means = totalled.sum(axis=1) / np.maximum(often.sum(axis=1), 1)
-    return Target(expected, often[0] / draws, means)
+    # By query first: the order of the sums decides the last bits.
+    totalled = np.where(there, values, 0.0).sum(axis=1).sum(axis=1)
+    means: Floats = totalled / np.maximum(there.sum(axis=(1, 2)), 1)
+    return means
 
 
 def model_variance(ratio: float) -> float:

@@ -171,8 +171,7 @@ def ranking_replacements(settings: RankingSettings, index: Index | None) -> Iter
         yield documents.ids, getattr, (documents, "ids")
         return
     else:
-        ids, texts = zip(*documents.pairs(), strict=True)  # read from files, if there are any
-        yield documents, documents_of, (ids, texts)
+        yield documents, documents_of, (dict(documents.pairs()),)  # read from files, if any
     yield documents.ids, getattr, (documents, "ids")
     parts = documents, collection.queries, collection.qrels, collection.name
     yield collection, _collection, parts

@@ -326,7 +326,7 @@ def _draw(
                 depth=depth,
                 seed=settings.seed + draw,
                 answered=table.answered(),
-            ).means[0]
+            )[0]
         )
     expected = float(np.nanmean(truth))
     covered = {}

@@ -87,10 +87,6 @@ class _RankingSearch(Searched):
         """Say that each training side has a search of its own."""
         return "Optuna searches each training side by itself; use a grid for it"
 
-    def first_point(self) -> TrialPoint:
-        """Return the first value of each parameter."""
-        return {axis.name: axis.values[0] for axis in self.space.axes}
-
     def perform(self, task: Task, context: RankingContext) -> RankedSearch:
         """Search on the training side, and evaluate the chosen point on the other side."""
         value_of = self.objective(task, context)
@@ -367,9 +363,7 @@ _KINDS: dict[type[System[Any]], Any] = {
 
 
 def searched(system: System[Any], trials: int) -> System[Any]:
-    """Return the system with a search by Optuna instead of its grid; unchanged for 0 trials."""
-    if not trials:
-        return system
+    """Return the system with a search by Optuna instead of its grid."""
     kind = _KINDS.get(type(system))
     if kind is None:
         raise InputError(

@@ -1,9 +1,8 @@
-"""BLEU, chrF and TER: sacrebleu tokenizes the texts, and scores are computed here from counts.
+"""BLEU, chrF and TER: sacrebleu counts, and scores are computed here from its counts.
 
 Counts are kept rather than scores so that a hundred thousand resampled corpora can be scored at
-once. For BLEU, sacrebleu's tokens are counted here, for all segments together. For chrF and TER
-sacrebleu counts, by methods that have a leading underscore but have not changed since its version
-2.0 and are used by its own significance tests. Tests compare every score with sacrebleu.
+once. The methods of sacrebleu that count have a leading underscore, but have not changed since its
+version 2.0 and are used by its own significance tests. Tests compare every score with sacrebleu.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ import numpy as np
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.base import mean_of_sums
 from heldout.measure.text.base import CorpusMeasure, import_extra, one_of
-from heldout.measure.text.ngrams import ngram_counts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
@@ -77,31 +75,6 @@ class _Sacrebleu(CorpusMeasure):
     def engine(self) -> str:
         """Return the version of sacrebleu."""
         return f"sacrebleu-{import_extra('sacrebleu', self.family).__version__}"
-
-
-class _Cutter(dict[str, list[str]]):
-    """Tokenizes texts like sacrebleu, with a cache.
-
-    The default tokenizer does not look beyond the next blank, so that each blank-separated piece is
-    tokenized separately and only once. The other tokenizers get whole texts.
-    """
-
-    def __init__(self, tokenizer: Callable[[str], str], name: str, *, lower: bool) -> None:
-        super().__init__()
-        self._tokenizer = tokenizer
-        self._by_piece = name in {"13a", "none"}
-        self._lower = lower
-
-    def __missing__(self, piece: str) -> list[str]:
-        self[piece] = found = self._tokenizer(piece).split()
-        return found
-
-    def words(self, text: str) -> list[str]:
-        """Return the words of a text."""
-        cased = (text.lower() if self._lower else text).rstrip()
-        if not self._by_piece:
-            return self._tokenizer(cased).split()
-        return [word for piece in cased.split(" ") for word in self[piece]]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -206,23 +179,13 @@ class Bleu(_Sacrebleu):
                 force=True,  # do not log advice about tokenized input
                 tokenize=self.tokenize,
                 max_ngram_order=self.order,
-                references=references or None,
+                references=references,
             )
         except (ImportError, RuntimeError) as error:
             reason = " ".join(str(error).split())
             raise MissingExtraError(
                 f"BLEU: the tokenizer {self.tokenize} is missing: {reason}"
             ) from None
-
-    def tables(self, references: Segments, systems: Sequence[Segments]) -> list[Floats]:
-        """Return the counts of several systems, all counted together."""
-        words = _Cutter(self._metric([]).tokenizer, self.tokenize, lower=self.lowercase).words
-        counted = ngram_counts(
-            [[words(text) for text in texts] for texts in references.texts],
-            [[words(texts[0]) for texts in system.texts] for system in systems],
-            self.order,
-        )
-        return [self._of_segments(one) for one in counted]
 
     def _of_segments(self, counts: Floats) -> Floats:
         """Return lengths, matched and total n-grams; for sentences their BLEU."""

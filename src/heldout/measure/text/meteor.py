@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections import defaultdict
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from heldout.errors import MeasureError
-from heldout.measure.text import wordnet
+from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text.base import SegmentMean, import_extra, one_of
 from heldout.measure.text.overlap import porter_stem
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from heldout.data.segments import Segments
 
@@ -22,11 +24,8 @@ __all__ = ["Meteor"]
 STAGES: Final = ("exact", "exact+stem", "exact+synonym", "exact+stem+synonym")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
-Keys = frozenset[str]
-"""The keys under which a word can be matched."""
-
-Stage = tuple["Callable[[str], str]", "Callable[[str], Keys]"]
-"""The key of a reference word, and the keys under which a system word is looked up."""
+FOLDERS: Final = ("/usr/share/wordnet", "/usr/local/share/wordnet/dict", "/usr/share/wordnet/dict")
+"""Where packages install WordNet's files; the environment variable WNSEARCHDIR comes first."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,10 +33,10 @@ class Meteor(SegmentMean):
     """METEOR [1]_ [2]_: the mean over segments, with the best of several references.
 
     F = PR / (alpha P + (1 - alpha) R), times 1 - gamma (chunks / matches)^beta. Words are matched
-    stage by stage as in NLTK: from the end, each with the last unmatched word. If a word occurs
-    more often on one side, the papers choose the matches with the fewest crossings, which may give
-    another number of chunks. Synonyms are looked up by word; NLTK looks them up by stem after
-    stemming, and so misses most of them.
+    stage by stage by NLTK: from the end, each with the last unmatched word. If a word occurs more
+    often on one side, the papers choose the matches with the fewest crossings, which may give
+    another number of chunks. After stemming, NLTK looks up synonyms by stem, and so misses most of
+    them: ``exact+synonym`` finds more.
 
     Parameters
     ----------
@@ -104,66 +103,63 @@ class Meteor(SegmentMean):
         if "stem" in stages:
             found += f",nltk-{import_extra('nltk', 'METEOR with stems').__version__}"
         if "synonym" in stages:
-            found += f",wordnet-{wordnet.find_wordnet().version}"
+            found += f",wordnet-{find_wordnet().get_version()}"
         return found
 
     def values(self, references: Segments, system: Segments) -> Iterable[float]:
         """Return the best value over the references of each segment."""
-        stages = [_STAGES[stage] for stage in self.stages.split("+")]
+        score = import_extra("nltk.translate.meteor_score", "METEOR").meteor_score
+        stages = self.stages.split("+")
+        options: dict[str, Any] = {
+            "preprocess": str.lower if self.lowercase else str,
+            "stemmer": _Stems() if "stem" in stages else _NoStems(),
+            "wordnet": find_wordnet() if "synonym" in stages else _NoWordNet(),
+            "alpha": self.alpha,
+            "beta": self.beta,
+            "gamma": self.gamma,
+        }
         for texts, written in zip(references.texts, system.texts, strict=True):
-            mine = self._words(written[0])
-            yield max(self._value(self._words(text), mine, stages) for text in texts)
+            yield float(score([*map(self._words, texts)], self._words(written[0]), **options))
 
     def _words(self, text: str) -> list[str]:
-        cased = text.lower() if self.lowercase else text
-        return _TOKEN.findall(cased) if self.tokenize == "words" else cased.split()
-
-    def _value(self, wanted: list[str], written: list[str], stages: list[Stage]) -> float:
-        places = _align(wanted, written, stages)
-        if not places:
-            return 0.0
-        precision, recall = len(places) / len(written), len(places) / len(wanted)
-        mean = precision * recall / (self.alpha * precision + (1 - self.alpha) * recall)
-        chunks = sum(places.get(at - 1, -2) != place - 1 for at, place in places.items())
-        return float(mean * (1 - self.gamma * (chunks / len(places)) ** self.beta))
+        return _TOKEN.findall(text) if self.tokenize == "words" else text.split()
 
 
-def _align(wanted: list[str], written: list[str], stages: list[Stage]) -> dict[int, int]:
-    """Return the position of each matched word, and that of its match in `wanted`."""
-    found: dict[int, int] = {}
-    taken: set[int] = set()
-    for put_down, look_up in stages:
-        free: defaultdict[str, list[int]] = defaultdict(list)
-        for place, word in enumerate(wanted):
-            if place not in taken:
-                free[put_down(word)].append(place)
-        for at in reversed(range(len(written))):
-            if at in found:
-                continue
-            ends = [(free[key][-1], key) for key in look_up(written[at]) if free.get(key)]
-            if ends:
-                place, key = max(ends)
-                free[key].pop()
-                found[at] = place
-                taken.add(place)
-    return found
+class _Stems:
+    """NLTK's Porter stemmer, with a memory."""
+
+    stem = staticmethod(porter_stem)
 
 
-def _itself(word: str) -> Keys:
-    return frozenset([word])
+class _NoStems:
+    """A stemmer that changes nothing."""
+
+    stem = staticmethod(str)
 
 
-def _its_stem(word: str) -> Keys:
-    return frozenset([porter_stem(word)])
+class _NoWordNet:
+    """A WordNet without words: METEOR works offline, without its data."""
+
+    def synsets(self, word: str) -> list[Any]:
+        """Return nothing."""
+        del word
+        return []
 
 
-def _synonyms(word: str) -> Keys:
-    """Return the word and all words that share a synset with it in WordNet."""
-    return wordnet.find_wordnet().synonyms(word)
-
-
-_STAGES: Final[dict[str, Stage]] = {
-    "exact": (str, _itself),
-    "stem": (porter_stem, _its_stem),
-    "synonym": (str, _synonyms),
-}
+@cache
+def find_wordnet() -> Any:
+    """Return NLTK's reader of WordNet: of its own data, or of the files of a system package."""
+    corpus = import_extra("nltk.corpus", "METEOR with synonyms")
+    with suppress(LookupError):
+        corpus.wordnet.get_version()  # looks for the data
+        return corpus.wordnet
+    reader = import_extra("nltk.corpus.reader.wordnet", "METEOR with synonyms")
+    folders = (os.environ.get("WNSEARCHDIR", ""), *FOLDERS)
+    for folder in folders:
+        if Path(folder, "data.noun").is_file():
+            return reader.WordNetCorpusReader(folder, None)
+    raise MissingExtraError(
+        "METEOR with synonyms needs the data of WordNet: python -m nltk.downloader wordnet, a "
+        "system package (Debian: wordnet-base), or their folder in WNSEARCHDIR; without them "
+        "choose stages='exact+stem'"
+    )

@@ -7,52 +7,25 @@ import string
 from collections import Counter
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import numpy as np
-
-from heldout.measure.base import mean_of_sums
-from heldout.measure.text.base import CorpusMeasure, SegmentMean, import_extra, one_of
+from heldout.measure.text.base import SegmentMean, import_extra, one_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from heldout.data.segments import Segments
-    from heldout.data.words import Floats
-    from heldout.measure.base import Aggregate
 
 __all__ = ["ExactMatch", "Rouge", "TokenF1", "porter_stem"]
 
 KINDS: Final = (*"123456789", "L", "Lsum")
-_NO_WORD: Final = re.compile(r"[^a-z0-9]+")
-_WORD: Final = re.compile(r"[a-z0-9]+")
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 
-class _Overlap(NamedTuple):
-    """Numbers of matched words, of the system's words and of the reference's words."""
-
-    matched: int
-    written: int
-    wanted: int
-
-    @property
-    def precision(self) -> float:
-        return self.matched / max(self.written, 1)
-
-    @property
-    def recall(self) -> float:
-        return self.matched / max(self.wanted, 1)
-
-    @property
-    def f(self) -> float:
-        both = self.precision + self.recall
-        return 2 * self.precision * self.recall / both if both > 0 else 0.0
-
-
 @dataclass(frozen=True, slots=True, repr=False)
-class Rouge(CorpusMeasure):
-    """ROUGE [1]_, identical to the package rouge-score.
+class Rouge(SegmentMean):
+    """ROUGE [1]_ by the package rouge-score: the mean over segments.
 
     With several references the one with the best F counts.
 
@@ -65,8 +38,6 @@ class Rouge(CorpusMeasure):
         Whether words of more than three letters are stemmed, by NLTK's Porter stemmer.
     value
         ``f``, ``precision`` or ``recall``.
-    level
-        ``segment``: the mean over segments, as usual; ``corpus``: counts are summed first.
 
     References
     ----------
@@ -78,15 +49,13 @@ class Rouge(CorpusMeasure):
     >>> from heldout.data.segments import Segments
     >>> references = Segments.of(["The quick brown fox jumps over the lazy dog"])
     >>> system = Segments.of(["The quick brown dog jumps on the log."])
-    >>> measure = Rouge("L")
-    >>> measure.score(measure.statistics(references, system)).round(4).tolist()
+    >>> [round(value, 4) for value in Rouge("L").values(references, system)]
     [0.5882]
     """
 
     kind: str = "1"
     stem: bool = False
     value: str = "f"
-    level: str = "segment"
 
     _in_family: ClassVar[tuple[str, ...]] = ("kind",)
 
@@ -94,68 +63,29 @@ class Rouge(CorpusMeasure):
         one_of("ROUGE", "kind", self.kind, KINDS)
         one_of("ROUGE", "stem", self.stem, (False, True))
         one_of("ROUGE", "value", self.value, ("f", "precision", "recall"))
-        one_of("ROUGE", "level", self.level, ("segment", "corpus"))
 
     @property
     def family(self) -> str:
         """``ROUGE-`` and its kind."""
         return f"ROUGE-{self.kind}"
 
-    @property
-    def aggregate(self) -> Aggregate:
-        """A mean over segments, or a function of sums."""
-        return "mean" if self.level == "segment" else "sums"
+    def engine(self) -> str:
+        """Return the version of rouge-score, and that of NLTK, whose stemmer it uses."""
+        stemmer = f",nltk-{import_extra('nltk', 'ROUGE').__version__}" if self.stem else ""
+        return f"rouge-score-{version('rouge-score')}{stemmer}"
 
     def labels(self) -> list[tuple[str, Any]]:
         """Return the meaning of the parameters; the kind is in the family."""
-        stem = f"porter-nltk-{import_extra('nltk', 'stem=True').__version__}" if self.stem else "no"
-        return [
-            ("tok", "rouge-a-z0-9"),
-            ("stem", stem),
-            ("value", self.value),
-            ("level", self.level),
-            ("multi", "best-f"),
-        ]
+        return [("stem", self.stem), ("value", self.value), ("multi", "best-f")]
 
-    def statistics(self, references: Segments, system: Segments) -> Floats:
-        """Return the value and 1, or counts: matched, system, reference."""
-        found = [
-            max(self._overlaps(texts, written[0]), key=lambda one: one.f)
-            for texts, written in zip(references.texts, system.texts, strict=True)
-        ]
-        if self.level == "corpus":
-            return np.array(found, np.float64).reshape(-1, 3)
-        return np.array([(getattr(one, self.value), 1.0) for one in found]).reshape(-1, 2)
-
-    def _overlaps(self, texts: tuple[str, ...], written: str) -> list[_Overlap]:
-        if self.kind == "Lsum":
-            lines = self._lines(written)
-            return [_longest_of_lines(self._lines(text), lines) for text in texts]
-        mine = self._words(written)
-        if self.kind == "L":
-            return [_longest(self._words(text), mine) for text in texts]
-        return [_ngram_overlap(self._words(text), mine, int(self.kind)) for text in texts]
-
-    def _words(self, text: str) -> list[str]:
-        words = _NO_WORD.sub(" ", text.lower()).split()
-        if self.stem:
-            words = [porter_stem(word) if len(word) > 3 else word for word in words]
-        return [word for word in words if _WORD.fullmatch(word)]
-
-    def _lines(self, text: str) -> list[list[str]]:
-        return [self._words(line) for line in text.split("\n") if line]
-
-    def score(self, sums: Floats) -> Floats:
-        """Return the mean, or the value of summed counts."""
-        if self.level == "segment":
-            return mean_of_sums(sums)
-        matched, written, wanted = sums.T
-        precision: Floats = matched / np.maximum(written, 1)
-        recall: Floats = matched / np.maximum(wanted, 1)
-        if self.value != "f":
-            return precision if self.value == "precision" else recall
-        both = precision + recall
-        return np.where(both > 0, 2 * precision * recall / np.where(both > 0, both, 1.0), 0.0)
+    def values(self, references: Segments, system: Segments) -> Iterable[float]:
+        """Return the value of each segment."""
+        module = import_extra("rouge_score.rouge_scorer", "ROUGE")
+        name = f"rouge{self.kind}"
+        scorer = module.RougeScorer([name], use_stemmer=self.stem)
+        field = "fmeasure" if self.value == "f" else self.value
+        for texts, written in zip(references.texts, system.texts, strict=True):
+            yield float(getattr(scorer.score_multi(texts, written[0])[name], field))
 
 
 @cache
@@ -168,58 +98,6 @@ def porter_stem(word: str) -> str:
 @cache
 def _porter() -> Any:
     return import_extra("nltk.stem.porter", "stemming").PorterStemmer()
-
-
-def _ngrams(words: list[str], size: int) -> Counter[tuple[str, ...]]:
-    return Counter(zip(*(words[at:] for at in range(size)), strict=False))
-
-
-def _ngram_overlap(wanted: list[str], written: list[str], size: int) -> _Overlap:
-    one, other = _ngrams(wanted, size), _ngrams(written, size)
-    return _Overlap((one & other).total(), other.total(), one.total())
-
-
-def _lengths(wanted: Sequence[str], written: Sequence[str]) -> list[list[int]]:
-    """Return the lengths of the longest common subsequences of all prefixes."""
-    rows = [[0] * (len(written) + 1)]
-    for word in wanted:
-        above, row = rows[-1], [0]
-        for at, mine in enumerate(written):
-            row.append(above[at] + 1 if word == mine else max(above[at + 1], row[at]))
-        rows.append(row)
-    return rows
-
-
-def _longest(wanted: list[str], written: list[str]) -> _Overlap:
-    return _Overlap(_lengths(wanted, written)[-1][-1], len(written), len(wanted))
-
-
-def _longest_places(wanted: list[str], written: list[str]) -> Iterator[int]:
-    """Yield positions in `wanted` of one longest common subsequence, the same as in rouge-score."""
-    table = _lengths(wanted, written)
-    row, column = len(wanted), len(written)
-    while row and column:
-        if wanted[row - 1] == written[column - 1]:
-            row, column = row - 1, column - 1
-            yield row
-        elif table[row][column - 1] > table[row - 1][column]:
-            column -= 1
-        else:
-            row -= 1
-
-
-def _longest_of_lines(wanted: list[list[str]], written: list[list[str]]) -> _Overlap:
-    """Count the words of each reference line that any system line has in order, each once."""
-    mine = Counter(word for line in written for word in line)
-    sizes = mine.total(), sum(map(len, wanted))
-    matched = 0
-    for line in wanted:
-        places = {place for other in written for place in _longest_places(line, other)}
-        for word in (line[place] for place in sorted(places)):
-            if mine[word] > 0:
-                matched += 1
-                mine[word] -= 1
-    return _Overlap(matched, *sizes)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -299,4 +177,4 @@ class TokenF1(_Answer):
         one, other = Counter(wanted.split()), Counter(written.split())
         if not one or not other:
             return float(one == other)
-        return _Overlap((one & other).total(), other.total(), one.total()).f
+        return 2 * (one & other).total() / (one.total() + other.total())
