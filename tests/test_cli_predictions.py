@@ -216,7 +216,7 @@ def test_numbers(tmp_path, capsys):
     path.write_text("unit,truth,prediction\na,1,2\nb,0,1\n")
     shown = run(capsys, "eval", *task, path)
     assert "MAPE of n does not exist" in shown.err
-    assert f"b in {path}:3" in shown.err
+    assert "the truth is 0 for 1 unit (b)" in shown.err
 
 
 def test_groups_are_what_is_tested(tmp_path, capsys):
@@ -314,7 +314,7 @@ BAD = {
     "sum": ("truth,prob_a,prob_b\n1,a,.6,.6\n", ":2: the probabilities add up to 1.2"),
     "alone": ("truth,probability\n1,a,.6\n2,a,.7\n", "is for two classes, but there is 1"),
     "twice": ("truth,prediction\n1,a,a\n1,a,b\n", ":3: twice has unit 1 twice"),
-    "zero -m MAPE": ("truth,prediction\nx,1.5,1\ny,0,1\n", "the truth is 0 for 1 unit (y in "),
+    "zero -m MAPE": ("truth,prediction\nx,1.5,1\ny,0,1\n", "the truth is 0 for 1 unit (y)"),
     "words -m accuracy": ("truth,prediction\nx,1.5,1\ny,0,1\n", "unknown measure"),
     "empty": ("truth,prediction\n", "no predictions below the header"),
     "ratings": ("truth,prediction\n1,3,4\n2,5,5\n3,1,2\n", "choose --task classification or"),
@@ -344,7 +344,7 @@ WRONG = {
     "eval no.csv --task classification": "no such file",
     "eval weak.csv more/weak.csv": "duplicate system name weak",
     "compare L": "one system cannot be compared",
-    "compare L other.csv": "other.csv:2: the truth of unit 0 is no, but yes in lecture.csv:2",
+    "compare L other.csv": "the truth of unit 0 is no in other, but yes in lecture",
     "compare L strangers.csv": "no unit in common",
     "compare L L --test-share 0.1": "--test-share",
     "compare L other.csv --lower-is-better": "--lower-is-better",

@@ -333,7 +333,6 @@ OWN_WAY = {
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole
-    "data/io/run_table.py",
     "data/export.py",
     "data/pydocs.py",
     "resample/export.py",

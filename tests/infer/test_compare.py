@@ -236,9 +236,9 @@ def test_tables_are_read_wide_and_long(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2, column B: 'x' is not a number"),
+        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2: column B: 'x' is not a number"),
         ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 appears twice"),
-        ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: system A has unit q1 twice"),
+        ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: unit q1 appears twice"),
         ("A,B\n1,2\n", "no column of unit ids"),
         ("unit,A,B\nq1,nan,1\nq2,1,1\n", "not a finite number"),
     ],
@@ -348,7 +348,7 @@ def test_frames_and_dictionaries_are_compared(given):
 
 
 def test_what_has_no_scores_is_refused_in_words():
-    for given in (5, None, "scores.csv", [A, B]):
+    for given in (5, None, [A, B]):
         with pytest.raises(InputError, match="is not a table of scores: expected"):
             compare(given)
 

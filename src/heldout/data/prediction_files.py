@@ -121,9 +121,9 @@ def _common(name: str, table: Table) -> dict[str, Any]:
 
 def _with_runs(table: Table, repeats: tuple[str, ...]) -> tuple[str, ...]:
     """Return repeats combined with runs, as in experiments; empty if there is only one."""
-    run = next((name for name in table.names if name.lower() == "run"), None)
-    if run is not None and table.find("predictor") != run and all(table.columns[run]):
-        runs = table.labels(run, "run")
+    run = next((name for name in table.names if name.lower() == "run"), table.find("predictor"))
+    if run != table.find("predictor") and all(map(_is_filled, table.columns[str(run)])):
+        runs = table.labels(str(run), "run")
         before = repeats or ("0",) * len(runs)
         repeats = tuple(f"{one}/{two}" for one, two in zip(before, runs, strict=True))
     return repeats if len(set(repeats)) > 1 else ()

@@ -74,20 +74,16 @@ def check_same_truth(several: Sequence[Predictions]) -> None:
         raise InputError(f"duplicate system name {again}: rename a file, or the system column")
     if all(_has_truth_of(one, several[0]) for one in several):
         return
-    first: dict[str, tuple[object, Predictions, int]] = {}
+    first: dict[str, tuple[object, str]] = {}
     for one in several:
         for at, unit in enumerate(one.units):
             truth = _truth(one, at)
-            known, other, there = first.setdefault(unit, (truth, one, at))
+            known, name = first.setdefault(unit, (truth, one.name))
             if known != truth:
                 raise InputError(
-                    f"{_place(one, at)}: the truth of unit {unit} is {truth}, but {known} in "
-                    f"{_place(other, there)}: are these the same data?"
+                    f"the truth of unit {unit} is {truth} in {one.name}, but {known} in {name}: "
+                    "are these the same data?"
                 )
-
-
-def _place(one: Predictions, at: int) -> str:
-    return f"{one.name}, unit {one.units[at]}"
 
 
 def same_units(several: Sequence[Predictions]) -> bool:
