@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Experiment, read_collection, read_qrels, read_run
+from heldout import Experiment, read_collection, read_qrels
 from heldout.cli import main
 from heldout.data.files import Source
 from heldout.data.io.toml import parse_toml
 from heldout.data.tables import read_table
-from heldout.errors import FormatError, InputError
+from heldout.errors import FormatError
 
 ROWS = [f"q{n}\td{n}\t1" for n in range(300)]
 
@@ -43,18 +43,6 @@ def test_quotation_marks_in_a_beir_table_are_read_as_beir_reads_them(tmp_path, c
     assert len(judged) == 300
 
 
-@pytest.mark.parametrize("cells", ['q102\t"d102\t1', '"q102\td102\t1'])
-def test_a_mark_that_is_not_closed_is_refused_with_its_line(tmp_path, cells):
-    with pytest.raises(FormatError, match=r"test\.tsv:104: a quotation mark .* never closed"):
-        read_qrels(beir(tmp_path, 104, cells))
-
-
-def test_text_behind_a_closing_mark_is_refused_with_its_line(tmp_path):
-    path = saved(tmp_path, '# made by me\nquery_id,doc_id,score\nq,"a"b,1\n')
-    with pytest.raises(FormatError, match=r'mine\.txt:3: .* write "" for a quotation mark inside'):
-        read_run(path)
-
-
 _CELL = st.text(alphabet='ab" ,\n', max_size=4).map(str.strip)
 
 
@@ -65,58 +53,6 @@ def test_cells_that_are_quoted_come_back(rows):
     content = text.getvalue().encode()
     found = read_table(Source("mine.csv", len(content), None, content)).columns.values()
     assert list(zip(*found, strict=True)) == [row for row in rows if any(row)]
-
-
-JSON = {
-    "no number": ('{"q":\n {"a": 1,\n  "b": "x"}}', r": query 'q', document 'b': 'x' is not"),
-    "nan": ('{"q": {"b": 1},\n "r": {"a": 1,\n  "b": NaN}}', r": query 'r', document 'b': nan"),
-    "no object": ('{"q": {"a": {"x": 1},\n "b": 1}}', r": query 'q', document 'a'"),
-    "a list": ('{"q": {"a": 1},\n\n"r": [1]}', r": query 'r' has list"),
-    "escaped": ('{"q": {"a": 1},\n"\\u00e9": {"b\\n": 1,\n"c": null}}', r": query 'é', document"),
-    "twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', r": the name 'a' appears twice"),
-    "query twice": ('{"q": {"a": 1},\n "a": {"q": 1},\n "q": {"a": 1}}', r": the name 'q'"),
-    "far down": ('{"q": {"a": {"x": 1,\n "x": 2}}}', r": the name 'x' appears twice"),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), JSON.values(), ids=JSON)
-def test_json_names_query_and_document(tmp_path, text, message):
-    with pytest.raises(InputError, match=rf"mine\.json{message}"):
-        read_run(saved(tmp_path, text, "mine.json"))
-
-
-def test_json_that_is_not_utf8_names_the_line(tmp_path):
-    content = '{"q":\n {"é": 1}}'.encode("latin1")
-    with pytest.raises(FormatError, match=r"mine\.json:2: byte 0xe9 is not UTF-8"):
-        read_run(saved(tmp_path, content, "mine.json"))
-
-
-COLUMNS = {
-    "no score": ("query_id,doc_id\nq,d\n", "no column for the score; found query_id, doc_id"),
-    "no score, tabs": ("qid\tdocno\nq\td\n", "no column for the score; found qid, docno"),
-    "other names": (
-        "qid,document,points\nq,d,1\n",
-        "no column for the score; found qid, document, points",
-    ),
-    "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r"expected columns for query .*found q1, d1, 0\.5"),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), COLUMNS.values(), ids=COLUMNS)
-def test_a_table_without_the_columns_is_no_trec_file(tmp_path, text, message):
-    with pytest.raises(InputError, match=rf"mine\.txt: .*{message}"):
-        read_run(saved(tmp_path, text))
-
-
-def test_judgements_without_the_columns_are_no_trec_file(tmp_path):
-    with pytest.raises(InputError, match="no column for the grade; found qid, document, points"):
-        read_qrels(saved(tmp_path, "qid,document,points\nq,d,1\n"))
-
-
-@pytest.mark.parametrize("text", ["q1 Q0 a,b 1\n", "hello world, this\n", "q1\n"])
-def test_bad_trec_lines_stay_bad_trec_lines(tmp_path, text):
-    with pytest.raises(FormatError, match=r"mine\.txt:1: \d fields, expected 6"):
-        read_run(saved(tmp_path, text))
 
 
 TOML = {

@@ -153,10 +153,3 @@ def test_an_empty_id_is_refused(given, message):
 
 def _qrels(given):
     return Qrels.of(given)  # a column of scores is also one of grades
-
-
-def test_an_empty_id_in_a_file_is_refused(tmp_path):
-    path = _written(tmp_path / "x.json", '{"q": {"": 1}}')
-    for read in (read_run, read_qrels):
-        with pytest.raises(InputError, match=r"x\.json: query 'q', document '': the document id"):
-            read(path)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from heldout import InputError, read_qrels, read_run
+from heldout import read_qrels, read_run
 
 RANKED = {"q1": {"b": 2.5, "a": 1.0}}
 
@@ -84,83 +84,3 @@ def test_ids_with_marks_of_the_format_come_back_from_tables(tmp_path):
         from_first = read_run(saved(tmp_path, json.dumps(ranked)))
         from_first.write(tmp_path / f"again.{ending}")
         assert read_run(tmp_path / f"again.{ending}").to_dict() == ranked
-
-
-BROKEN = {
-    "the number is missing column": ("query_id,doc_id,points\nq,a,1\n", "no column for the score"),
-    "no doc column": ("query_id,text,score\nq,a,1\n", "no column for the doc"),
-    "no number": (
-        "query_id,doc_id,score\nq,a,1\nq,b,high\n",
-        r"mine\.dat:3: 'high' is not a number",
-    ),
-    "empty number": ("query_id,doc_id,score\nq,a,1\nq,b,\n", r"mine\.dat:3: the number is missing"),
-    "empty id": (
-        "query_id,doc_id,score\nq,a,1\nq,,1\n",
-        r"mine\.dat:3: the document id is",
-    ),
-    "short row": ("query_id,doc_id,score\nq,a\n", r"mine\.dat:2: 2 cells, but the header has 3"),
-    "long row": ("query_id,doc_id,score\nq,a,1,2\n", r"mine\.dat:2: 4 cells, but the header has 3"),
-    "open quote": ('query_id,doc_id,score\nq,"a,1\nq,b,2\n', r"mine\.dat:2: .* never closed"),
-    "nan": ("query_id,doc_id,score\nq,a,nan\n", r"mine\.dat:2: 'nan' is not a finite number"),
-    "inf": ("query_id,doc_id,score\nq,a,inf\n", r"mine\.dat:2: 'inf' is not a finite number"),
-    "header only": ("query_id,doc_id,score\n", r"mine\.dat has no rows"),
-    "twice": ("query_id,doc_id,score\nq,a,1\nq,a,2\n", r"mine\.dat:3: document a appears twice"),
-    "zero byte": ("query_id,doc_id,score\nq,a\0,1\n", r"mine\.dat:2: not a text file"),
-    "bad json": ('{"q": {"a": 1},\n "r"}', r"mine\.dat:2: not JSON"),
-    "json cut short": ('{"q": {"a": 1', r"mine\.dat:1: not JSON"),
-    "json without documents": ('{"q": 3}', "no column for the query; found q"),
-    "json with a list": ('{"q": ["a", "b"]}', "'q' is a list, expected one value"),
-    "json with text": ('{"q": {"a": "1"}}', "query 'q', document 'a': '1' is not a number"),
-    "json with a truth": ('{"q": {"a": true}}', "query 'q', document 'a': True is not a number"),
-    "json with null": ('{"q": {"a": null}}', "query 'q', document 'a': the number is missing"),
-    "json with nan": ('{"q": {"a": NaN}}', r"mine\.dat: .*not a finite number"),
-    "json without rows": ("{}", r"mine\.dat has no rows"),
-    "json too deep": ('{"a":' * 100_000, "nested too deep"),
-}
-
-
-@pytest.mark.parametrize(("text", "message"), BROKEN.values(), ids=BROKEN)
-def test_a_broken_table_is_refused_in_words(tmp_path, text, message):
-    with pytest.raises(InputError, match=message):
-        read_run(saved(tmp_path, text))
-
-
-@pytest.mark.parametrize("text", ["query_id,doc_id,score\nq,é,1\n", '{"q": {"é": 1}}'])
-def test_tables_that_are_not_utf8_are_refused(tmp_path, text):
-    with pytest.raises(InputError, match=r"(?i)utf-?8"):
-        read_run(saved(tmp_path, text.encode("latin1")))
-
-
-def test_a_gap_in_a_parquet_table_is_named_by_row(tmp_path):
-    path = parquet(tmp_path, {"qid": ["q", "q"], "docno": ["a", None], "score": [1.0, 2.0]})
-    with pytest.raises(InputError, match=r"mine\.parquet, row 2: the document id is missing"):
-        read_run(path)
-
-
-@pytest.mark.parametrize("keep", [5, 60, -1])
-def test_a_parquet_table_that_was_cut_short_is_refused(tmp_path, keep):
-    whole = parquet(tmp_path, {"qid": ["q"], "docno": ["a"], "score": [1.0]}).read_bytes()
-    with pytest.raises(InputError, match=r"mine\.dat: the Parquet file cannot be read"):
-        read_run(saved(tmp_path, whole[:keep]))
-
-
-@pytest.mark.parametrize(
-    "footer",
-    [
-        b"",
-        b"\x99" * 2000,
-        b"\x9c" * 2000,
-        b"\x1c" * 2000,
-        b"\x19\xfc\xff\xff\xff\x0f",
-        b"\xff" * 30,
-    ],
-)
-def test_footers_that_are_none_are_refused(tmp_path, footer):
-    content = b"PAR1" + footer + len(footer).to_bytes(4, "little") + b"PAR1"
-    with pytest.raises(InputError, match="the Parquet file cannot be read"):
-        read_run(saved(tmp_path, content))
-
-
-def test_a_footer_longer_than_the_file_is_refused(tmp_path):
-    with pytest.raises(InputError, match="the Parquet file cannot be read"):
-        read_run(saved(tmp_path, b"PAR1" + bytes(8) + b"\xff\xff\x00\x00PAR1"))

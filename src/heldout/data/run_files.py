@@ -172,8 +172,12 @@ def _of_table(table: Table, number: str, subtopics: bool) -> Rows:
         shown = ", ".join(f"{name}: {length}" for name, length in lengths.items())
         raise InputError(f"{table.source}: columns of different lengths ({shown})")
     queries = table.codes(picked["query"], "query id")
-    encode_ids(queries.names)
-    docs = Ids.of_texts(table.texts(picked["doc"], "document id"))
+    texts = table.texts(picked["doc"], "document id")
+    try:
+        encode_ids(queries.names)
+        docs = Ids.of_texts(texts)
+    except InputError as error:
+        raise InputError(f"{table.source}: {error}") from None
     values = table.numbers(picked[number])
     if number == "grade":
         refuse_fractions(values, table.source)

@@ -1,0 +1,183 @@
+"""Runs and judgements that are refused: what, where (file and line), what was expected."""
+
+import json
+
+import pandas as pd
+import polars as pl
+import pytest
+
+from heldout import InputError, Qrels, Run, read_qrels, read_run
+from heldout.errors import FormatError
+
+LINE = "q1 Q0 a 1 2.5 tag\n"
+CSV = "query_id,doc_id,score\n"
+TSV = "query-id\tcorpus-id\tscore\n" + "".join(f"q{n}\td{n}\t1\n" for n in range(3))
+SIX = "expected 6: query Q0 document rank score tag"
+
+
+def saved(folder, content, name="mine.txt"):
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+RUNS = {
+    # TREC lines
+    "too few fields": (LINE + "\nq1 Q0 b\n", rf":3: 3 fields, {SIX}$"),
+    "one word": ("q1\n", rf":1: 1 fields, {SIX}$"),
+    "a comma in an id": ("q1 Q0 a,b 1\n", ":1: 4 fields, expected 6"),
+    "prose": ("hello world, this\n", ":1: 3 fields, expected 6"),
+    "several": ("bad\n" * 3 + LINE + "q Q0 d 1 x t\n" * 12, r":1: 1 fields.*\(and 14 more bad"),
+    "nothing": ("# only\n\n \t \n", rf" has no rows: expected lines of {SIX[9:]}"),
+    "latin 1": (LINE.encode() + b"q1 Q0 \xe9 2 1 t\n", ":2: byte 0xe9 is not UTF-8"),
+    "a control character": (LINE + "q1 Q0 \x1bb 2 1 t\n", r":2: not a text file \(byte 0x1b\)"),
+    "hexadecimal beyond all bounds": (
+        "q Q0 a 1 0x1p99999 t\n",
+        ":1: score '0x1p99999'",
+    ),
+    "twice": (f"# note\n{LINE}q2 Q0 a 1 1 t\nq1 Q0 a 9 0 t\n", ":4: document a .*first in .*:2"),
+    "no-break space twice": ("q Q0 a\u00a0b 1 2 t\nq Q0 a\u00a0b 2 1 t\n", ":2: .*first in .*:1"),
+    "judgements": ("q1 0 a 1\nq1 0 b 0\n", " looks like judgements, not a run: .* swapped"),
+    # tables
+    "no score": ("query_id,doc_id\nq,d\n", ": no column for the score; found query_id, doc_id"),
+    "no score, tabs": ("qid\tdocno\nq\td\n", ": no column for the score; found qid, docno"),
+    "no document": ("query_id,text,score\nq,a,1\n", ": no column for the doc"),
+    "no header": ("q1,d1,0.5\nq1,d2,0.4\n", r": expected columns for query .*found q1, d1, 0\.5"),
+    "no number": (CSV + "q,a,1\nq,b,high\n", ":3: 'high' is not a number"),
+    "below comments": (f"# one\n# two\n{CSV}q,a,1\nq,b,x\n", ":5: 'x' is not a number"),
+    "empty number": (CSV + "q,a,1\nq,b,\n", ":3: the number is missing"),
+    "empty id": (CSV + "q,a,1\nq,,1\n", ":3: the document id is missing"),
+    "short row": (CSV + "q,a\n", ":2: 2 cells, but the header has 3"),
+    "long row": (CSV + "q,a,1,2\n", ":2: 4 cells, but the header has 3"),
+    "open quote": (CSV + 'q,"a,1\nq,b,2\n', ":2: a quotation mark .* never closed"),
+    "text behind a quote": (f'# mine\n{CSV}q,"a"b,1\n', ':3: .* write "" for a quotation mark'),
+    "nan": (CSV + "q,a,nan\n", ":2: 'nan' is not a finite number"),
+    "inf": (CSV + "q,a,inf\n", ":2: 'inf' is not a finite number"),
+    "header only": (CSV, " has no rows"),
+    "row twice": (CSV + "q,a,1\nq,a,2\n", ":3: document a appears twice for query q .*:2"),
+    "column twice": ("query_id,doc_id,score,Score\nq,a,1,2\n", ":1: two columns .* 3 and 4"),
+    "zero byte": (CSV + "q,a\0,1\n", ":2: not a text file"),
+    "table in latin 1": ((CSV + "q,é,1\n").encode("latin1"), r":2: byte 0xe9 is not UTF-8"),
+    # JSON
+    "bad json": ('{"q": {"a": 1},\n "r"}', ":2: not JSON"),
+    "json cut short": ('{"q": {"a": 1', ":1: not JSON"),
+    "json of other things": ('{"q": 3}', ": no column for the query; found q"),
+    "json with a list": (
+        '{"q": {"a": 1},\n\n"r": [1]}',
+        ": query 'r' has list, expected an",
+    ),
+    "json with text": ('{"q":\n {"a": "1"}}', ": query 'q', document 'a': '1' is not a number"),
+    "json with a truth": ('{"q": {"a": true}}', ": .*True is not a number"),
+    "json with null": ('{"q": {"a": null}}', ": .* document 'a': the number is missing"),
+    "json with nan": ('{"q": {"b": 1}, "r": {"b": NaN}}', ": query 'r', document 'b': nan is not"),
+    "json with objects": ('{"q": {"a": {"x": 1}}}', ": query 'q', document 'a'"),
+    "json with many digits": ('{"q": {"a": 1' + "0" * 400 + "}}", ": .*not a finite number"),
+    "json with too many digits": ('{"q": {"a": 1' + "0" * 5000 + "}}", ".*a number is too long"),
+    "json without rows": ("{}", " has no rows"),
+    "json too deep": ('{"a":' * 100_000, ".*nested too deep"),
+    "a name twice": ('{"q": {"a": 1,\n "b": 2,\n "a": 3}}', ": the name 'a' appears twice"),
+    "a query twice": ('{"q": {"a": 1}, "q": {"b": 2}}', ": the name 'q' appears twice"),
+    "half a character": ('{"q": {"\\ud800": 1}}', ".*not valid Unicode"),
+    "half a character in a query": ('{"\\ud800": {"a": 1}}', ".*not valid Unicode"),
+    "an empty id in json": (
+        '{"q": {"": 1}}',
+        ": .* document '': the document id",
+    ),
+    "json in latin 1": ('{"q":\n {"é": 1}}'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
+    # Parquet
+    "parquet cut short": (b"PAR1" + bytes(50), ": the Parquet file cannot be read"),
+    "a footer of nothing": (
+        b"PAR1" + bytes(8) + b"\xff\xff\0\0PAR1",
+        ".*cannot be read",
+    ),
+    "a footer of noise": (b"PAR1" + b"\x99" * 9 + b"\x09\0\0\0PAR1", ".*cannot be read"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), RUNS.values(), ids=RUNS)
+def test_a_run_is_refused(tmp_path, content, message):
+    with pytest.raises(InputError, match=rf"mine\.txt{message}"):
+        read_run(saved(tmp_path, content))
+
+
+QRELS = {
+    "five fields": ("q1 0 b 1\nq1 0 a 1 more\n", ":2: 5 fields, expected 4: query iteration"),
+    "first of three": ("q b 1\nq 0 a 1\n", ":2: 4 fields, expected 3"),
+    "no grade": ("q 0 a\nq b 1\n", ":1: grade 'a' is not a number"),
+    "a fraction": ("q 0 a 1\nq 0 b 1.5\n", r":2: grade '1\.5' is not an integer"),
+    "too large": ("q 0 a 1\nq 0 b 99999999999\n", ":2: grade '99999999999' is too large"),
+    "a fraction in a table": (TSV + "q\tb\t1.5\n", r":5: grade 1\.5 is not an integer"),
+    "too large in json": ('{"q": {"a": 1, "b": 1e12}}', ": .*'b': .*is too large"),
+    "two grades": ("# x\nq 0 a 1\nq 0 a 2\n", ":3: document a .* grades 1 and 2 .*:2"),
+    "two grades in a table": (TSV + "q1\td1\t2\n", ":5: document d1 appears twice for query q1"),
+    "no column": ("qid,document,points\nq,d,1\n", ": no column for the grade; found qid, document"),
+    "a run": (LINE * 2, " looks like a run, not judgements: .* swapped"),
+    "a run in a table": (CSV + "q,a,1.5\nq,b,0.25\n", " looks like a run, not judgements"),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), QRELS.values(), ids=QRELS)
+def test_judgements_are_refused(tmp_path, content, message):
+    with pytest.raises(InputError, match=rf"mine\.txt{message}"):
+        read_qrels(saved(tmp_path, content))
+
+
+NOT_NUMBERS = ["abc", "1,5", "1_000", "--5", "+-5", "0x", "1e", "e5", ".", "-", "5f", "٣", "½",
+               "1.2.3", "0x1p", "1:2", "1/2", "True", "None"]  # fmt: skip
+NOT_FINITE = ["nan", "NaN", "-nan", "inf", "-Inf", "+infinity", "1e999", "-1e999"]
+
+
+@pytest.mark.parametrize("score", [*NOT_NUMBERS, *NOT_FINITE])
+def test_a_score_that_is_no_number_is_named_with_its_line(tmp_path, score):
+    path = saved(tmp_path, f"{LINE}# note\nq1 Q0 b 2 {score} tag\n")
+    with pytest.raises(FormatError) as caught:
+        read_run(path)
+    kind = "finite number" if score in NOT_FINITE else "number"
+    assert str(caught.value) == f"{path}:3: score {score!r} is not a {kind}"
+
+
+FRAMES = {
+    "no column": (pl.DataFrame({"qid": ["q"], "text": ["a"], "score": [1.0]}), "no column for the"),
+    "no document": (
+        pl.DataFrame({"qid": ["q"], "docno": [None], "score": [1.0]}),
+        "row 1: the d",
+    ),
+    "no query": (pd.DataFrame({"qid": [None], "docno": ["a"], "score": [1.0]}), "row 1: the query"),
+    "lengths": ({"query": ["q"], "doc": ["a", "b"], "score": [1, 2]}, "of different lengths"),
+    "nothing": ({}, "run has no rows"),
+    "no rows": ({"q1": {}}, "run has no rows"),
+    "text": ({"q": {"a": "high"}}, "'high' is not a number"),
+    "nan": ({"q": {"a": 1.0, "b": float("nan")}}, "document 'b': nan is not a finite number"),
+    "none": ({"q": {"a": None}}, "document 'a': the number is missing"),
+    "a number": (5, r"expected a Run, \{query: \{document: score\}\}, .*got an object of type int"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), FRAMES.values(), ids=FRAMES)
+def test_python_values_are_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        Run.of(given)
+
+
+def test_grades_and_scores_that_do_not_fit_are_refused():
+    with pytest.raises(InputError, match="too large"):
+        Qrels.of({"q": {"a": 10**300}})
+    with pytest.raises(InputError, match="too large for a 32-bit float"):
+        Run.of({"q": {"a": 1e300}}, single_precision=True)
+    with pytest.raises(InputError, match="is not an integer"):
+        Qrels.of({"q": {"a": 1.5}})
+
+
+def test_a_gap_in_a_parquet_table_is_named_by_row(tmp_path):
+    table = pl.DataFrame({"qid": ["q", "q"], "docno": ["a", None], "score": [1.0, 2.0]})
+    table.write_parquet(tmp_path / "mine.txt")
+    with pytest.raises(InputError, match=r"mine\.txt, row 2: the document id is missing"):
+        read_run(tmp_path / "mine.txt")
+
+
+@pytest.mark.parametrize("ranked", [{"q": {"a b": 1.0}}, {"#q": {"a": 1.0}}])
+@pytest.mark.parametrize("maker", [Run, Qrels])
+def test_ids_that_a_trec_file_cannot_hold_are_not_written(tmp_path, ranked, maker):
+    with pytest.raises(InputError, match=r"is not allowed in a TREC file.*\.json"):
+        maker.of(json.loads(json.dumps(ranked))).write(tmp_path / "x.txt")
+    assert not list(tmp_path.iterdir())
