@@ -93,7 +93,7 @@ def test_what_cannot_be_paired_is_refused():
         unit_scores([made("A", [0], scores=sure, probabilities=True)], measure("log-loss"))
     other = NumberPredictions("N", ("u0",), np.array([1.0]), np.array([2.0]))
     again = NumberPredictions("M", ("u0",), np.array([1.5]), np.array([2.0]))
-    with pytest.raises(InputError, match=r"truth of unit u0 is 1\.5, but 1\.0 in N"):
+    with pytest.raises(InputError, match=r"truth of unit u0 is 1\.5 in M, but 1\.0 in N"):
         unit_scores([other, again], measure("MAE", "regression"))
 
 
@@ -119,5 +119,5 @@ def test_the_same_units_in_the_same_order_are_scored_as_in_any_other():
 
 def test_the_first_unit_with_another_truth_is_named():
     other = ClassPredictions("B", UNITS, ("no", "yes"), 1 - TRUTH, TRUTH)
-    with pytest.raises(InputError, match="B, unit u0: the truth of unit u0 is yes, but no in A"):
+    with pytest.raises(InputError, match="the truth of unit u0 is yes in B, but no in A"):
         unit_scores([made("A", [0]), other], measure("accuracy"))
