@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.data.collection import Collection, replace_notes
+from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.data.export import FolderExistsError, write_beir, write_folder
 from heldout.data.paths import cache_folder
@@ -256,7 +256,8 @@ def read_pydocs() -> Collection:
         _store(built, folder)
     except (HeldoutError, OSError) as error:
         message = f"pydocs cannot be cached, so that it is built each time: {error}"
-        return replace_notes(built, (*built.notes, Note("no-cache", message, "info", 1)))
+        built.notes = (*built.notes, Note("no-cache", message, "info", 1))
+        return built
     return _read_cached(folder, name, notes) or built
 
 
@@ -286,4 +287,5 @@ def _read_cached(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection
         return None
     if kept.fingerprint() != fingerprint:
         return None
-    return replace_notes(kept, (*notes, *kept.notes))
+    kept.notes = (*notes, *kept.notes)
+    return kept

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from heldout.data.documents import TextBatch
     from heldout.data.words import Bytes, Flags, Ints, Words
 
-__all__ = ["hash_kernel", "text_hashes"]
-
 _LEAST: Final = 16
 """Bytes of a text for which the words at all positions are not taken for an ordinary array."""
 
@@ -100,16 +98,10 @@ def _lower(word: np.uint64) -> np.uint64:
 def hash_kernel(
     text: Bytes, eights: Words, offsets: Ints, ascii_only: bool, out: Words, foreign: Flags
 ) -> None:
-    """Hash each document in lower case, with single spaces for white space.
+    """Hash each document in lower case, with single spaces for white space, into documents × 2.
 
-    Parameters
-    ----------
-    eights
-        For each position of the text but the last seven, the eight bytes from there.
-    ascii_only
-        Skip documents with other characters, and mark them in `foreign`.
-    out
-        Documents × 2, zeros.
+    `eights` has the eight bytes from each position of the text. If `ascii_only`, documents with
+    other characters are skipped and marked in `foreign`.
     """
     first_factor, second_factor = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0xFF51AFD7ED558CCD)
     for document in range(len(offsets) - 1):
