@@ -17,6 +17,7 @@ from heldout.data.document_files import (
     records_of,
 )
 from heldout.data.documents import Documents
+from heldout.data.export import DOC_MAP, QUERY_MAP
 from heldout.data.files import EXTENSIONS, Reading, readable
 from heldout.data.paths import is_there, names_file, names_folder, place_among
 from heldout.data.qrels import read_qrels
@@ -39,9 +40,6 @@ _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
     "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
 )
-_MAPS = ("doc_map.tsv", "query_map.tsv")
-"""Written beside an exported collection, and not part of it."""
-
 _SUFFIXES = ("", *EXTENSIONS)
 _ENDINGS = re.compile(
     r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
@@ -321,7 +319,11 @@ def _visible_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith(".") and name not in _MAPS and Path(place, name).is_file():
+            if (
+                not name.startswith(".")
+                and name not in {DOC_MAP, QUERY_MAP}
+                and Path(place, name).is_file()
+            ):
                 yield Path(place, name)
 
 

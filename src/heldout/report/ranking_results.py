@@ -172,7 +172,7 @@ def ranking_plan(settings: RankingSettings) -> list[str]:
         f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]
     if judges is not None:
-        human, machine = judges.judged.human.queries, judges.judged.machine.qrels.queries
+        human, machine = judges.judged.human.queries, judges.judged.machine.queries
         lines.append(
             f"people judged {count_of(len(human), 'query', 'queries')} and the machine "
             f"{len(machine):,}; parameters tuned on {judges.tune_on} judgements"
