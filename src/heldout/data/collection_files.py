@@ -319,12 +319,9 @@ def _visible_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if (
-                not name.startswith(".")
-                and name not in {DOC_MAP, QUERY_MAP}
-                and Path(place, name).is_file()
-            ):
-                yield Path(place, name)
+            one = Path(place, name)
+            if not name.startswith(".") and name not in {DOC_MAP, QUERY_MAP} and one.is_file():
+                yield one
 
 
 # Line corpora of MeTA, found by a config or by the names of files

@@ -379,9 +379,8 @@ def _lower(reading: Reading) -> list[str] | None:
 
 _OPEN: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _CLOSE: Final = re.compile(rb"</doc\s*>", re.IGNORECASE)
-_DOCNO: Final = re.compile(r"<docno\s*>", re.IGNORECASE)
-_END_DOCNO: Final = re.compile(r"</docno\s*>", re.IGNORECASE)
-_ID: Final = re.compile(r"""^<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+_DOCNO: Final = re.compile(r"<docno\s*>(.*?)</docno\s*>", re.IGNORECASE | re.DOTALL)
+_ID: Final = re.compile(r"""<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
@@ -401,8 +400,14 @@ def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
             return f"{path}:{line}"
 
         body = reading.decode(raw, where)
-        opening = body.index(">") + 1
-        one, body = _take_id(body[:opening], body[opening : body.rindex("<")], f"{path}:{line}")
+        found = _DOCNO.search(body)
+        if found is not None:
+            body = body[: found.start()] + body[found.end() :]
+        else:
+            found = _ID.match(body)
+        if found is None:
+            raise FormatError(where(0), "the document has no <DOCNO>")
+        one = checked_id(resolve_entities(found[1]), where(0))
         yield one, markup_text(body, reading.fields).encode(), offset, line
 
 
@@ -437,19 +442,6 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
         raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
 
 
-def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
-    """Return the id of a document, and its body without it."""
-    found = _DOCNO.search(body)
-    end = _END_DOCNO.search(body, found.end()) if found is not None else None
-    if found is not None and end is not None:
-        one = resolve_entities(body[found.end() : end.start()])
-        return checked_id(one, where), body[: found.start()] + body[end.end() :]
-    named = _ID.match(tag)
-    if named is None:
-        raise FormatError(where, "the document has no <DOCNO>")
-    return checked_id(resolve_entities(named[1]), where), body
-
-
 def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     r"""Return the text of markup, without tags and comments; parts are joined by newlines.
 
@@ -461,36 +453,21 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     'two'
     """
     if "<![CDATA[" in body:
-        body = _closed(_CDATA, "]]>", lambda found: escape(found[1]), body)
+        body = _CDATA.sub(lambda found: escape(found[1]), body)
     body = without_comments(body)
     if fields is not None:
-        body = "<p>".join(part for name in fields for part in _elements_of(name, body))
+        found = [
+            re.findall(rf"(?is)<{tag}(?:\s[^<>]*)?>(.*?)</{tag}\s*>", body)
+            for tag in map(re.escape, fields)
+        ]
+        body = "<p>".join(chain.from_iterable(found))
     parts = (part.strip("\r\n") for part in _TAG.split(body) if part.strip())
     return resolve_entities("\n".join(parts))
 
 
 def without_comments(body: str) -> str:
     """Return markup without its comments; a comment that is not closed is text."""
-    return _closed(_COMMENT, "-->", lambda _: "", body) if "<!--" in body else body
-
-
-def _closed(
-    pattern: re.Pattern[str], end: str, instead: Callable[[re.Match[str]], str], body: str
-) -> str:
-    """Replace closed matches; nothing is searched after the last end, to avoid quadratic time."""
-    head, last, tail = body.rpartition(end)
-    return pattern.sub(instead, head + last) + tail if last else body
-
-
-def _elements_of(name: str, body: str) -> Iterator[str]:
-    """Yield the content of the elements with a name."""
-    tag = re.escape(name)
-    begin = re.compile(rf"<{tag}(?:\s[^<>]*)?>", re.IGNORECASE)
-    end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
-    at = 0
-    while (opened := begin.search(body, at)) and (closed := end.search(body, opened.end())):
-        yield body[opened.end() : closed.start()]
-        at = closed.end()
+    return _COMMENT.sub("", body) if "<!--" in body else body
 
 
 def resolve_entities(text: str) -> str:

@@ -120,18 +120,16 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
         the ending ``.ids`` or ``.txt``).
     """
     name = os.fspath(path)
-    try:
-        # Objects could run code when they are loaded.
-        values = np.load(name, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        # What NumPy says, without its advice to trust a file and without addresses.
-        reason = str(error).partition("\n")[0].partition(" at 0x")[0].replace("<", "")
-        raise InputError(
-            f"{name}: not a NumPy file of numbers ({reason}); write it with numpy.save"
-        ) from None
-    except OSError:
-        with readable(name):
-            raise
+    with readable(name):
+        try:
+            # Objects could run code when they are loaded.
+            values = np.load(name, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            # What NumPy says, without its advice to trust a file and without addresses.
+            reason = str(error).partition("\n")[0].partition(" at 0x")[0].replace("<", "")
+            raise InputError(
+                f"{name}: not a NumPy file of numbers ({reason}); write it with numpy.save"
+            ) from None
     if not isinstance(values, np.ndarray):
         values.close()
         raise InputError(f"{name}: several arrays; write one array with numpy.save")

@@ -9,8 +9,6 @@ import numpy as np
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run
 
-__all__ = ["example", "example_machine"]
-
 
 def example() -> tuple[Qrels, list[Run]]:
     """Make judgements for 50 queries and two runs of 100 documents each.
