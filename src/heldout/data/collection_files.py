@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
-    from heldout.notes import Code
 
     Path_ = str | os.PathLike[str]
 
@@ -208,27 +207,22 @@ def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
 
 def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: bool) -> Queries:
     """Return the queries that the judgements are of; add notes about what was done."""
-
-    def note(code: Code, text: str, count: int) -> None:
-        notes.append(Note(code, text, "info", count))
-
     known = set(judged.queries)
     if only_judged:
         places = [place for place, one in enumerate(topics.ids) if one in known]
         left = len(topics) - len(places)
         if left and places:
-            note("other-splits", f"queries without judgements in this split, ignored: {left}", left)
+            text = f"queries without judgements in this split, ignored: {left}"
+            notes.append(Note("other-splits", text, "info", left))
             topics = topics.take(places)
-    if not known & set(topics.ids):
-        # Early TRECs judge topic 051 as 51.
-        plain = [one.lstrip("0") or "0" for one in topics.ids]
-        if known & set(plain):
-            text = "leading zeros of query ids were removed, because the judgements have none"
-            note("zeros", text, len(plain))
-            topics = topics.take(range(len(plain)), plain)
+    plain = [one.lstrip("0") or "0" for one in topics.ids]
+    if not known & set(topics.ids) and known & set(plain):  # early TRECs judge topic 051 as 51
+        text = "leading zeros of query ids were removed, because the judgements have none"
+        notes.append(Note("zeros", text, "info", len(plain)))
+        topics = topics.take(range(len(plain)), plain)
     if judged.repeated:
         text = f"repeated judgements, counted once: {judged.repeated}"
-        note("repeated-judgements", text, judged.repeated)
+        notes.append(Note("repeated-judgements", text, "info", judged.repeated))
     return topics
 
 
