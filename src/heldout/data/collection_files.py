@@ -110,19 +110,22 @@ def read_collection(
         if _is_pydocs(given):
             from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
 
-            return read_pydocs()
-        if given.startswith("irds:"):
+            whole = read_pydocs()
+            if queries is None and qrels is None:
+                return whole
+            found = _Found(whole.name, whole.documents)
+        elif given.startswith("irds:"):
             from heldout.data.irds import IrdsDocuments
 
             dataset = IrdsDocuments(given, reading)
-            topics = (
-                dataset.queries(query_field)
-                if queries is None
-                else read_queries(os.fspath(queries), reading, field=query_field)
-            )
+            if queries is None:
+                topics = dataset.queries(query_field)
+            else:
+                topics = read_queries(os.fspath(queries), reading, field=query_field)
             judged = dataset.qrels() if qrels is None else read_qrels(*_paths(qrels))
             return Collection(dataset, topics, judged, name=name or given.removeprefix("irds:"))
-        found = _find(given, reading, split, given_queries=queries is not None)
+        else:
+            found = _find(given, reading, split, given_queries=queries is not None)
     len(found.documents)  # reads them, so that errors in their files come first
     return _assemble(found._replace(name=name or found.name), reading, queries, qrels, query_field)
 
