@@ -10,9 +10,9 @@ import pytest
 
 from heldout.cli import main
 from heldout.cli.output import output_format
-from heldout.data.example import example
 from heldout.data.export import export_collection
 from heldout.errors import InputError
+from heldout.example_files import example
 from test_cli_voice import COMMANDS, options_of
 
 sys.path.append(str(Path(__file__).parent / "experiment"))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from heldout import measures
-    from heldout.data.collection import Collection
+    from heldout.data.collection import Collection, View
     from heldout.data.collection_files import read_collection
     from heldout.data.embeddings import Embeddings, read_embeddings
     from heldout.data.export import export_collection
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run, read_run
     from heldout.data.scores import Scores, read_scores
     from heldout.data.segments import Segments, read_hypotheses, read_references
-    from heldout.data.view import View
     from heldout.errors import HeldoutError, InputError
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.results import Results
@@ -57,7 +56,7 @@ _HOMES = {
     "Qrels": "heldout.data.qrels",
     "Scores": "heldout.data.scores",
     "Collection": "heldout.data.collection",
-    "View": "heldout.data.view",
+    "View": "heldout.data.collection",
     "ClassPredictions": "heldout.data.predictions",
     "NumberPredictions": "heldout.data.predictions",
     "Segments": "heldout.data.segments",

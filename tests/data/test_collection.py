@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import Collection, InputError, Qrels, View
-from heldout.data.describe import describe, word_counts
 from heldout.data.documents import MemoryDocuments, documents_of
 from heldout.data.queries import Queries
+from heldout.report.collection import describe
 
 DOCS = {"d1": "red apples", "d2": "", "d3": "green pears\nand plums"}
 QUERIES = {"q1": "apple", "q2": "pear"}
@@ -124,7 +124,7 @@ def test_batches_of_any_size_hold_the_same_documents(texts, size):
 @given(st.lists(st.text(alphabet="ab \n\té", max_size=12), min_size=1, max_size=8))
 def test_words_are_counted_as_split_does(texts):
     batch = next(documents_of(texts).batches())
-    assert word_counts(batch).tolist() == [len(text.split()) for text in texts]
+    assert batch.word_counts().tolist() == [len(text.split()) for text in texts]
 
 
 def test_view_weighs_documents_and_queries():
@@ -188,10 +188,10 @@ def test_topics_have_fields():
 
 def test_description_sums_up():
     found = describe(Collection(DOCS, QUERIES, QRELS))
-    assert found.document_words.total == 6
-    assert (found.document_words.least, found.document_words.most) == (0, 4)
-    assert found.grades == ((0, 1), (1, 1), (2, 1))
-    assert (found.judged_per_query.median, found.judged_queries) == (1.5, 2)
+    words = {"least": 0, "lower": 1.0, "median": 2.0, "upper": 3.0, "most": 4, "total": 6}
+    assert found["document_words"] == words
+    assert found["grades"] == {"0": 1, "1": 1, "2": 1}
+    assert (found["judged_per_query"]["median"], found["judged_queries"]) == (1.5, 2)
 
 
 def test_qrels_object_is_taken_as_it_is():

@@ -305,7 +305,7 @@ def test_topics_in_xml(write):
             ":2: the query id '1' appears twice",
         ),
         ('{"_id": "1", "words": "a"}', ":1: no text"),
-        ("qid,text\n1,a\n,b\n", ":3: no query id"),
+        ("qid,text\n1,a\n,b\n", ":3: the query has an empty id"),
         ("a query\n", "the queries have no ids"),
         ("\n", "the queries have no ids"),
     ],

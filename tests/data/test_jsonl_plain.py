@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from heldout.data import document_files as jsonl
 from heldout.data.documents import documents_of
-from heldout.data.files import Reading, encoded, json_object
+from heldout.data.files import Reading, json_object
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
@@ -36,9 +36,7 @@ LINES = st.one_of(
 def close_look(raw):
     """What the careful code makes of a line."""
     found = json_object(Reading().decode(raw, lambda _: "file:1"), "file", 1)
-    one = jsonl.json_id(found, jsonl.ID_NAMES, "file:1")
-    text = jsonl.joined_text(jsonl._fields(found, None, "file:1"))
-    return one, encoded(text, "file:1")
+    return jsonl._document(found, None, "file:1")
 
 
 @given(LINES)

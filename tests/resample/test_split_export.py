@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from heldout import Bootstrap, Collection, HoldOut, InputError, KFold, TwoWay, read_collection
-from heldout.data.export import FolderExistsError
+from heldout.data.export import FolderExistsError, write_map
 from heldout.resample import export
 from heldout.resample.export import export_splits
-from heldout.resample.id_maps import IdMaps, maps_beside, read_map, write_map
+from heldout.resample.id_maps import IdMaps, maps_beside, read_map
 from heldout.resample.parts import part_of
 
 FORMS = ["beir", "trec", "lines"]

@@ -98,20 +98,16 @@ def _collection(options: argparse.Namespace) -> int:
 
 
 def _show(collection: Collection, options: argparse.Namespace) -> None:
-    from dataclasses import replace
+    from heldout.as_json import json_text
+    from heldout.report.collection import collection_text, describe
 
-    from heldout.data.describe import describe
-    from heldout.report.collection import collection_json, collection_text
-
-    description = describe(collection)
     if options.json:
-        emit(collection_json(description))
+        emit(json_text(describe(collection)))
     else:
-        show(collection_text(replace(description, notes=()) if options.quiet else description))
+        show(collection_text(collection, notes=not options.quiet))
 
 
 def _export(collection: Collection, options: argparse.Namespace) -> None:
-    from heldout.data.collection import collection_sizes
     from heldout.data.export import export_collection
     from heldout.report.tables import note_lines, plain_text
 
@@ -120,6 +116,6 @@ def _export(collection: Collection, options: argparse.Namespace) -> None:
         return
     sys.stderr.write("".join(line + "\n" for line in note_lines(collection.notes)))
     sys.stderr.write(
-        f"{plain_text(options.output)}: {collection_sizes(collection)}; fingerprint of the "
+        f"{plain_text(options.output)}: {collection.sizes()}; fingerprint of the "
         f"original {collection.fingerprint()}\n"
     )

@@ -183,13 +183,15 @@ def _build(options: argparse.Namespace) -> int:
 
 def _tell_memory(limit: int) -> None:
     """Say that the process took more memory than it should."""
-    from heldout.data.sizes import shown_size
-
     peak = _peak_memory()
     if peak > limit:
+        taken, allowed = (
+            f"{size / 2**30:.1f} GB" if size >= 2**30 else f"{max(size >> 20, 1)} MB"
+            for size in (peak, limit)
+        )
         sys.stderr.write(
-            f"note: the process took {shown_size(peak)}, more than --max-memory "
-            f"{shown_size(limit)}: the program, ids and vocabulary need that much\n"
+            f"note: the process took {taken}, more than --max-memory {allowed}: the program, ids "
+            "and vocabulary need that much\n"
         )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from math import inf
 from typing import Any, Final
 
 from heldout.cli.groups import add_groups
@@ -52,12 +54,12 @@ def positive(text: str) -> int:
 
 def size(text: str) -> int:
     """Return a number of bytes, from a text such as ``2GB``."""
-    from heldout.data.sizes import parse_size
-
-    try:
-        return parse_size(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+    parts = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([KMGT])I?B?|B)?\s*", text.upper())
+    found = float(parts[1]) * 1024 ** " KMGT".index(parts[2] or " ") if parts else inf
+    if not found < 1 << 60:
+        message = f"{text[:50]!r} is not a size: write 500MB or 1.5GB, for example"
+        raise argparse.ArgumentTypeError(message)
+    return int(found)
 
 
 def _share(text: str) -> float:

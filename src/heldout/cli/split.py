@@ -267,14 +267,13 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
 
 
 def _export_sample(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
-    from heldout.data.collection import collection_sizes
     from heldout.data.export import export_collection
     from heldout.resample.parts import part_of
 
     part = part_of(splits[0].view(collection, "test")).collection
     export_collection(part, options.output, options.to, force=options.force)
     if not options.quiet:
-        sys.stderr.write(f"{options.output}: {collection_sizes(part)}\n")
+        sys.stderr.write(f"{options.output}: {part.sizes()}\n")
 
 
 def _export(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:

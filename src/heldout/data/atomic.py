@@ -16,8 +16,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["made_folder", "make_aside", "write_atomically"]
-
 _RUST: Final = re.compile(r"(?:.*: )?(.+) \(os error \d+\)", re.DOTALL)
 """How libraries written in Rust report an error of the operating system."""
 

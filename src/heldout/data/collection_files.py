@@ -1,13 +1,12 @@
-"""Read collections in any supported format."""
+"""Read collections in any supported format: find their documents, queries and judgements."""
 
 from __future__ import annotations
 
 import os
 import re
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.collection import Collection
 from heldout.data.document_files import (
@@ -18,57 +17,45 @@ from heldout.data.document_files import (
     records_of,
 )
 from heldout.data.documents import Documents
-from heldout.data.files import Reading
-from heldout.data.io.beir import beir_folder, is_beir_folder, judged_only
-from heldout.data.io.meta import (
-    find_compressed,
-    is_meta_folder,
-    line_files,
-    meta_config,
-    meta_folder,
-)
-from heldout.data.paths import is_there, names_folder, place_among
+from heldout.data.export import DOC_MAP, QUERY_MAP
+from heldout.data.files import EXTENSIONS, Reading, readable
+from heldout.data.paths import is_there, names_file, names_folder, place_among
 from heldout.data.qrels import read_qrels
 from heldout.data.query_files import read_queries
 from heldout.data.run_files import read_rows
+from heldout.data.toml import parse_toml
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.io.meta import LineCorpus
     from heldout.data.qrels import Qrels
     from heldout.data.queries import Queries
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["read_collection", "read_documents", "refuse_unknown"]
-
 _EXPECTED = (
     "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
     "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
 )
-_MAPS = ("doc_map.tsv", "query_map.tsv")
-"""Written beside an exported collection, and not part of it."""
-
+_SUFFIXES = ("", *EXTENSIONS)
 _ENDINGS = re.compile(
     r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
     re.IGNORECASE,
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(NamedTuple):
     """The parts of a collection that a source has; files given by the user replace them."""
 
     name: str
     documents: Documents
     queries: str | None = None
     qrels: tuple[str, ...] = ()
-    first_query: int | None = None
+    first_query: int | None = None  # its id, in a file without ids
     notes: tuple[Note, ...] = ()
-    only_judged: bool = False
+    only_judged: bool = False  # the queries are those of several splits
 
 
 def read_collection(
@@ -115,63 +102,65 @@ def read_collection(
     Collection
         Its `notes` say what is unusual in the files.
     """
-    wanted = None if fields is None else tuple(fields)
-    reading = Reading(encoding, wanted)
+    reading = Reading(encoding, None if fields is None else tuple(fields))
     if isinstance(source, Documents):
-        return _assemble(_Found(name or "documents", source), reading, queries, qrels, query_field)
-    given = os.fspath(source)
-    if given == "pydocs" and not Path(given).exists():
-        from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
+        found = _Found("documents", source)
+    else:
+        given = os.fspath(source)
+        if _is_pydocs(given):
+            from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
 
-        return read_pydocs()
-    if given.startswith("irds:"):
-        return _read_irds(given.removeprefix("irds:"), reading, queries, qrels, query_field, name)
-    found = _find(given, reading, split, given_queries=queries is not None)
+            whole = read_pydocs()
+            if queries is None and qrels is None:
+                return whole
+            found = _Found(whole.name, whole.documents)
+        elif given.startswith("irds:"):
+            from heldout.data.irds import IrdsDocuments
+
+            dataset = IrdsDocuments(given, reading)
+            if queries is None:
+                topics = dataset.queries(query_field)
+            else:
+                topics = read_queries(os.fspath(queries), reading, field=query_field)
+            judged = dataset.qrels() if qrels is None else read_qrels(*_paths(qrels))
+            return Collection(dataset, topics, judged, name=name or given.removeprefix("irds:"))
+        else:
+            found = _find(given, reading, split, given_queries=queries is not None)
     len(found.documents)  # reads them, so that errors in their files come first
-    return _assemble(found, reading, queries, qrels, query_field, name)
+    return _assemble(found._replace(name=name or found.name), reading, queries, qrels, query_field)
 
 
 def read_documents(
-    source: Path_,
-    *,
-    encoding: str = "utf-8",
-    fields: Sequence[str] | None = None,
+    source: Path_, *, encoding: str = "utf-8", fields: Sequence[str] | None = None
 ) -> Documents:
     """Open the documents of a collection, which needs no queries or judgements then.
 
     Files of records (JSON lines, TREC, tables) are read when they are needed, and an index is built
-    while they are read.
-
-    Parameters
-    ----------
-    source, encoding, fields
-        As for `read_collection`.
+    while they are read. The parameters are those of `read_collection`.
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
     given = os.fspath(source)
-    if given == "pydocs" and not Path(given).exists():
+    if _is_pydocs(given):
         from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
 
         return read_pydocs().documents
     if given.startswith("irds:"):
-        from heldout.data.irds import IrdsDocuments, load_irds
+        from heldout.data.irds import IrdsDocuments
 
-        name = given.removeprefix("irds:")
-        return IrdsDocuments(name, load_irds(name), reading)
-    if is_beir_folder(Path(given)):  # whatever its splits are
-        return FileDocuments(
-            [str(find_compressed(Path(given, "corpus.jsonl")))], reading, json_records
-        )
+        return IrdsDocuments(given, reading)
     return _find(given, reading, None, given_queries=True).documents
+
+
+def _is_pydocs(given: str) -> bool:
+    return given == "pydocs" and not is_there(given)
 
 
 def refuse_unknown(source: Path_) -> None:
     """Raise an error if a path or its first bytes are not those of a collection."""
     given = os.fspath(source)
-    path = Path(given)
-    if names_folder(path) or given.startswith("irds:") or path.suffix.lower() == ".toml":
+    if names_folder(given) or given.startswith("irds:") or given.lower().endswith(".toml"):
         return
-    if is_there(path):
+    if is_there(given):
         records_of(given, _EXPECTED)
     elif given != "pydocs":
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
@@ -183,140 +172,142 @@ def _assemble(
     queries: Path_ | None,
     qrels: Path_ | Sequence[Path_] | None,
     query_field: str,
-    name: str | None = None,
 ) -> Collection:
     path = found.queries if queries is None else os.fspath(queries)
     if path is None:
         raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
     first = found.first_query if queries is None else found.first_query or 1
-    notes: list[Note] = []
     topics = read_queries(path, reading, field=query_field, first_line=first)
     paths = found.qrels if qrels is None else _paths(qrels)
-    if found.only_judged and not paths:
+    notes = list(found.notes)
+    if paths:
+        judged = read_qrels(*paths)
+        topics = _matched(topics, judged, notes, only_judged=found.only_judged)
+    elif found.only_judged:
         raise InputError(
             f"{found.name} has judgements of several splits, and none is called test: give the "
             "file of one of them (qrels=…)"
         )
-    judged = read_qrels(*paths) if paths else None
-    if judged is not None:
-        if found.only_judged:
-            topics, more = judged_only(topics, judged)
-            notes += more
-        topics, more = _without_zeros(topics, judged)
-        notes += [*more, *_repeated(judged)]
-    return Collection(
-        found.documents,
-        topics,
-        judged,
-        name=name or found.name,
-        notes=(*found.notes, *notes),
-        where=lambda query, doc: _place(paths, query, doc),
-    )
+    else:
+        judged = None
+
+    def where(query: str, doc: str) -> str:
+        """Return ``file:line`` of a judgement; empty if that is unknown, as in a table."""
+        for one in paths:
+            with suppress(HeldoutError):
+                places = read_rows(one, "grade").places(query, doc)
+                if places:
+                    return place_among(places[0], paths)
+        return ""
+
+    return Collection(found.documents, topics, judged, name=found.name, notes=notes, where=where)
 
 
 def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
-    if isinstance(given, str | os.PathLike):
-        return (os.fspath(given),)
-    return tuple(os.fspath(one) for one in given)
+    several = (given,) if isinstance(given, str | os.PathLike) else given
+    return tuple(os.fspath(one) for one in several)
 
 
-def _repeated(judged: Qrels) -> list[Note]:
-    if not judged.repeated:
-        return []
-    message = f"repeated judgements, counted once: {judged.repeated}"
-    return [Note("repeated-judgements", message, "info", judged.repeated)]
-
-
-def _without_zeros(topics: Queries, judged: Qrels) -> tuple[Queries, list[Note]]:
-    """Remove leading zeros if the judgements have none: early TRECs judge topic 051 as 51."""
+def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: bool) -> Queries:
+    """Return the queries that the judgements are of; add notes about what was done."""
     known = set(judged.queries)
-    if known & set(topics.ids):
-        return topics, []
-    plain = tuple(one.lstrip("0") or "0" for one in topics.ids)
-    if not known & set(plain):
-        return topics, []
-    message = "leading zeros of query ids were removed, because the judgements have none"
-    return replace(topics, ids=plain), [Note("zeros", message, "info", len(plain))]
-
-
-def _place(paths: Sequence[str], query: str, doc: str) -> str:
-    """Return ``file:line`` of a judgement; empty if that is unknown, as in a table."""
-    for path in paths:
-        with suppress(HeldoutError):
-            places = read_rows(path, "grade").places(query, doc)
-            if places:
-                return place_among(places[0], paths)
-    return ""
+    if only_judged:
+        places = [place for place, one in enumerate(topics.ids) if one in known]
+        left = len(topics) - len(places)
+        if left and places:
+            text = f"queries without judgements in this split, ignored: {left}"
+            notes.append(Note("other-splits", text, "info", left))
+            topics = topics.take(places)
+    plain = [one.lstrip("0") or "0" for one in topics.ids]
+    if not known & set(topics.ids) and known & set(plain):  # early TRECs judge topic 051 as 51
+        text = "leading zeros of query ids were removed, because the judgements have none"
+        notes.append(Note("zeros", text, "info", len(plain)))
+        topics = topics.take(range(len(plain)), plain)
+    if judged.repeated:
+        text = f"repeated judgements, counted once: {judged.repeated}"
+        notes.append(Note("repeated-judgements", text, "info", judged.repeated))
+    return topics
 
 
 def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
     path = Path(given)
     if names_folder(path):
-        if is_beir_folder(path):
+        if _compressed(path / "corpus.jsonl") is not None:
             return _beir(path, reading, split)
-        if is_meta_folder(path):
-            return _lines(meta_folder(path), reading)
+        configs = [one for one in sorted(path.glob("*.toml")) if "dataset" in _quietly(one)]
+        corpora = [one for ending in _SUFFIXES for one in sorted(path.glob(f"*.dat{ending}"))]
+        if configs or corpora:
+            return _meta_folder(path, configs, corpora, reading)
         return _folder(path, reading, given_queries=given_queries)
     if path.suffix.lower() == ".toml":
-        return _lines(meta_config(path), reading)
+        return _meta_config(path, reading)
     if not is_there(path):
         raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
-    name = _ENDINGS.sub("", path.name) or path.name
     records = records_of(given, _EXPECTED)
     if records is line_records:
-        return _lines(line_files(path), reading)
+        return _lines(path, reading)
+    name = _ENDINGS.sub("", path.name) or path.name
     return _Found(name, FileDocuments([given], reading, records))
 
 
-def _beir(path: Path, reading: Reading, split: str | None) -> _Found:
-    files = beir_folder(path, split)
-    return _Found(
-        path.resolve().name,
-        FileDocuments([files.documents], reading, json_records),
-        files.queries,
-        () if files.qrels is None else (files.qrels,),
-        notes=tuple(files.notes()),
-        only_judged=bool(files.others),
-    )
+def _compressed(path: Path) -> str | None:
+    """Return the path of a file, or of its compressed form; None if neither exists."""
+    found = (f"{path}{ending}" for ending in _SUFFIXES)
+    return next((one for one in found if names_file(one)), None)
 
 
-def _lines(files: LineCorpus, reading: Reading) -> _Found:
+def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
+    """Find the files of a BEIR folder; the default split is ``test``, or the only one."""
+    files = [one for one in sorted((folder / "qrels").glob("*.tsv*")) if one.is_file()]
+    splits = {one.name.partition(".tsv")[0]: str(one) for one in files}
+    if split is not None and split not in splits:
+        raise InputError(
+            f"{folder / 'qrels'} has no split {split!r}; it has {', '.join(splits) or 'none'}: "
+            "choose one of them (split=…)"
+        )
+    chosen = split or (next(iter(splits)) if len(splits) == 1 else "test")
+    others = [name for name in splits if name != chosen]
+    notes = []
+    if others and chosen in splits:
+        message = f"using the split {chosen} (also available: {', '.join(others)})"
+        notes.append(Note("split", message, "info", len(others)))
     return _Found(
-        files.name,
-        FileDocuments([files.documents], reading, line_records),
-        files.queries,
-        () if files.qrels is None else (files.qrels,),
-        files.first_query,
+        folder.resolve().name,
+        FileDocuments([str(_compressed(folder / "corpus.jsonl"))], reading, json_records),
+        _compressed(folder / "queries.jsonl"),
+        (splits[chosen],) if chosen in splits else (),
+        notes=tuple(notes),
+        only_judged=bool(others),
     )
 
 
 def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
     """Read a folder of documents of one format; queries and judgements are found by name."""
-    files: list[Path] = []
+    documents, queries, qrels = [], [], []
     records: Records | None = None
-    # Stop at the first file that cannot belong to it: the folder may be a whole disk.
     for one in _visible_files(path):
-        files.append(one)
-        if re.search(r"topics|queries|qrels", one.name, re.IGNORECASE):
-            continue
-        found = records_of(str(one), _EXPECTED)
-        if found is line_records or records not in (None, found):
-            raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
-        records = found
+        name = one.name.lower()
+        if "qrels" in name:
+            qrels.append(str(one))
+        if "topics" in name or "queries" in name:
+            queries.append(str(one))
+        elif "qrels" not in name:
+            # Stop at the first file that cannot belong to it: the folder may be a whole disk.
+            found = records_of(str(one), _EXPECTED)
+            if found is line_records or records not in (None, found):
+                raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
+            records = found
+            documents.append(one)
     if records is None:
         raise InputError(f"{path}: no documents found; {_EXPECTED}")
-    files.sort()
-    queries = [one for one in files if re.search(r"topics|queries", one.name, re.IGNORECASE)]
-    qrels = [one for one in files if re.search(r"qrels", one.name, re.IGNORECASE)]
-    rest = [str(one) for one in files if one not in queries and one not in qrels]
     if len(queries) > 1 and not given_queries:
-        names = ", ".join(one.name for one in queries)
+        names = ", ".join(Path(one).name for one in sorted(queries))
         raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
     return _Found(
         path.resolve().name,
-        FileDocuments(rest, reading, records),
-        str(queries[0]) if queries else None,
-        tuple(map(str, qrels)),
+        FileDocuments([str(one) for one in sorted(documents)], reading, records),
+        queries[0] if queries else None,
+        tuple(sorted(qrels)),
     )
 
 
@@ -325,25 +316,115 @@ def _visible_files(folder: Path) -> Iterator[Path]:
     for place, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if not name.startswith(".") and name not in _MAPS and Path(place, name).is_file():
-                yield Path(place, name)
+            one = Path(place, name)
+            if not name.startswith(".") and name not in {DOC_MAP, QUERY_MAP} and one.is_file():
+                yield one
 
 
-def _read_irds(
-    name: str,
-    reading: Reading,
-    queries: Path_ | None,
-    qrels: Path_ | Sequence[Path_] | None,
-    query_field: str,
-    given_name: str | None,
-) -> Collection:
-    from heldout.data.irds import IrdsDocuments, irds_qrels, irds_queries, load_irds
+# Line corpora of MeTA, found by a config or by the names of files
 
-    dataset = load_irds(name)
-    documents = IrdsDocuments(name, dataset, reading)
-    if queries is None:
-        topics = irds_queries(name, dataset, query_field)
-    else:
-        topics = read_queries(os.fspath(queries), reading, field=query_field)
-    judged = irds_qrels(name, dataset) if qrels is None else read_qrels(*_paths(qrels))
-    return Collection(documents, topics, judged, name=given_name or name)
+
+def _meta_folder(
+    folder: Path, configs: list[Path], corpora: list[Path], reading: Reading
+) -> _Found:
+    if len(configs) > 1:
+        names = ", ".join(one.name for one in configs)
+        raise InputError(f"{folder} has several configs ({names}): give the path of one of them")
+    if configs:
+        return _meta_config(configs[0], reading)
+    corpora = [one for one in corpora if not one.name.startswith("metadata.")]
+    if len(corpora) != 1:
+        names = ", ".join(one.name for one in corpora) or "none"
+        raise InputError(f"{folder}: expected one .dat file, found {names}")
+    return _lines(corpora[0], reading)
+
+
+def _lines(documents: Path, reading: Reading) -> _Found:
+    """Return a line corpus by file names: NAME.dat, NAME-queries.txt, NAME-qrels.txt."""
+    name = documents.name.partition(".dat")[0]
+    qrels = _compressed(documents.with_name(f"{name}-qrels.txt"))
+    return _Found(
+        name,
+        FileDocuments([str(documents)], reading, line_records),
+        _compressed(documents.with_name(f"{name}-queries.txt")),
+        () if qrels is None else (qrels,),
+        first_query=1,
+    )
+
+
+def _meta_config(path: Path, reading: Reading) -> _Found:
+    """Return the line corpus that a config names."""
+    config = _toml(path)
+    dataset = config.get("dataset")
+    if not isinstance(dataset, str) or not dataset:
+        raise InputError(f"{path}: the config has no dataset")
+    _check_kind(path, config, dataset)
+    found = _lines(Path(_named(path, config, f"{dataset}.dat", "documents")), reading)
+    found = found._replace(name=dataset)
+    runner = config.get("query-runner", {})
+    runner = runner if isinstance(runner, dict) else {}
+    first = runner.get("query-id-start", 1)
+    if not isinstance(first, int) or isinstance(first, bool):
+        raise InputError(f"{path}: query-id-start is {first!r}, expected an integer")
+    if "query-path" in runner:
+        found = found._replace(queries=_named(path, config, runner["query-path"], "queries"))
+    names = ("query-judgements", "query-judgments")
+    qrels = [place[name] for place in (config, runner) for name in names if name in place]
+    if qrels:
+        found = found._replace(qrels=(_named(path, config, qrels[0], "judgements"),))
+    return found._replace(first_query=first)
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    with readable(str(path)):
+        content = path.read_bytes()
+    return parse_toml(content, str(path))[0]
+
+
+def _quietly(path: Path) -> dict[str, Any]:
+    try:
+        return _toml(path)
+    except InputError:  # another file
+        return {}
+
+
+def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
+    """Raise an error for a corpus that is not a line corpus."""
+    corpus = config.get("corpus", "line.toml")
+    if not isinstance(corpus, str):
+        raise InputError(f"{path}: corpus is {corpus!r}, expected the name of a file")
+    found = next((one for one in _candidates(path, config, corpus) if names_file(one)), None)
+    kind = "line-corpus" if found is None else _toml(found).get("type", "line-corpus")
+    if kind not in {"line-corpus", "gz-corpus"}:
+        raise InputError(
+            f"{found}: {dataset} is a {kind}, expected line-corpus or gz-corpus, which have one "
+            "document per line"
+        )
+
+
+def _named(path: Path, config: dict[str, Any], name: object, what: str) -> str:
+    """Return the path of a file that a config names."""
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
+    tried = _candidates(path, config, name)
+    found = next(filter(None, map(_compressed, tried)), None)
+    if found is None:
+        raise InputError(
+            f"{path}: the {what} {name!r} do not exist; tried {', '.join(map(str, tried))}"
+        )
+    return found
+
+
+def _candidates(path: Path, config: dict[str, Any], name: str) -> list[Path]:
+    """Return the possible paths of a file of the config.
+
+    Paths are relative to the folder in which MeTA was started, which is unknown: they are tried
+    from the folder of the config and from its parent, with and without ``prefix`` and ``dataset``.
+    """
+    prefix, dataset = str(config.get("prefix", "")), str(config["dataset"])
+    spellings = [
+        os.path.normpath(base.joinpath(*parts, name))
+        for base in (path.parent, path.parent / "..")
+        for parts in ((prefix, dataset), (dataset,), (prefix,), ())
+    ]
+    return [Path(one) for one in dict.fromkeys(spellings)]

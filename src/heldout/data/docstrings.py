@@ -19,15 +19,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["docstrings", "main"]
-
 # Tests are not documentation, vendored packages document something else, and distutils exists only
 # in some versions of Python.
-_SKIPPED = frozenset({"conftest", "setup", "test", "tests", "estimator_checks"}) | {
-    "cython_special",
-    "distutils",
-    "externals",
-}
+_SKIPPED = re.compile(
+    "conftest|setup|tests?|estimator_checks|cython_special|distutils|externals|_.*"
+)
 _MAY_VARY = re.compile(r"^.*# may vary *\n?", re.MULTILINE)
 _ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
 
@@ -55,7 +51,7 @@ def _modules(name: str) -> Iterator[ModuleType]:
     yield module
     below = {one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ()))}
     for one in sorted(below):
-        if not one.startswith("_") and one not in _SKIPPED:
+        if not _SKIPPED.fullmatch(one):
             yield from _modules(f"{name}.{one}")
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from html import escape, unescape
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -40,14 +41,8 @@ ID_NAMES: Final = ("_id", "id", "doc_id", "docno", "docid", "document_id")
 TEXT_NAMES: Final = ("text", "contents", "content", "body", "passage")
 
 
-class Record(NamedTuple):
-    """One document of a file."""
-
-    id: str
-    text: bytes  # UTF-8
-    offset: int  # where it begins, so that it can be read alone; -1 if it cannot
-    line: int  # or row
-
+Record: TypeAlias = tuple[str, bytes, int, int]
+"""Id, text in UTF-8, offset from which it can be read alone (-1: it cannot), and line or row."""
 
 Records: TypeAlias = Callable[[str, int, Reading], Iterator[Record]]
 """Yields the documents of a file from byte 0, or from the offset of a record."""
@@ -56,33 +51,14 @@ Records: TypeAlias = Callable[[str, int, Reading], Iterator[Record]]
 class FileDocuments(Documents):
     """Documents in one file or several, in this order."""
 
-    __slots__ = ("_files", "_first", "_ids", "_notes", "_offsets", "_reading", "_records")
-
     def __init__(self, files: Sequence[str], reading: Reading, records: Records) -> None:
         self._files = tuple(files)
         self._reading = reading
         self._records = records
-        self._ids: Ids | None = None  # not read yet
-        self._notes: tuple[Note, ...] = ()
 
-    @property
-    def ids(self) -> Ids:
-        """All ids in collection order."""
-        if self._ids is None:
-            self._ids = self._read()
-        return self._ids
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What is unusual in them."""
-        self.ids  # noqa: B018 - reads the files
-        return self._notes
-
-    def size_hint(self) -> int:
-        """Return the number of documents; 0 if the files have not been read yet."""
-        return 0 if self._ids is None else len(self._ids)
-
-    def _read(self) -> Ids:
+    @cached_property
+    def ids(self) -> Ids:  # type: ignore[override]
+        """All ids in collection order; the files are read on first use."""
         columns, digest, offsets = [], TextDigest(), []
         for batch, starts in self._stream(BATCH):
             columns.append(Ids.of(batch.ids))
@@ -91,19 +67,31 @@ class FileDocuments(Documents):
         ids = Ids.stack(columns)
         twice = ids.first_duplicate()
         if twice is not None:
+            first, again = map(self.place, twice)
             raise FormatError(
-                self.place(twice[1]),
-                f"the document id {ids[twice[1]]!r} appears twice (first at "
-                f"{self.place(twice[0])}): keep one of them",
+                again,
+                f"the document id {ids[twice[1]]!r} appears twice (first at {first}): keep one of "
+                "them",
             )
         self._offsets: Ints = np.concatenate(offsets)
         self._digest = digest.hexdigest()
         return ids
 
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """What is unusual in them; set by `_stream`, for whatever purpose they are read first."""
+        for _ in self._stream(BATCH):
+            pass
+        return self.notes
+
+    def size_hint(self) -> int:
+        """Return the number of documents; 0 if the files have not been read yet."""
+        return len(self.ids) if "ids" in vars(self) else 0
+
     def digest(self) -> str:
         """Return the SHA-256 of ids, lengths and texts."""
         self.ids  # noqa: B018 - reads the files
-        return self._digest
+        return super().digest()
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
         """Return all documents, in batches of about `size` bytes of text at most."""
@@ -121,7 +109,7 @@ class FileDocuments(Documents):
             for one, text, offset, line in self._records(path, 0, self._reading):
                 length = len(text)
                 if held + length > size and ids:
-                    yield _batch(done, ids, texts), np.array(offsets, np.int64)
+                    yield TextBatch.of(done, ids, texts), np.array(offsets, np.int64)
                     done += len(ids)
                     ids, texts, offsets, held = [], [], [], 0
                 if not one:
@@ -134,32 +122,33 @@ class FileDocuments(Documents):
                 texts.append(text)
                 offsets.append(offset)
                 held += length
-        done += len(ids)
-        if not done:
+        total = done + len(ids)
+        if not total:
             raise InputError(f"{', '.join(self._files)}: no documents found")
         fields = self._reading.fields
-        if fields is not None and empty == done:
+        if fields is not None and empty == total:
             raise InputError(
                 f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
-        yield _batch(done - len(ids), ids, texts), np.array(offsets, np.int64)
         self._first = np.array(firsts, np.int64)
-        self._notes = (empty_note(empty, places),) if empty else ()
+        self.notes = empty_note(empty, places)
+        yield TextBatch.of(done, ids, texts), np.array(offsets, np.int64)
 
     def text(self, number: int) -> str:
         """Return the text of one document."""
-        if not 0 <= number < len(self):
-            raise IndexError(f"document {number} of {len(self)}")
+        self._check(number)
         offset = int(self._offsets[number])
         path = self._files[int(np.searchsorted(self._first, number, "right")) - 1]
         if offset < 0 or is_compressed(path):
-            return self._nth(number)[1].text.decode()
-        return next(self._records(path, offset, self._reading)).text.decode()
+            record = self._nth(number)[1]
+        else:
+            record = next(self._records(path, offset, self._reading))
+        return record[1].decode()
 
     def place(self, number: int) -> str:
         """Return ``file:line`` of a document, found by reading the files again; for messages."""
-        path, record = self._nth(number)
-        return self._where(path, record.line)
+        path, (*_, line) = self._nth(number)
+        return self._where(path, line)
 
     def _where(self, path: str, line: int) -> str:
         return f"{path}{', row ' if self._records is parquet_records else ':'}{line}"
@@ -174,12 +163,6 @@ class FileDocuments(Documents):
         if found is None:
             raise InputError(f"{self._files[-1]} changed while it was read: read it again")
         return found
-
-
-def _batch(first: int, ids: list[str], texts: list[bytes]) -> TextBatch:
-    offsets = np.zeros(len(ids) + 1, np.int64)
-    np.cumsum(list(map(len, texts)), out=offsets[1:])
-    return TextBatch(first, ids, np.frombuffer(b"".join(texts), np.uint8), offsets)
 
 
 def records_of(path: str, expected: str) -> Records:
@@ -221,7 +204,7 @@ def line_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
         text = raw.removesuffix(b"\r")
         if not (reading.is_utf8 and text.isascii()):
             text = reading.decode(text, lambda _, line=number: f"{path}:{line}").encode()  # type: ignore[misc]
-        yield Record(str(number - 1), text, offset, number)
+        yield str(number - 1), text, offset, number
 
 
 def raw_lines(path: str, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
@@ -245,15 +228,12 @@ def json_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     for offset, line, raw in raw_lines(path, begin):
         if not raw or raw.isspace():
             continue
-        quick = _plain_document(raw) if is_plain else None
-        if quick is not None:
-            yield Record(*quick, offset, line)
-            continue
-        where = f"{path}:{line}"
-        found = json_object(reading.decode(raw, lambda _, where=where: where), path, line)  # type: ignore[misc]
-        one = json_id(found, ID_NAMES, where)
-        text = joined_text(_fields(found, reading.fields, where))
-        yield Record(one, encoded(text, where), offset, line)
+        found = _plain_document(raw) if is_plain else None
+        if found is None:
+            where = f"{path}:{line}"
+            text = reading.decode(raw, lambda _, where=where: where)  # type: ignore[misc]
+            found = _document(json_object(text, path, line), reading.fields, where)
+        yield *found, offset, line
 
 
 def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
@@ -272,6 +252,26 @@ def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
     except (ValueError, LookupError, TypeError, AttributeError):
         pass
     return None
+
+
+def _document(
+    found: dict[str, Any], fields: Sequence[str] | None, where: str, *, in_table: bool = False
+) -> tuple[str, bytes]:
+    """Return id and text of a JSON object, which may lack a field, or of a row of a table."""
+    one = json_id(found, ID_NAMES, where)
+    if fields is None:
+        name = pick(found, TEXT_NAMES)
+        if name is None:
+            names = ", ".join(TEXT_NAMES)
+            raise FormatError(where, f"no text: expected one of {names}, found {_keys(found)}")
+        fields = ("title", name)
+    else:
+        missing = [name for name in fields if name not in found]
+        if missing and (in_table or len(missing) == len(fields)):
+            names = f"{'column' if in_table else 'field'} {' or '.join(map(repr, missing))}"
+            raise FormatError(where, f"no {names}: found {_keys(found)}")
+    text = joined_text([json_text(found.get(name), name, where) for name in fields])
+    return one, encoded(text, where)
 
 
 def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
@@ -299,20 +299,6 @@ def checked_id(value: str, where: str) -> str:
     if not value.isascii() and any(0xD800 <= ord(character) < 0xE000 for character in value):
         raise FormatError(where, f"the id {value!r} is not valid Unicode")
     return value.strip()
-
-
-def _fields(found: dict[str, Any], wanted: tuple[str, ...] | None, where: str) -> list[str]:
-    if wanted is not None:
-        if not any(name in found for name in wanted):
-            raise FormatError(where, f"no field {' or '.join(wanted)}: found {_keys(found)}")
-        return [json_text(found.get(name), name, where) for name in wanted]
-    name = pick(found, TEXT_NAMES)
-    if name is None:
-        raise FormatError(
-            where, f"no text: expected one of {', '.join(TEXT_NAMES)}, found {_keys(found)}"
-        )
-    title = json_text(found.get("title"), "title", where)
-    return [title, json_text(found[name], name, where)]
 
 
 def json_text(value: Any, name: str, where: str) -> str:
@@ -375,42 +361,26 @@ def table_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     del begin
     separator = separator_of(read_head(path).decode(errors="replace")) or ","
     for line, row in text_rows(path, separator, reading, ID_NAMES):
-        yield _row_record(row, reading, f"{path}:{line}", -1, line)
+        yield *_document(row, _lower(reading), f"{path}:{line}", in_table=True), -1, line
 
 
 def parquet_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
     """Yield the rows of a Parquet file from row `begin`."""
     for number, row in parquet_rows(path, begin):
-        yield _row_record(row, reading, f"{path}, row {number}", number - 1, number)
+        found = _document(row, _lower(reading), f"{path}, row {number}", in_table=True)
+        yield *found, number - 1, number
 
 
-def _row_record(
-    row: dict[str, Any], reading: Reading, where: str, offset: int, line: int
-) -> Record:
-    one, text = pick(row, ID_NAMES), pick(row, TEXT_NAMES)
-    found = named_few(row, len(row), 10)
-    if one is None:
-        raise FormatError(where, f"no id: expected one of {', '.join(ID_NAMES)}, found {found}")
-    if reading.fields is not None:
-        names = [name.lower() for name in reading.fields]
-        missing = next((name for name in names if name not in row), None)
-        if missing is not None:
-            raise FormatError(where, f"no column {missing!r}: found {found}")
-    elif text is None:
-        raise FormatError(where, f"no text: expected one of {', '.join(TEXT_NAMES)}, found {found}")
-    else:
-        names = ["title", text] if "title" in row else [text]
-    joined = joined_text([row[name] or "" for name in names])
-    return Record(checked_id(row[one] or "", where), joined.encode(), offset, line)
+def _lower(reading: Reading) -> list[str] | None:
+    return None if reading.fields is None else [name.lower() for name in reading.fields]
 
 
 # TREC documents: <DOC> elements in SGML or XML
 
 _OPEN: Final = re.compile(rb"<doc(?:\s[^<>]*)?>", re.IGNORECASE)
 _CLOSE: Final = re.compile(rb"</doc\s*>", re.IGNORECASE)
-_DOCNO: Final = re.compile(r"<docno\s*>", re.IGNORECASE)
-_END_DOCNO: Final = re.compile(r"</docno\s*>", re.IGNORECASE)
-_ID: Final = re.compile(r"""^<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
+_DOCNO: Final = re.compile(r"<docno\s*>(.*?)</docno\s*>", re.IGNORECASE | re.DOTALL)
+_ID: Final = re.compile(r"""<doc\s[^<>]*?\bid\s*=\s*["']?([^"'\s<>]+)""", re.IGNORECASE)
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _CDATA: Final = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _TAG: Final = re.compile(r"</?[A-Za-z][^<>]*>|<[!?][^<>]*>")
@@ -430,9 +400,15 @@ def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
             return f"{path}:{line}"
 
         body = reading.decode(raw, where)
-        opening = body.index(">") + 1
-        one, body = _take_id(body[:opening], body[opening : body.rindex("<")], f"{path}:{line}")
-        yield Record(one, markup_text(body, reading.fields).encode(), offset, line)
+        found = _DOCNO.search(body)
+        if found is not None:
+            body = body[: found.start()] + body[found.end() :]
+        else:
+            found = _ID.match(body)
+        if found is None:
+            raise FormatError(where(0), "the document has no <DOCNO>")
+        one = checked_id(resolve_entities(found[1]), where(0))
+        yield one, markup_text(body, reading.fields).encode(), offset, line
 
 
 def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
@@ -466,19 +442,6 @@ def _elements(path: str, begin: int) -> Iterator[tuple[bytes, int, int]]:
         raise FormatError(f"{path}:{line}", "the document that begins here has no </DOC>")
 
 
-def _take_id(tag: str, body: str, where: str) -> tuple[str, str]:
-    """Return the id of a document, and its body without it."""
-    found = _DOCNO.search(body)
-    end = _END_DOCNO.search(body, found.end()) if found is not None else None
-    if found is not None and end is not None:
-        one = resolve_entities(body[found.end() : end.start()])
-        return checked_id(one, where), body[: found.start()] + body[end.end() :]
-    named = _ID.match(tag)
-    if named is None:
-        raise FormatError(where, "the document has no <DOCNO>")
-    return checked_id(resolve_entities(named[1]), where), body
-
-
 def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     r"""Return the text of markup, without tags and comments; parts are joined by newlines.
 
@@ -490,36 +453,21 @@ def markup_text(body: str, fields: tuple[str, ...] | None = None) -> str:
     'two'
     """
     if "<![CDATA[" in body:
-        body = _closed(_CDATA, "]]>", lambda found: escape(found[1]), body)
+        body = _CDATA.sub(lambda found: escape(found[1]), body)
     body = without_comments(body)
     if fields is not None:
-        body = "<p>".join(part for name in fields for part in _elements_of(name, body))
+        found = [
+            re.findall(rf"(?is)<{tag}(?:\s[^<>]*)?>(.*?)</{tag}\s*>", body)
+            for tag in map(re.escape, fields)
+        ]
+        body = "<p>".join(chain.from_iterable(found))
     parts = (part.strip("\r\n") for part in _TAG.split(body) if part.strip())
     return resolve_entities("\n".join(parts))
 
 
 def without_comments(body: str) -> str:
     """Return markup without its comments; a comment that is not closed is text."""
-    return _closed(_COMMENT, "-->", lambda _: "", body) if "<!--" in body else body
-
-
-def _closed(
-    pattern: re.Pattern[str], end: str, instead: Callable[[re.Match[str]], str], body: str
-) -> str:
-    """Replace closed matches; nothing is searched after the last end, to avoid quadratic time."""
-    head, last, tail = body.rpartition(end)
-    return pattern.sub(instead, head + last) + tail if last else body
-
-
-def _elements_of(name: str, body: str) -> Iterator[str]:
-    """Yield the content of the elements with a name."""
-    tag = re.escape(name)
-    begin = re.compile(rf"<{tag}(?:\s[^<>]*)?>", re.IGNORECASE)
-    end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
-    at = 0
-    while (opened := begin.search(body, at)) and (closed := end.search(body, opened.end())):
-        yield body[opened.end() : closed.start()]
-        at = closed.end()
+    return _COMMENT.sub("", body) if "<!--" in body else body
 
 
 def resolve_entities(text: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.ids import distinct_ids
+from heldout.data.files import BOM, decode_text, readable
+from heldout.data.ids import as_id, distinct_ids
 from heldout.data.notes import count_of, named_few
 from heldout.errors import InputError
 
@@ -19,18 +19,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from heldout.data.ids import Ids
     from heldout.data.words import Ints
 
     PathLike = str | os.PathLike[str]
-
-__all__ = ["ID_ENDINGS", "Embeddings", "read_embeddings"]
 
 ID_ENDINGS: Final = (".ids", ".txt")
 """Endings of the file of ids beside a file of vectors."""
 
 
-@dataclass(frozen=True, slots=True, eq=False, init=False)
 class Embeddings:
     """Vectors of documents or queries.
 
@@ -50,24 +46,27 @@ class Embeddings:
     (2, 2)
     """
 
-    name: str
-    ids: Ids = field(repr=False)
-    values: NDArray[Any] = field(repr=False)
-
     def __init__(self, ids: Sequence[str], values: ArrayLike, name: str = "vectors") -> None:
-        array = np.asanyarray(values)  # a memory map stays one
-        _check_array(array, name)
+        array: NDArray[Any] = np.asanyarray(values)  # a memory map stays one
+        if array.ndim != 2 or array.dtype.kind not in "fiu" or not array.shape[1]:
+            raise InputError(
+                f"{name}: expected a table of numbers with one row per vector, found an array of "
+                f"{array.dtype} with shape {array.shape}"
+            )
         if len(ids) != len(array):
             raise InputError(
                 f"{name}: {count_of(len(array), 'vector')}, but {count_of(len(ids), 'id')}: "
                 "expected one id per vector, in the same order"
             )
-        object.__setattr__(self, "name", name)
-        object.__setattr__(self, "ids", distinct_ids(ids, f"ids of {name}"))
-        object.__setattr__(self, "values", array)
+        self.name = name
+        self.ids = distinct_ids([as_id(one) for one in ids], f"ids of {name}")
+        self.values = array
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def __repr__(self) -> str:
+        return f"Embeddings({self.name!r}, {count_of(len(self), 'vector')})"
 
     @property
     def dimensions(self) -> int:
@@ -75,13 +74,7 @@ class Embeddings:
         return int(self.values.shape[1])
 
     def rows(self, wanted: Sequence[str], what: str) -> Ints:
-        """Return the rows of some ids; an id without a vector is an error.
-
-        Parameters
-        ----------
-        what
-            What the ids are of, in the plural, for messages.
-        """
+        """Return the rows of some ids, of `what` (in the plural); all must have a vector."""
         found = self.ids.find(wanted)
         missing = np.flatnonzero(found < 0)
         if len(missing):
@@ -115,14 +108,6 @@ class Embeddings:
         return digest.hexdigest()
 
 
-def _check_array(values: NDArray[Any], name: str) -> None:
-    if values.ndim != 2 or values.dtype.kind not in "fiu" or not values.shape[1]:
-        raise InputError(
-            f"{name}: expected a table of numbers with one row per vector, found an array of "
-            f"{values.dtype} with shape {values.shape}"
-        )
-
-
 def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
     """Open vectors in a NumPy file; they are not read into memory.
 
@@ -135,44 +120,27 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
         the ending ``.ids`` or ``.txt``).
     """
     name = os.fspath(path)
-    try:
-        # Objects could run code when they are loaded.
-        values = np.load(name, mmap_mode="r", allow_pickle=False)
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except OSError as error:
-        raise InputError(f"{name}: cannot be read ({error.strerror or error})") from None
-    except (ValueError, EOFError) as error:
-        raise InputError(
-            f"{name}: not a NumPy file of numbers ({_reason(error)}); write it with numpy.save"
-        ) from None
+    with readable(name):
+        try:
+            # Objects could run code when they are loaded.
+            values = np.load(name, mmap_mode="r", allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            # What NumPy says, without its advice to trust a file and without addresses.
+            reason = str(error).partition("\n")[0].partition(" at 0x")[0].replace("<", "")
+            raise InputError(
+                f"{name}: not a NumPy file of numbers ({reason}); write it with numpy.save"
+            ) from None
     if not isinstance(values, np.ndarray):
         values.close()
         raise InputError(f"{name}: several arrays; write one array with numpy.save")
-    return Embeddings(_read_ids(name, ids), values, name)
-
-
-def _read_ids(name: str, given: PathLike | None) -> list[str]:
-    path = _ids_beside(name) if given is None else Path(given)
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: not UTF-8 text") from None
-    return [line.strip() for line in lines]
-
-
-def _ids_beside(name: str) -> Path:
     places = [Path(name).with_suffix(ending) for ending in ID_ENDINGS]
-    for place in places:
-        if place.is_file():
-            return place
-    expected = " or ".join(place.name for place in places)
-    raise InputError(f"{name}: its ids are missing: expected {expected} beside it, one id per line")
-
-
-def _reason(error: Exception) -> str:
-    """Return what NumPy says, without its advice to trust a file and without addresses."""
-    said = str(error).partition("\n")[0]
-    return said.partition(" at 0x")[0].replace("<", "")
+    beside = next((place for place in places if place.is_file()), None) if ids is None else ids
+    if beside is None:
+        expected = " or ".join(place.name for place in places)
+        raise InputError(
+            f"{name}: its ids are missing: expected {expected} beside it, one id per line"
+        )
+    with readable(os.fspath(beside)):
+        content = Path(beside).read_bytes()
+    lines = decode_text(content.removeprefix(BOM), os.fspath(beside)).splitlines()
+    return Embeddings(lines, values, name)

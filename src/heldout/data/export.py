@@ -8,8 +8,9 @@ import re
 import shutil
 from contextlib import contextmanager, suppress
 from html import escape
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -17,16 +18,16 @@ from heldout.data.atomic import make_aside
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from heldout.data.collection import Collection
     from heldout.data.queries import Queries
 
-__all__ = ["ExportFormat", "FolderExistsError", "export_collection", "write_beir", "write_folder"]
-
 ExportFormat = Literal["beir", "trec", "lines"]
 
-_NEWLINE, _RETURN, _BLANK = 10, 13, 32
+DOC_MAP = "doc_map.tsv"
+QUERY_MAP = "query_map.tsv"
+MAP_HEAD = "new\toriginal"
 _LABELS = {"description": ("desc", "Description"), "narrative": ("narr", "Narrative")}
 
 
@@ -53,13 +54,9 @@ def export_collection(
     force
         Replace the folder if it exists and holds nothing but an earlier export.
     """
-    if to not in get_args(ExportFormat):
-        raise InputError(f"to={to!r}: expected one of {', '.join(get_args(ExportFormat))}")
-    writers: dict[str, Callable[[Collection, Path], None]] = {
-        "beir": write_beir,
-        "trec": _write_trec,
-        "lines": _write_lines,
-    }
+    writers = {"beir": write_beir, "trec": _write_trec, "lines": _write_lines}
+    if to not in writers:
+        raise InputError(f"to={to!r}: expected one of {', '.join(writers)}")
     with write_folder(Path(folder), force=force) as aside:
         writers[to](collection, aside)
 
@@ -128,34 +125,24 @@ def _write(path: Path, lines: Iterable[str]) -> None:
         file.writelines(lines)
 
 
-def _json_line(record: dict[str, Any]) -> str:
-    return json.dumps(record, ensure_ascii=False) + "\n"
-
-
-def _other_fields(queries: Queries) -> dict[str, tuple[str, ...]]:
-    return {name: queries.fields[name] for name in _LABELS if name in queries.fields}
+def _topics(queries: Queries) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """Yield id, text, and description and narrative, if there are any, of each query."""
+    others = {name: queries.fields[name] for name in _LABELS if name in queries.fields}
+    for place, (one, text) in enumerate(queries.pairs()):
+        yield one, text, {name: column[place] for name, column in others.items()}
 
 
 def write_beir(collection: Collection, folder: Path) -> None:
     """Write the files of BEIR into a folder."""
+
+    def line(**record: str) -> str:
+        return json.dumps(record, ensure_ascii=False) + "\n"
+
     documents = collection.documents.pairs()
+    _write(folder / "corpus.jsonl", (line(_id=one, title="", text=text) for one, text in documents))
+    topics = _topics(collection.queries)
     _write(
-        folder / "corpus.jsonl",
-        (_json_line({"_id": one, "title": "", "text": text}) for one, text in documents),
-    )
-    queries, others = collection.queries, _other_fields(collection.queries)
-    _write(
-        folder / "queries.jsonl",
-        (
-            _json_line(
-                {
-                    "_id": one,
-                    "text": queries.texts[place],
-                    **{name: texts[place] for name, texts in others.items()},
-                }
-            )
-            for place, one in enumerate(queries.ids)
-        ),
+        folder / "queries.jsonl", (line(_id=one, text=text, **rest) for one, text, rest in topics)
     )
     if len(collection.qrels):
         (folder / "qrels").mkdir()
@@ -165,42 +152,34 @@ def write_beir(collection: Collection, folder: Path) -> None:
 
 
 def _write_trec(collection: Collection, folder: Path) -> None:
-    _write(folder / "documents.trec", map(_trec_document, collection.documents.pairs()))
-    queries, others = collection.queries, _other_fields(collection.queries)
     _write(
-        folder / "topics.txt",
+        folder / "documents.trec",
         (
-            _topic(one, queries.texts[place], {n: texts[place] for n, texts in others.items()})
-            for place, one in enumerate(queries.ids)
+            f"<DOC>\n<DOCNO>{_trec_id(one, 'document')}</DOCNO>\n<TEXT>\n"
+            f"{escape(text, quote=False)}\n</TEXT>\n</DOC>\n"
+            for one, text in collection.documents.pairs()
         ),
     )
+    _write(folder / "topics.txt", (_topic(*one) for one in _topics(collection.queries)))
     if len(collection.qrels):
         collection.qrels.write(folder / "qrels.txt")
 
 
-def _trec_document(pair: tuple[str, str]) -> str:
-    one, text = pair
-    _refuse_blanks(one, "document")
-    number = escape(one, quote=False)
-    body = escape(text, quote=False)
-    return f"<DOC>\n<DOCNO>{number}</DOCNO>\n<TEXT>\n{body}\n</TEXT>\n</DOC>\n"
-
-
 def _topic(one: str, text: str, others: dict[str, str]) -> str:
-    _refuse_blanks(one, "query")
-    parts = [f"<num> Number: {escape(one, quote=False)}", f"<title> {escape(text, quote=False)}"]
+    parts = [f"<num> Number: {_trec_id(one, 'query')}", f"<title> {escape(text, quote=False)}"]
     for name, content in others.items():
         tag, label = _LABELS[name]
         parts.append(f"<{tag}> {label}:\n{escape(content, quote=False)}")
     return "<top>\n" + "\n\n".join(parts) + "\n\n</top>\n\n"
 
 
-def _refuse_blanks(one: str, what: str) -> None:
+def _trec_id(one: str, what: str) -> str:
     if re.search(r"\s", one):
         raise InputError(
             f"the {what} id {one!r} has white space, which TREC files do not allow: export to BEIR "
             "instead (to='beir')"
         )
+    return escape(one, quote=False)
 
 
 def _write_lines(collection: Collection, folder: Path) -> None:
@@ -209,56 +188,37 @@ def _write_lines(collection: Collection, folder: Path) -> None:
     home.mkdir()
     with (home / f"{name}.dat").open("wb") as file:
         for batch in collection.documents.batches():
-            file.write(_as_lines(batch.text, batch.offsets))
-    _write_map(folder / "doc_map.tsv", collection.documents.ids)
-    queries = collection.queries
-    first = _first_number(queries.ids)
-    start = 1 if first is None else first
-    if first is None:
-        _write_map(folder / "query_map.tsv", queries.ids, start)
-    _write(home / f"{name}-queries.txt", (_one_line(text) + "\n" for text in queries.texts))
+            # Line breaks inside a document become spaces.
+            plain = np.where(np.isin(batch.text, (10, 13)), np.uint8(32), batch.text)
+            file.write(np.insert(plain, batch.offsets[1:], 10).tobytes())
+    ids = collection.documents.ids
+    write_map(folder / DOC_MAP, map(str, range(len(ids))), ids)
+    asked = collection.queries.ids
+    numbered = re.fullmatch(r"0|[1-9]\d{0,8}", asked[0]) if asked else None
+    start = int(asked[0]) if numbered else 1
+    numbers = [str(number) for number in range(start, start + len(asked))]
+    if numbers != list(asked):
+        start, numbers = 1, [str(number) for number in range(1, len(asked) + 1)]
+        write_map(folder / QUERY_MAP, numbers, asked)
+    texts = collection.queries.texts
+    _write(home / f"{name}-queries.txt", (re.sub(r"[\r\n]", " ", text) + "\n" for text in texts))
+    config = f'prefix = "."\ndataset = "{name}"\ncorpus = "line.toml"\nindex = "{name}-index"\n'
     rows = collection.judgements
-    columns = (rows.queries + start, rows.documents, rows.grades)
-    numbers = zip(*(column.tolist() for column in columns), strict=True)
     if len(rows):
-        _write(home / f"{name}-qrels.txt", (f"{q} {d} {g}\n" for q, d, g in numbers))
+        columns = (rows.queries + start, rows.documents, rows.grades)
+        lines = zip(*(column.tolist() for column in columns), strict=True)
+        _write(home / f"{name}-qrels.txt", (f"{q} {d} {g}\n" for q, d, g in lines))
+        config += f'query-judgements = "{name}/{name}-qrels.txt"\n'
+    config += f'\n[query-runner]\nquery-path = "{name}/{name}-queries.txt"\n'
     _write(home / "line.toml", ['type = "line-corpus"\n'])
-    _write(folder / "config.toml", _config(name, start, judged=bool(len(rows))))
+    _write(folder / "config.toml", [config, f"query-id-start = {start}\n"])
 
 
-def _config(name: str, start: int, *, judged: bool) -> Iterator[str]:
-    yield f'prefix = "."\ndataset = "{name}"\ncorpus = "line.toml"\nindex = "{name}-index"\n'
-    if judged:
-        yield f'query-judgements = "{name}/{name}-qrels.txt"\n'
-    yield f'\n[query-runner]\nquery-path = "{name}/{name}-queries.txt"\nquery-id-start = {start}\n'
-
-
-def _as_lines(text: Any, offsets: Any) -> bytes:
-    """Return documents as lines; line breaks inside a document become spaces."""
-    plain = np.where((text == _NEWLINE) | (text == _RETURN), np.uint8(_BLANK), text)
-    lines: bytes = np.insert(plain, offsets[1:], _NEWLINE).tobytes()
-    return lines
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\r\n]", " ", text)
-
-
-def _write_map(path: Path, ids: Iterable[str], start: int = 0) -> None:
+def write_map(path: Path, new: Iterable[str], original: Iterable[str]) -> None:
     """Write new and original ids; tabs, line ends and backslashes in ids are escaped as in JSON."""
-    head = ["new\toriginal\n"]
-    rows = (f"{number}\t{_plain(one)}\n" for number, one in enumerate(ids, start))
-    _write(path, (line for part in (head, rows) for line in part))
 
+    def plain(one: str) -> str:
+        return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one
 
-def _plain(one: str) -> str:
-    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one
-
-
-def _first_number(ids: tuple[str, ...]) -> int | None:
-    """Return the number of the first query if the ids are consecutive integers, else None."""
-    if not ids or not re.fullmatch(r"0|[1-9]\d{0,8}", ids[0]):
-        return None
-    first = int(ids[0])
-    counted = all(one == str(number) for number, one in enumerate(ids, first))
-    return first if counted else None
+    pairs = zip(new, original, strict=True)
+    _write(path, chain([f"{MAP_HEAD}\n"], (f"{plain(a)}\t{plain(b)}\n" for a, b in pairs)))

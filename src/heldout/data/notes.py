@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["count_of", "named_few", "power_text"]
-
 
 def named_few(names: Iterable[str], count: int, shown: int = 5) -> str:
     """Return the first names, and an ellipsis if there are more.

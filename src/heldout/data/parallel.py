@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
 
-__all__ = ["run_stretches", "run_threads", "stream_threads", "threads"]
-
 _T = TypeVar("_T")
 _R = TypeVar("_R")
 
@@ -31,14 +29,9 @@ def threads() -> int:
 def stream_threads(
     task: Callable[[_T], _R], items: Iterable[_T], workers: int | None = None, ahead: int = 4
 ) -> Iterator[_R]:
-    """Run `task` on each item and yield the results in the order of the items.
+    """Run `task` on each item in threads and yield the results in the order of the items.
 
-    Parameters
-    ----------
-    workers
-        Number of threads, `threads` by default.
-    ahead
-        Results per thread that may wait to be taken, so that memory is bounded.
+    `ahead` results per thread may wait to be taken, so that memory is bounded.
     """
     wanted = threads() if workers is None else workers
     if isinstance(items, Sized):

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["cache_folder", "is_there", "names_file", "names_folder", "place_among"]
-
 
 def is_there(path: str | os.PathLike[str]) -> bool:
     """Return whether a file or folder exists.

@@ -18,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.data.collection import Collection, replace_notes
+from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.data.export import FolderExistsError, write_beir, write_folder
 from heldout.data.paths import cache_folder
@@ -27,8 +27,6 @@ from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-
-__all__ = ["build_pydocs", "installed_packages", "parse_docstring", "read_pydocs"]
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
 """Distributions and their import names."""
@@ -48,10 +46,8 @@ def installed_packages() -> dict[str, str]:
     """Return the installed packages that the collection is built from, with their versions."""
     found = {}
     for name in PACKAGES:
-        try:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 
@@ -72,24 +68,12 @@ def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
 
 
 class Parts(NamedTuple):
-    """The parts of a docstring.
+    """The parts of a docstring."""
 
-    Parameters
-    ----------
-    summary
-        The first paragraph after a signature, in one line.
-    rest
-        The text without the summary and without "See Also".
-    whole
-        The text with the summary, but without "See Also".
-    related
-        The names in "See Also", as written.
-    """
-
-    summary: str
-    rest: str
-    whole: str
-    related: tuple[str, ...]
+    summary: str  # the first paragraph after a signature, in one line
+    rest: str  # without the summary and without "See Also"
+    whole: str  # with the summary, but without "See Also"
+    related: tuple[str, ...]  # the names in "See Also", as written
 
 
 def parse_docstring(text: str) -> Parts:
@@ -246,38 +230,30 @@ def read_pydocs() -> Collection:
     name = "-".join(["pydocs", *(f"{one}-{version}" for one, version in packages.items())])
     python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
     folder = cache_folder() / f"{name}-{python}-v{VERSION}"
-    notes = _missing(packages)
+    notes = []
+    missing = [one for one in PACKAGES if one not in packages]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        message = f"built without {' and '.join(missing)}, which {verb} not installed"
+        notes.append(Note("missing-packages", message, count=len(missing)))
     kept = _read_cached(folder, name, notes)
     if kept is not None:
         return kept
     modules = [PACKAGES[one] for one in packages]
     built = build_pydocs(walk_docstrings(modules), name=name, notes=notes)
     try:
-        _store(built, folder)
+        # If another process was faster, its result is the same.
+        with suppress(FolderExistsError), write_folder(folder, force=folder.exists()) as aside:
+            write_beir(built, aside)
+            (aside / _FINGERPRINT).write_text(built.fingerprint() + "\n", encoding="ascii")
     except (HeldoutError, OSError) as error:
         message = f"pydocs cannot be cached, so that it is built each time: {error}"
-        return replace_notes(built, (*built.notes, Note("no-cache", message, "info", 1)))
+        built.notes = (*built.notes, Note("no-cache", message, "info", 1))
+        return built
     return _read_cached(folder, name, notes) or built
 
 
-def _missing(packages: Mapping[str, str]) -> tuple[Note, ...]:
-    missing = [one for one in PACKAGES if one not in packages]
-    if not missing:
-        return ()
-    names = " and ".join(missing)
-    message = f"built without {names}, which {'is' if len(missing) == 1 else 'are'} not installed"
-    return (Note("missing-packages", message, count=len(missing)),)
-
-
-def _store(built: Collection, folder: Path) -> None:
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    # If another process was faster, its result is the same.
-    with suppress(FolderExistsError), write_folder(folder, force=folder.exists()) as aside:
-        write_beir(built, aside)
-        (aside / _FINGERPRINT).write_text(built.fingerprint() + "\n", encoding="ascii")
-
-
-def _read_cached(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection | None:
+def _read_cached(folder: Path, name: str, notes: Iterable[Note]) -> Collection | None:
     """Return the cached collection; None if it is missing or damaged."""
     try:
         fingerprint = (folder / _FINGERPRINT).read_text(encoding="ascii").strip()
@@ -286,4 +262,5 @@ def _read_cached(folder: Path, name: str, notes: tuple[Note, ...]) -> Collection
         return None
     if kept.fingerprint() != fingerprint:
         return None
-    return replace_notes(kept, (*notes, *kept.notes))
+    kept.notes = (*notes, *kept.notes)
+    return kept

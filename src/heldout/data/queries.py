@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from heldout.data.ids import as_id, encode_ids
@@ -15,39 +13,33 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Queries", "queries_of"]
 
-
-@dataclass(frozen=True, slots=True, eq=False)
 class Queries:
-    """The queries of a collection.
+    """The queries of a collection, in the order of the file.
 
-    Parameters
-    ----------
-    ids
-        Query ids in the order of the file.
-    texts
-        The texts to search for.
-    fields
-        All fields by name (``title``, ``description``, ``narrative``, …), with one text per query;
-        empty for a query without the field.
+    `fields` have all texts by name (``title``, ``description``, ``narrative``, …), one per query;
+    empty for a query without the field.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not len(self.ids) == len(self.texts):
+    def __init__(
+        self,
+        ids: Iterable[str],
+        texts: Iterable[str],
+        fields: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self.ids = tuple(map(as_id, ids))
+        self.texts = tuple(texts)
+        self.fields = dict(fields or {})
+        if len(self.ids) != len(self.texts):
             raise InputError(f"{len(self.ids)} query ids, but {len(self.texts)} texts")
         encode_ids(self.ids)
-        if not all(self.ids):
-            raise InputError(f"query {self.ids.index('') + 1} has an empty id")
-        if len(set(self.ids)) < len(self.ids):
-            seen: set[str] = set()
-            again = next(one for one in self.ids if one in seen or seen.add(one))  # type: ignore[func-returns-value]
-            raise InputError(f"the query id {again!r} appears twice: keep one of them")
-        object.__setattr__(self, "fields", MappingProxyType(dict(self.fields)))
+        seen: set[str] = set()
+        for number, one in enumerate(self.ids, 1):
+            if not one:
+                raise InputError(f"query {number} has an empty id")
+            if one in seen:
+                raise InputError(f"the query id {one!r} appears twice: keep one of them")
+            seen.add(one)
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -63,15 +55,15 @@ class Queries:
         """Return ``{id: text}``."""
         return dict(self.pairs())
 
-    def take(self, numbers: Iterable[int]) -> Queries:
-        """Return the queries at some positions."""
+    def take(self, numbers: Iterable[int], ids: Iterable[str] | None = None) -> Queries:
+        """Return the queries at some positions, under their own or other ids."""
         places = list(numbers)
 
         def some(column: tuple[str, ...]) -> tuple[str, ...]:
             return tuple(column[place] for place in places)
 
         fields = {name: some(column) for name, column in self.fields.items()}
-        return Queries(some(self.ids), some(self.texts), fields)
+        return Queries(some(self.ids) if ids is None else ids, some(self.texts), fields)
 
     def by_field(self, name: str) -> Queries:
         """Return the same queries with the text of another field, or of several joined by ``+``.
@@ -89,15 +81,13 @@ class Queries:
                 f"the queries have no field {unknown[0]!r}; they have "
                 f"{', '.join(self.fields) or 'one text each'}"
             )
-        columns = [self.fields[one] for one in wanted]
-        texts = tuple(
-            " ".join(part for part in parts if part) for parts in zip(*columns, strict=True)
-        )
+        columns = zip(*(self.fields[one] for one in wanted), strict=True)
+        texts = (" ".join(part for part in parts if part) for parts in columns)
         return Queries(self.ids, texts, self.fields)
 
     def notes(self) -> list[Note]:
         """Return a note about queries without text, if there are any."""
-        empty = [one for one, text in zip(self.ids, self.texts, strict=True) if not text.strip()]
+        empty = [one for one, text in self.pairs() if not text.strip()]
         if not empty:
             return []
         message = f"queries without text: {len(empty)} ({named_few(empty, len(empty))})"
@@ -114,4 +104,4 @@ def queries_of(given: Queries | Mapping[str, str] | Sequence[tuple[str, str]]) -
     for one, text in pairs:
         if not isinstance(text, str):
             raise InputError(f"query {one!r}: the text is {type(text).__name__}, expected str")
-    return Queries(tuple(as_id(one) for one, _ in pairs), tuple(text for _, text in pairs))
+    return Queries([one for one, _ in pairs], [text for _, text in pairs])

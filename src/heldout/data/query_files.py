@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from heldout.data.document_files import (
     TEXT_NAMES,
     json_id,
-    json_text,
+    pick,
     resolve_entities,
     separator_of,
     text_rows,
@@ -31,33 +31,38 @@ _TEXTS = ("title", "query", *TEXT_NAMES, "question")
 _OTHERS = {"desc": "description", "narr": "narrative"}
 
 
-class QueryRow(NamedTuple):
-    """A query of a file: its line, its id and its texts by field."""
-
-    line: int
-    id: str
-    fields: dict[str, str]
+QueryRow: TypeAlias = tuple[int, str, dict[str, str]]
+"""A query of a file: its line, its id and its texts by field."""
 
 
 def read_queries(
     path: str, reading: Reading, *, field: str = "title", first_line: int | None = None
 ) -> Queries:
-    """Read queries.
+    """Read TREC topics, JSON lines, CSV, TSV, Parquet, or one query per line.
 
-    Parameters
-    ----------
-    path
-        TREC topics, JSON lines, CSV, TSV, Parquet, or one query per line.
-    reading
-        The encoding.
-    field
-        The field to search for, or several joined by ``+``.
-    first_line
-        The id of the query in the first line of a file without ids; None if the file must have ids.
+    `field` is the one to search for, or several joined by ``+``. `first_line` is the id of the
+    query in the first line of a file without ids; None if the file must have ids.
     """
-    queries = _assemble(path, _rows(path, reading, first_line))
+    lines: dict[str, int] = {}
+    contents = []
+    for line, one, fields in _rows(path, reading, first_line):
+        where = f"{path}:{line}"
+        if one in lines:
+            raise FormatError(
+                where,
+                f"the query id {one!r} appears twice (first in line {lines[one]}): keep one of "
+                "them",
+            )
+        if not one:
+            raise FormatError(where, "the query has an empty id")
+        lines[one] = line
+        contents.append(fields)
+    if not lines:
+        raise InputError(f"{path}: no queries found")
+    names = dict.fromkeys(["title", *(name for fields in contents for name in fields)])
+    columns = {name: tuple(fields.get(name, "") for fields in contents) for name in names}
     try:
-        return queries.by_field(field)
+        return Queries(lines, columns["title"], columns).by_field(field)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
 
@@ -66,88 +71,45 @@ def _rows(path: str, reading: Reading, first_line: int | None) -> Iterator[Query
     start = read_head(path)
     head = start.decode(errors="replace")
     if start.startswith(b"PAR1"):
-        return _table_rows(path, parquet_rows(path))
+        return _named_rows(path, parquet_rows(path))
+    lines = text_lines(path, reading)
     if head.lstrip().startswith("{"):
-        return _json_rows(path, reading)
-    if is_topics(head):
-        text = "".join(line for _, line in text_lines(path, reading))
-        return topics(text, path)
+        objects = ((line, json_object(text, path, line)) for line, text in lines if text.strip())
+        return _named_rows(path, objects)
+    if head.lstrip().startswith("<") and _OPENING.search(head):
+        return _topics("".join(line for _, line in lines), path)
     separator = separator_of(head)
     if separator is not None:
-        return _table_rows(path, text_rows(path, separator, reading, QUERY_IDS))
+        return _named_rows(path, text_rows(path, separator, reading, QUERY_IDS))
     if first_line is None:
         raise InputError(
             f"{path}: the queries have no ids; expected TREC topics, JSON lines with _id and text, "
             "a table with a header, or lines with id, tab and text"
         )
-    return _line_rows(path, reading, first_line)
+    return (
+        (number, str(first_line + number - 1), {"title": line.rstrip("\r\n")})
+        for number, line in lines
+    )
 
 
-def _line_rows(path: str, reading: Reading, first: int) -> Iterator[QueryRow]:
-    for number, line in text_lines(path, reading):
-        yield QueryRow(number, str(first + number - 1), {"title": line.rstrip("\r\n")})
-
-
-def _json_rows(path: str, reading: Reading) -> Iterator[QueryRow]:
-    for line, text in text_lines(path, reading):
-        if not text.strip():
-            continue
-        where = f"{path}:{line}"
-        found = json_object(text, path, line)
-        one = json_id(found, QUERY_IDS, where)
-        texts = {
-            name: json_text(value, name, where)
-            for name, value in found.items()
-            if isinstance(value, str) or (value is None and name in _TEXTS)
-        }
-        yield QueryRow(line, one, _named(texts, where))
-
-
-def _table_rows(path: str, rows: Iterable[tuple[int, dict[str, str]]]) -> Iterator[QueryRow]:
+def _named_rows(path: str, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[QueryRow]:
+    """Yield JSON objects or rows of a table; the text to search for is the title."""
     for line, row in rows:
         where = f"{path}:{line}"
-        one = next((row[name] for name in QUERY_IDS if name in row), None)
-        if not one:
-            raise FormatError(where, f"no query id: expected one of {', '.join(QUERY_IDS)}")
-        yield QueryRow(line, one.strip(), _named(row, where))
-
-
-def _named(texts: dict[str, str], where: str) -> dict[str, str]:
-    """Return the fields of a query by standard names; the text to search for is the title."""
-    main = next((name for name in _TEXTS if name in texts), None)
-    if main is None:
-        raise FormatError(
-            where,
-            f"no text: expected one of {', '.join(_TEXTS)}, found "
-            f"{named_few(texts, len(texts), 10)}",
-        )
-    fields = {"title": texts[main] or ""}
-    for name, text in texts.items():
-        if name not in {main, *QUERY_IDS}:
-            fields.setdefault(_OTHERS.get(name, name), text or "")
-    return fields
-
-
-def _assemble(path: str, rows: Iterable[QueryRow]) -> Queries:
-    lines: dict[str, int] = {}
-    contents = []
-    for row in rows:
-        if row.id in lines:
+        one = json_id(row, QUERY_IDS, where)
+        texts = {name: text for name, text in row.items() if isinstance(text, str | None)}
+        main = pick(texts, _TEXTS)
+        if main is None:
             raise FormatError(
-                f"{path}:{row.line}",
-                f"the query id {row.id!r} appears twice (first in line {lines[row.id]}): keep one "
-                "of them",
+                where,
+                f"no text: expected one of {', '.join(_TEXTS)}, found "
+                f"{named_few(row, len(row), 10)}",
             )
-        if not row.id:
-            raise FormatError(f"{path}:{row.line}", "the query has an empty id")
-        lines[row.id] = row.line
-        contents.append(row.fields)
-    if not lines:
-        raise InputError(f"{path}: no queries found")
-    names = dict.fromkeys(name for fields in contents for name in fields)
-    columns = {name: tuple(fields.get(name, "") for fields in contents) for name in names}
-    title = columns.get("title", tuple("" for _ in contents))
-    return Queries(tuple(lines), title, {"title": title, **columns})
+        fields = {"title": texts[main] or ""}
+        for name, text in texts.items():
+            if name not in {main, *QUERY_IDS}:
+                fields.setdefault(_OTHERS.get(name, name), text or "")
+        yield line, one, fields
 
 
 # TREC topics: <top> with unclosed fields, or <topic number="…"> with closed ones
@@ -169,13 +131,7 @@ _NAMES = {
 }
 
 
-def is_topics(head: str) -> bool:
-    """Return whether a text begins like TREC topics."""
-    found = _OPENING.search(head)
-    return found is not None and head.lstrip().startswith("<")
-
-
-def topics(text: str, path: str) -> Iterator[QueryRow]:
+def _topics(text: str, path: str) -> Iterator[QueryRow]:
     """Yield the topics in a text."""
     line, at = 1, 0
     while found := _OPENING.search(text, at):
@@ -189,7 +145,7 @@ def topics(text: str, path: str) -> Iterator[QueryRow]:
         one = attribute[1].strip() if attribute else fields.pop("num", "")
         if not one:
             raise FormatError(f"{path}:{line}", "the topic has no number")
-        yield QueryRow(line, one, fields)
+        yield line, one, fields
         line += text.count("\n", at, end.end())
         at = end.end()
 

@@ -18,27 +18,13 @@ from heldout.errors import FormatError, InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.files import Source
     from heldout.data.words import Floats
 
     Path_ = str | os.PathLike[str]
 
-__all__ = ["Vectors", "read_vectors"]
-
 
 class Vectors:
     """Vectors of words; equal if their content is.
-
-    Parameters
-    ----------
-    name
-        The file, for messages and names of measures.
-    dimension
-        The length of each vector.
-    rows
-        For each word its vector, or the line that has it.
-    fingerprint
-        A hash of the content.
 
     Examples
     --------
@@ -47,13 +33,11 @@ class Vectors:
     [[1.0, 0.0], [1.0, 0.0]]
     """
 
-    __slots__ = ("_rows", "dimension", "fingerprint", "name")
-
     def __init__(self, name: str, dimension: int, rows: dict[str, Any], fingerprint: str) -> None:
-        self.name = name
+        self.name = name  # the file, for messages and names of measures
         self.dimension = dimension
         self.fingerprint = fingerprint
-        self._rows = rows
+        self._rows = rows  # for each word its vector, or number and text of its line
 
     def __repr__(self) -> str:
         return repr(self.name)
@@ -71,59 +55,36 @@ class Vectors:
 
     def _vector(self, word: str) -> Floats:
         row = self._rows[word]
-        if isinstance(row, _Line):
-            row = self._rows[word] = row.numbers(self.name, self.dimension)
+        if isinstance(row, tuple):
+            number, line = row
+            try:
+                row = np.array(line.split()[-self.dimension :], np.float64)
+            except ValueError as error:
+                raise FormatError(f"{self.name}:{number}", f"not a vector ({error})") from None
+            if not np.isfinite(row).all():
+                raise FormatError(f"{self.name}:{number}", "a number of the vector is not finite")
+            self._rows[word] = row
         vector: Floats = row
         return vector
-
-
-class _Line:
-    """A line that is not parsed yet."""
-
-    __slots__ = ("number", "text")
-
-    def __init__(self, number: int, text: bytes) -> None:
-        self.number = number
-        self.text = text
-
-    def numbers(self, name: str, dimension: int) -> Floats:
-        """Return the vector of the line."""
-        try:
-            found = np.array(self.text.split()[-dimension:], np.float64)
-        except ValueError as error:
-            raise FormatError(f"{name}:{self.number}", f"not a vector ({error})") from None
-        if not np.isfinite(found).all():
-            raise FormatError(f"{name}:{self.number}", "a number of the vector is not finite")
-        return found
 
 
 def read_vectors(path: Path_) -> Vectors:
     """Read word vectors.
 
-    Parameters
-    ----------
-    path
-        Text with a word and its numbers per line, with or without a first line ``words dimension``,
-        compressed or not; or an npz file with the arrays ``words`` (texts) and ``vectors``.
+    A text file has a word and its numbers per line, with or without a first line ``words
+    dimension``, compressed or not; an npz file has the arrays ``words`` (texts) and ``vectors``.
     """
     if os.fspath(path).lower().endswith(".npz"):
         return _read_npz(os.fspath(path))
     source = open_source(path)
-    raw = source.whole()
+    raw, name = source.whole(), source.name
     lines = raw.split(b"\n")
     head = lines[0].split()
     # Two integers in the first line are a header: vectors of one number are useless.
     first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
     dimension = int(head[1]) if first else len(head) - 1
     if dimension < 1:
-        raise FormatError(
-            f"{source.name}:1", "expected a word and its numbers, separated by spaces"
-        )
-    rows = _rows(source, lines, first, dimension)
-    return Vectors(source.name, dimension, rows, _fingerprint(raw))
-
-
-def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dict[str, Any]:
+        raise FormatError(f"{name}:1", "expected a word and its numbers, separated by spaces")
     rows: dict[str, Any] = {}
     for number, line in enumerate(lines[first:], first + 1):
         if not line.strip():
@@ -131,18 +92,15 @@ def _rows(source: Source, lines: list[bytes], first: int, dimension: int) -> dic
         # A word may have spaces; the numbers after it do not.
         parts = line.rstrip().rsplit(None, dimension)
         if len(parts) <= dimension:
-            raise FormatError(
-                f"{source.name}:{number}",
-                f"expected a word and {dimension} numbers, found {len(parts) - 1}",
-            )
+            message = f"expected a word and {dimension} numbers, found {len(parts) - 1}"
+            raise FormatError(f"{name}:{number}", message)
         try:
-            word = parts[0].decode()
+            rows.setdefault(parts[0].decode(), (number, line))
         except UnicodeDecodeError:
-            raise FormatError(f"{source.name}:{number}", "the word is not UTF-8") from None
-        rows.setdefault(word, _Line(number, line))
+            raise FormatError(f"{name}:{number}", "the word is not UTF-8") from None
     if not rows:
-        raise InputError(f"{source.name} has no vectors")
-    return rows
+        raise InputError(f"{name} has no vectors")
+    return Vectors(name, dimension, rows, _fingerprint(raw))
 
 
 def _fingerprint(*parts: bytes) -> str:

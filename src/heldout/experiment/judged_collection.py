@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.collection import Collection, replace_notes
+from heldout.data.collection import Collection
 from heldout.data.qrels import read_qrels
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import TOP
@@ -74,7 +74,8 @@ def judged_collection(
         judged.select(queries),
         name=name or Path(qrels[0]).name,
     )
-    return replace_notes(whole, ())  # the notes are about missing texts
+    whole.notes = ()  # they are about missing texts
+    return whole
 
 
 def _first(run: Run, top: int) -> list[str]:

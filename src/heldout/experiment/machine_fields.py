@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
-    from heldout.data.machine_judgements import MachineJudgements
+    from heldout.data.qrels import Qrels
     from heldout.experiment.problems import Problems
     from heldout.experiment.schema import By, RankingFields
     from heldout.experiment.two_judges import TwoJudges
@@ -21,9 +21,10 @@ __all__ = ["GivenMachine", "given_judges", "given_machine"]
 
 
 class GivenMachine(NamedTuple):
-    """Judgements of a machine, and the depth to which rankings are judged by them."""
+    """Judgements of a machine, its name, and the depth to which rankings are judged by them."""
 
-    judgements: MachineJudgements
+    qrels: Qrels
+    name: str
     depth: int
 
 
@@ -59,13 +60,16 @@ def given_machine(
             "documents; leave it out",
         )
         return None
-    from heldout.data.machine_judgements import as_machine  # rarely needed
+    from heldout.data.qrels import Qrels
+    from heldout.measure.ranking.machine import machine_name  # rarely needed
 
     found = given.machine
     if isinstance(found, str | os.PathLike):
         found = find(os.fspath(found))
     with problems.at("machine"):
-        return GivenMachine(as_machine(found), needed_depth(measures, given.depth))
+        return GivenMachine(
+            Qrels.of(found), machine_name(found), needed_depth(measures, given.depth)
+        )
 
 
 def given_judges(
@@ -80,6 +84,4 @@ def given_judges(
     from heldout.experiment.two_judges import two_judges  # rarely needed
 
     with problems.at("machine"):
-        return two_judges(
-            collection, machine.judgements, given.tune_on, assume_random=given.assume_random
-        )
+        return two_judges(collection, machine, given.tune_on, assume_random=given.assume_random)

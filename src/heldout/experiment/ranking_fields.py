@@ -293,7 +293,7 @@ def _judged_alone(
             name=table.name,
             intersection=table.intersection,
             top=top if machine is None else max(top, machine.depth),
-            machine=None if machine is None else machine.judgements.qrels,
+            machine=None if machine is None else machine.qrels,
         )
     except HeldoutError as error:
         problems.add("collection", str(error))

@@ -284,9 +284,9 @@ class RankingSettings(Settings):
         if self.machine is not None:
             judged = self.machine.judged
             record["machine"] = {
-                "name": judged.machine.name,
-                "queries": len(judged.machine.qrels.queries),
-                "judgements": len(judged.machine.qrels),
+                "name": judged.name,
+                "queries": len(judged.machine.queries),
+                "judgements": len(judged.machine),
                 "human_queries": len(judged.human.queries),
                 "tune_on": self.machine.tune_on,
                 "assume_random": judged.assume_random,
@@ -303,7 +303,7 @@ class RankingSettings(Settings):
             "index": None if index is None else index.fingerprint,
         }
         if judges is not None:
-            found["machine"] = judges.judged.machine.qrels.fingerprint()
+            found["machine"] = judges.judged.machine.fingerprint()
         return found
 
     def results(self, outcomes: Sequence[Outcome], manifest: Manifest, timings: Timings) -> Results:

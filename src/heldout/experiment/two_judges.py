@@ -19,9 +19,9 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.machine_judgements import MachineJudgements
     from heldout.data.qrels import Qrels
     from heldout.data.words import Floats
+    from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.schema import TuneOn
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.outcomes import HeldOut, RankedOutcome
@@ -61,9 +61,7 @@ class TwoJudges:
         if self.tune_on == "human":
             return self.collection
         known = self.collection
-        return Collection(
-            known.documents, known.queries, self.judged.machine.qrels, name=known.name
-        )
+        return Collection(known.documents, known.queries, self.judged.machine, name=known.name)
 
     def check_splits(self, splits: Splits) -> None:
         """Refuse splits that hold out too few queries of either kind."""
@@ -71,7 +69,7 @@ class TwoJudges:
         for split in splits:
             held |= split.test > 0
         ids = [one for one, there in zip(self.collection.queries.ids, held, strict=True) if there]
-        human, every = set(self.judged.human.queries), set(self.judged.machine.qrels.queries)
+        human, every = set(self.judged.human.queries), set(self.judged.machine.queries)
         people, others = (sum(one in part for one in ids) for part in (human, every - human))
         if people < 3 or others < 2:
             raise InputError(
@@ -81,7 +79,7 @@ class TwoJudges:
 
 
 def two_judges(
-    collection: Collection, machine: MachineJudgements, tune_on: TuneOn, *, assume_random: bool
+    collection: Collection, machine: GivenMachine, tune_on: TuneOn, *, assume_random: bool
 ) -> TwoJudges:
     """Join both judgements to the queries of a collection.
 
@@ -110,7 +108,9 @@ def two_judges(
         text = f"{queries} of the machine left out: the collection does not have them"
         notes.append(Note("machine-incomplete", text))
         machine = machine._replace(qrels=machine.qrels.select(there))
-    judged = JudgedTwice(collection.qrels, machine, assume_random=assume_random)
+    judged = JudgedTwice(
+        collection.qrels, machine.qrels, assume_random=assume_random, name=machine.name
+    )
     if tune_on == "machine":
         text = (
             "parameters were tuned on machine judgements: training scores and scores under machine "
@@ -200,7 +200,7 @@ class _Judge:
             return score_run(qrels.select(held), run, measures)
 
         tables = {}
-        for side, qrels in (("human", self.judged.human), ("machine", self.judged.machine.qrels)):
+        for side, qrels in (("human", self.judged.human), ("machine", self.judged.machine)):
             if held.isdisjoint(qrels.queries):
                 tables[side] = np.full((len(self.settings.measures), len(ids)), np.nan)
             elif side == "human":

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.frames import is_frame, is_nested
-from heldout.data.machine_judgements import as_machine
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.infer.agreement import (
@@ -107,7 +106,7 @@ def agree(
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
         raise InputError(f"rel={rel}: expected a positive integer")
     truth = _grades(Qrels.of(human))
-    judges = {name: _grades(as_machine(one).qrels) for name, one in _named(machines).items()}
+    judges = {name: _grades(Qrels.of(one)) for name, one in _named(machines).items()}
     for name, judged in judges.items():
         _check_common(truth, name, judged)
     grades = tuple(sorted({*truth.values(), *(g for one in judges.values() for g in one.values())}))

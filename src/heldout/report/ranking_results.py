@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.collection import collection_sizes
 from heldout.data.notes import count_of
 from heldout.report.tables import Table, plain_text
 
@@ -168,12 +167,12 @@ def ranking_plan(settings: RankingSettings) -> list[str]:
     collection = settings.collection if judges is None else judges.collection
     measures = ", ".join(map(str, settings.measures))
     lines = [
-        f"{plain_text(collection.name)}: {collection_sizes(collection)}",
+        f"{plain_text(collection.name)}: {collection.sizes()}",
         plain_text(settings.plan_in_words()),
         f"measures: {measures}; parameters tuned for {settings.tune_for}",
     ]
     if judges is not None:
-        human, machine = judges.judged.human.queries, judges.judged.machine.qrels.queries
+        human, machine = judges.judged.human.queries, judges.judged.machine.queries
         lines.append(
             f"people judged {count_of(len(human), 'query', 'queries')} and the machine "
             f"{len(machine):,}; parameters tuned on {judges.tune_on} judgements"

@@ -6,10 +6,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.data.export import export_collection, write_folder
+from heldout.data.export import (
+    DOC_MAP,
+    QUERY_MAP,
+    export_collection,
+    write_folder,
+    write_map,
+)
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.fold_files import fold_lines
-from heldout.resample.id_maps import DOC_MAP, NO_MAPS, QUERY_MAP, write_map
+from heldout.resample.id_maps import NO_MAPS
 from heldout.resample.parts import part_of
 
 if TYPE_CHECKING:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from heldout.data.export import DOC_MAP, MAP_HEAD, QUERY_MAP
 from heldout.data.files import readable
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-__all__ = ["DOC_MAP", "NO_MAPS", "QUERY_MAP", "IdMaps", "maps_beside", "read_map", "write_map"]
-
-DOC_MAP = "doc_map.tsv"
-QUERY_MAP = "query_map.tsv"
-_HEAD = "new\toriginal"
+__all__ = ["NO_MAPS", "IdMaps", "maps_beside", "read_map"]
 
 
 class IdMaps(NamedTuple):
@@ -64,8 +60,8 @@ def read_map(path: Path) -> dict[str, str]:
         head, *lines = content.decode().removesuffix("\n").split("\n")
     except UnicodeDecodeError:
         raise InputError(f"{path}: not UTF-8") from None
-    if head != _HEAD:
-        raise FormatError(f"{path}:1", f"expected the header {_HEAD!r}, found {head[:60]!r}")
+    if head != MAP_HEAD:
+        raise FormatError(f"{path}:1", f"expected the header {MAP_HEAD!r}, found {head[:60]!r}")
     found: dict[str, str] = {}
     for number, line in enumerate(lines, 2):
         cells = line.split("\t")
@@ -85,18 +81,3 @@ def _read(cell: str, place: str) -> str:
         return str(json.loads(f'"{cell}"'))
     except json.JSONDecodeError:
         raise FormatError(place, f"{cell!r} has an invalid escape (backslash)") from None
-
-
-def write_map(path: Path, new: Iterable[str], original: Iterable[str]) -> None:
-    """Write a table of new and original ids.
-
-    Tabs, line ends and backslashes in ids are escaped as in JSON.
-    """
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(_HEAD + "\n")
-        pairs = zip(new, original, strict=True)
-        file.writelines(f"{_plain(one)}\t{_plain(other)}\n" for one, other in pairs)
-
-
-def _plain(one: str) -> str:
-    return json.dumps(one, ensure_ascii=False)[1:-1] if re.search(r"[\t\r\n\\]", one) else one

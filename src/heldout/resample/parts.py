@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.data.part_documents import PartDocuments, copy_names
+from heldout.data.documents import PartDocuments, copy_names
 from heldout.data.qrels import Qrels, empty_qrels
-from heldout.data.queries import Queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from heldout.data.collection import View
     from heldout.data.documents import Documents
-    from heldout.data.view import View
+    from heldout.data.queries import Queries
     from heldout.data.words import Ints
 
     Weights = NDArray[np.int32]
@@ -66,14 +66,8 @@ def _queries(view: View) -> tuple[Queries, tuple[str, ...]]:
     if weights is None:
         return whole, whole.ids
     places = np.repeat(np.arange(len(weights)), weights).tolist()
-
-    def some(column: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(column[place] for place in places)
-
-    asked = some(whole.ids)
-    names = tuple(copy_names(asked, set(whole.ids)))
-    fields = {name: some(column) for name, column in whole.fields.items()}
-    return Queries(names, some(whole.texts), fields), asked
+    asked = tuple(whole.ids[place] for place in places)
+    return whole.take(places, copy_names(asked, set(whole.ids))), asked
 
 
 def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str]) -> Qrels:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.data.view import View
+from heldout.data.collection import View
 from heldout.resample.notices import PlanError
 from heldout.resample.units import Unit, Units
 

@@ -100,9 +100,7 @@ def _built_in(name: str, units: Units) -> Stratification:
     elif units.unit == "query":
         counts = np.array([len(text.split()) for text in collection.queries.texts], np.int64)
     else:
-        from heldout.data.describe import word_counts
-
-        counts = np.concatenate([word_counts(one) for one in collection.documents.batches()])
+        counts = np.concatenate([one.word_counts() for one in collection.documents.batches()])
     present = counts if units.places is None else counts[units.places]
     return _bands(present.astype(np.float64))
 

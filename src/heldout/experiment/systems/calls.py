@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from heldout.data.collection import Collection
+from heldout.data.collection import Collection, View
 from heldout.data.notes import named_few
 from heldout.data.paths import place_among
 from heldout.data.run import Run
-from heldout.data.view import View
 from heldout.errors import HeldoutError, InputError, failure
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.ranked_lists import lists_of_run, measure_lists

@@ -23,8 +23,8 @@ from heldout.experiment.systems.static import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from heldout.data.collection import View
     from heldout.data.run import Run
-    from heldout.data.view import View
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context
     from heldout.experiment.systems.outcomes import RankedOutcome

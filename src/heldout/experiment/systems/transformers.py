@@ -13,8 +13,8 @@ from heldout.experiment.systems.static_calls import StaticCallSystem
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from heldout.data.collection import View
     from heldout.data.run import Run
-    from heldout.data.view import View
     from heldout.experiment.systems.base import Point
     from heldout.experiment.systems.calls import CallKind
 

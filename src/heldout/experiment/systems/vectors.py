@@ -15,8 +15,8 @@ from heldout.retrieve.dense import check_metric, rank_vectors
 if TYPE_CHECKING:
     import os
 
+    from heldout.data.collection import View
     from heldout.data.run import Run
-    from heldout.data.view import View
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.base import Context

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.notes import count_of
+from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.run_checks import run_warnings
@@ -17,8 +19,6 @@ from heldout.notes import Note
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heldout.data.machine_judgements import MachineJudgements
-    from heldout.data.qrels import Qrels
     from heldout.data.run import Run
     from heldout.data.scores import MachineScores
     from heldout.measure.ranking.evaluate import RunScores
@@ -129,6 +129,13 @@ class MachineEvaluation:
         return [row for row, query in queries if (query in self.human) is human]
 
 
+def machine_name(given: Any) -> str:
+    """Return the name of a machine: that of the file of its judgements, if there is one."""
+    if not isinstance(given, str | os.PathLike):
+        return ""
+    return os.path.basename(given).split(".")[0]  # noqa: PTH119 - pathlib starts slowly
+
+
 def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice:
     """Return human and machine judgements."""
     if machine is None:
@@ -147,13 +154,16 @@ class JudgedTwice:
         The machine's, of the same and of further queries.
     assume_random
         Whether the human queries are known to be a random sample.
+    name
+        The name of the machine: by default that of the file.
     """
 
-    def __init__(self, human: Qrels, machine: Any, *, assume_random: bool = False) -> None:
-        from heldout.data.machine_judgements import as_machine  # rarely needed
-
-        self.machine: MachineJudgements = as_machine(machine)
-        judged = set(self.machine.qrels.queries)
+    def __init__(
+        self, human: Qrels, machine: Any, *, assume_random: bool = False, name: str = ""
+    ) -> None:
+        self.machine = Qrels.of(machine)
+        self.name = name or machine_name(machine)
+        judged = set(self.machine.queries)
         common = [query for query in human.queries if query in judged]
         if not common:
             raise InputError(
@@ -172,12 +182,12 @@ class JudgedTwice:
     def score(self, score: Score, run: Run, measures: Sequence[RankingMeasure]) -> RunScores:
         """Return the values of a run under the machine's judgements."""
         wanted = [*measures, parse_measure("Judged@10", "ranking")]
-        return score(self.machine.qrels, run, wanted)
+        return score(self.machine, run, wanted)
 
     def evaluation(self, runs: Sequence[RunScores]) -> MachineEvaluation:
         """Return the values of all runs, with warnings."""
         human = frozenset(self.human.queries)
-        return MachineEvaluation(human, tuple(runs), self.notes, self.machine.name)
+        return MachineEvaluation(human, tuple(runs), self.notes, self.name)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -190,7 +200,7 @@ class JudgedTwice:
             queries = count_of(self.left_out, "query", "queries")
             text = f"{queries} with human judgements left out: the machine did not judge them"
             notes.append(Note("machine-incomplete", text))
-        ours, theirs = self.human.to_dict(), self.machine.qrels.to_dict()
+        ours, theirs = self.human.to_dict(), self.machine.to_dict()
         total = sum(map(len, ours.values()))
         pairs = [
             (grade, theirs[query][doc])
@@ -217,7 +227,7 @@ class JudgedTwice:
     def _not_random(self) -> list[Note]:
         if self.assume_random:
             return []
-        every = len(self.machine.qrels.queries)
+        every = len(self.machine.queries)
         text = (
             f"combined estimates are unbiased only if the {len(self.human.queries)} queries with "
             f"human judgements are a random sample of all {every}; confirm it with --assume-random "

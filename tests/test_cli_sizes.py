@@ -1,22 +1,23 @@
 """Sizes in bytes, as users write them."""
 
+from argparse import ArgumentTypeError
+
 import pytest
 
-from heldout.data.sizes import parse_size
-from heldout.errors import InputError
+from heldout.cli.options import size
 
 GB = 1 << 30
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
+    ("text", "expected"),
     [("1", 1), ("2 KB", 2048), ("1.5MiB", 3 << 19), ("2g", 2 * GB), ("0.5T", GB << 9)],
 )
-def test_sizes(text, size):
-    assert parse_size(text) == size
+def test_sizes(text, expected):
+    assert size(text) == expected
 
 
 @pytest.mark.parametrize("text", ["", "much", "-1", "1e9", "5 X", "9999999TB", "9" * 400])
 def test_no_sizes(text):
-    with pytest.raises(InputError, match="is not a size"):
-        parse_size(text)
+    with pytest.raises(ArgumentTypeError, match="is not a size"):
+        size(text)

@@ -11,22 +11,12 @@ from typing import Any, Final
 from heldout.data.files import BOM, decode_text
 from heldout.errors import FormatError
 
-__all__ = ["parse_toml", "toml_text"]
-
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
-    """Parse a TOML file; return its values and its text.
-
-    Parameters
-    ----------
-    content
-        The bytes of the file.
-    name
-        Its name in messages.
-    """
+    """Return the values and the text of a TOML file, which is called `name` in messages."""
     text = decode_text(content.removeprefix(BOM), name)
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     try:

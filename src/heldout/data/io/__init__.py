@@ -1,1 +1,0 @@
-"""The files that runs, judgements and collections come in."""
