@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
+from heldout.retrieve.kernels.heaps import better, rise, sink, sort_heap
 from heldout.retrieve.kernels.likelihood import score_products
 from heldout.retrieve.kernels.scoring import LIKELIHOOD, score_sums
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
         Rule,
     )
 
-__all__ = ["Judged", "Work", "better", "rank", "rise", "sink", "sort_heap", "sort_ranked"]
+__all__ = ["Judged", "Work", "rank"]
 
 
 class Judged(NamedTuple):
@@ -58,85 +59,6 @@ class Work(NamedTuple):
     begins: Ints
     marks: Ints
     beaten: Ints
-
-
-@part
-def better(score: float, place: int, than_score: float, than_place: int) -> bool:
-    """Return whether a document is ranked above another: by score, then by the greater id."""
-    return bool(score > than_score or (score == than_score and place > than_place))
-
-
-@part
-def sink(
-    scores: Floats, docs: NDArray[np.int32], size: int, score: float, d: np.int32, order: Any
-) -> None:
-    """Replace the worst document (the root of the heap)."""
-    i = 0
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        other = child + 1
-        if other < size and better(
-            scores[child], order[docs[child]], scores[other], order[docs[other]]
-        ):
-            child = other
-        if not better(score, order[d], scores[child], order[docs[child]]):
-            break
-        scores[i] = scores[child]
-        docs[i] = docs[child]
-        i = child
-    scores[i] = score
-    docs[i] = d
-
-
-@part
-def rise(
-    scores: Floats, docs: NDArray[np.int32], i: int, score: float, d: np.int32, order: Any
-) -> None:
-    """Insert a document at the end of the heap and sift it up."""
-    while i > 0:
-        parent = (i - 1) >> 1
-        if not better(scores[parent], order[docs[parent]], score, order[d]):
-            break
-        scores[i] = scores[parent]
-        docs[i] = docs[parent]
-        i = parent
-    scores[i] = score
-    docs[i] = d
-
-
-@part
-def sort_heap(scores: Floats, docs: NDArray[np.int32], size: int, order: Any) -> None:
-    """Sort the heap, the best document first."""
-    for last in range(size - 1, 0, -1):
-        score = scores[last]
-        d = docs[last]
-        scores[last] = scores[0]
-        docs[last] = docs[0]
-        sink(scores, docs, last, score, d, order)
-
-
-@part
-def sort_ranked(docs: NDArray[np.int32], scores: Floats, order: Any, size: int, off: int) -> None:
-    """Sort documents that are at most `off` places from their own into ranked order.
-
-    Shell sort: quick to compile, and fast enough.
-    """
-    gap = 1
-    while 3 * gap < off:
-        gap = 3 * gap + 1
-    while gap > 0:
-        for i in range(gap, size):
-            score, d, j = scores[i], docs[i], i
-            place = order[d]
-            while j >= gap and better(score, place, scores[j - gap], order[docs[j - gap]]):
-                scores[j] = scores[j - gap]
-                docs[j] = docs[j - gap]
-                j -= gap
-            scores[j] = score
-            docs[j] = d
-        gap //= 3
 
 
 @part

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.lists import better, rise, sink, sort_heap
+from heldout.retrieve.kernels.heaps import better, rise, sink, sort_heap
 from heldout.retrieve.kernels.scoring import ZERO
 from heldout.retrieve.kernels.windows import (
     find_in_window,
