@@ -70,25 +70,26 @@ def combine(table: Floats, weights: Floats, how: int, scores: Floats) -> None:
 
     Values are sorted before they are added, so that the order of the runs does not matter and equal
     sums are equal to the last bit. A sweep spends its time here: exchanges without a branch sort,
-    and what is missing comes last.
+    and what is missing comes last, or is 0 in a sum.
     """
     entries, runs = table.shape
     own = np.empty(runs)
+    missing = 0.0 if how == SUM else np.inf
     for entry in range(entries):
         n = 0
         for r in range(runs):
             value = weights[r] * table[entry, r]
             there = value == value  # noqa: PLR0124 - NaN
             n += there
-            value = value if there else np.inf
+            value = value if there else missing
             for i in range(r):
                 low = min(value, own[i])
                 value = max(value, own[i])
                 own[i] = low
             own[r] = value
         total = 0.0
-        for r in range(runs):
-            total += own[r] if r < n else 0.0
+        for r in range(runs if how == SUM else n):
+            total += own[r]
         if how == MNZ:
             total *= n
         elif how == ANZ:
