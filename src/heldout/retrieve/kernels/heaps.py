@@ -21,7 +21,7 @@ def better(score: float, place: int, than_score: float, than_place: int) -> bool
 
 
 @part
-def sink(scores: Floats, docs: Numbers, size: int, score: float, d: np.int32, order: Any) -> None:
+def _sink(scores: Floats, docs: Numbers, size: int, score: float, d: np.int32, order: Any) -> None:
     """Replace the worst document (the root of the heap)."""
     i = 0
     while True:
@@ -43,8 +43,13 @@ def sink(scores: Floats, docs: Numbers, size: int, score: float, d: np.int32, or
 
 
 @part
-def rise(scores: Floats, docs: Numbers, i: int, score: float, d: np.int32, order: Any) -> None:
-    """Insert a document at the end of the heap and sift it up."""
+def keep(scores: Floats, docs: Numbers, size: int, score: float, d: np.int32, order: Any) -> int:
+    """Put a document into a heap of the best if it is one of them; return the size of the heap."""
+    if size == len(docs):
+        if better(score, order[d], scores[0], order[docs[0]]):
+            _sink(scores, docs, size, score, d, order)
+        return size
+    i = size
     while i > 0:
         parent = (i - 1) >> 1
         if not better(scores[parent], order[docs[parent]], score, order[d]):
@@ -54,6 +59,7 @@ def rise(scores: Floats, docs: Numbers, i: int, score: float, d: np.int32, order
         i = parent
     scores[i] = score
     docs[i] = d
+    return size + 1
 
 
 @part
@@ -64,7 +70,7 @@ def sort_heap(scores: Floats, docs: Numbers, size: int, order: Any) -> None:
         d = docs[last]
         scores[last] = scores[0]
         docs[last] = docs[0]
-        sink(scores, docs, last, score, d, order)
+        _sink(scores, docs, last, score, d, order)
 
 
 @part
