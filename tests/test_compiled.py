@@ -91,7 +91,7 @@ def test_another_process_compiles_for_the_types_in_use(tmp_path):
     code = """
 from heldout.compiled import compile_elsewhere
 from heldout.retrieve.index import Index
-from heldout.retrieve.kernels.lists import rank
+from heldout.retrieve.kernels.rank import rank
 from heldout.retrieve.search import search
 
 compile_elsewhere(rank, "heldout.retrieve.first_use")

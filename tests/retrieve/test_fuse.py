@@ -12,8 +12,7 @@ from fusion_reference import fused_query, in_order, random_runs
 import heldout
 from heldout.data.words import mix
 from heldout.errors import InputError
-from heldout.retrieve.contributions import NORMS
-from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, fuse_tops, judged_ranks
+from heldout.retrieve.fuse import METHODS, NORMS, Fusion, fuse_runs, fuse_tops, judged_ranks
 
 OF_SCORES = [name for name, method in METHODS.items() if method.uses_scores]
 OF_RANKS = [name for name in METHODS if name not in OF_SCORES]
@@ -99,7 +98,7 @@ def test_depth_keeps_the_best():
 def test_blocks_of_queries_change_nothing(monkeypatch):
     runs = random_runs(4, queries=30)
     whole = heldout.fuse(runs, "combmnz").to_dict()
-    monkeypatch.setattr("heldout.retrieve.joined.BLOCK", 40)
+    monkeypatch.setattr("heldout.retrieve.fuse.BLOCK", 40)
     assert heldout.fuse(runs, "combmnz").to_dict() == whole
 
 

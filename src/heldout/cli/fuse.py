@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.run import Run
-    from heldout.retrieve.fusion_methods import Fusion
+    from heldout.retrieve.fuse import Fusion
 
 __all__ = ["add_fuse"]
 

@@ -1,6 +1,6 @@
 """Rows of runs and judgements (query, document, number): their order, ties and repeats.
 
-The loops that keep the best documents (`retrieve.kernels.lists.better`) and the merging of folds
+The loops that keep the best documents (`retrieve.kernels.heaps.better`) and the merging of folds
 (`experiment.documents.alignment.merge_lists`) follow the same order.
 """
 

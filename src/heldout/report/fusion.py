@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from heldout.report.tables import Table
 from heldout.report.terminal import aligned
-from heldout.retrieve.fusion_methods import METHODS
+from heldout.retrieve.fuse import METHODS
 
 if TYPE_CHECKING:
-    from heldout.retrieve.fusion_methods import Method
+    from heldout.retrieve.fuse import Method
 
 __all__ = ["method_rows", "methods_text"]
 

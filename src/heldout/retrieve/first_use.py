@@ -12,7 +12,7 @@ __all__ = ["prepare_ranking"]
 
 def prepare_ranking() -> None:
     """Start to compile what experiments need, unless the code is kept already."""
-    from heldout.retrieve.kernels.lists import rank
+    from heldout.retrieve.kernels.rank import rank
 
     compile_elsewhere(rank, __name__)
 

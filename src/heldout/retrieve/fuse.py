@@ -1,33 +1,175 @@
-"""Fusion: one ranked list per query from the ranked lists of several systems."""
+"""Fusion: one ranked list per query from the ranked lists of several systems.
+
+Runs are put side by side: each document of a query becomes one entry, with its row in every run. A
+method turns scores or ranks into what each run gives to its documents, and combines what a document
+gets. Adding a method is a row in `METHODS`.
+
+References
+----------
+* Lee (1997), Analyses of multiple evidence combination (min-max).
+* Montague & Aslam (2001), Relevance score normalization for metasearch (sum, zero mean and unit
+  variance).
+* Renda & Straccia (2003), Web metasearch: rank vs. score based rank aggregation methods (rank).
+"""
 
 from __future__ import annotations
 
-from functools import partial
-from typing import TYPE_CHECKING, get_args
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
 from heldout.compiled import announce
 from heldout.data.ids import Ids
+from heldout.data.notes import count_of
 from heldout.data.parallel import run_threads
 from heldout.data.rows import put_in_order
 from heldout.data.run import Run, TiePolicy, as_runs
 from heldout.errors import InputError
-from heldout.retrieve.contributions import check_norm
-from heldout.retrieve.fusion_methods import METHODS, Fusion
-from heldout.retrieve.joined import Aligned
-from heldout.retrieve.kernels import fusion as kernels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from heldout.data.qrels import Qrels
     from heldout.data.run import Runs
     from heldout.data.words import Floats, Ints
-    from heldout.retrieve.fusion_methods import How, Norm
-    from heldout.retrieve.joined import Joined
 
-__all__ = ["METHODS", "Fusion", "fuse", "fuse_runs", "fuse_tops", "judged_ranks"]
+    Lists = Sequence[tuple[Ints, Ids, Floats]]
+
+_T = TypeVar("_T")
+How = Literal["rrf", "wsum", "combsum", "combmnz", "combmax", "combmin", "combanz", "combmed"]
+Norm = Literal["minmax", "max", "sum", "zscore", "rank", "none"]
+NORMS: Final = get_args(Norm)
+BLOCK: Final = 1 << 18
+"""Rows that are joined together: few enough that what is made of them stays small."""
+
+
+class Method(NamedTuple):
+    """A way to combine runs.
+
+    `combination` is a name in `heldout.retrieve.kernels.fuse`; a method that `uses_scores` has
+    them normalised, others use ranks alone; `policy` says what becomes of documents that a run
+    lacks.
+    """
+
+    combination: str
+    uses_scores: bool
+    parameters: tuple[str, ...]
+    summary: str
+    policy: str
+
+
+_ZERO: Final = "get 0 from the run"
+_HAVING: Final = "only runs that have them count"
+METHODS: Final[dict[str, Method]] = {
+    "rrf": Method("SUM", False, ("k",), "Σ 1 / (k + rank)", _ZERO),
+    "wsum": Method("SUM", True, ("weights",), "Σ weight · score", _ZERO),
+    "combsum": Method("SUM", True, (), "sum of the scores", _ZERO),
+    "combmnz": Method("MNZ", True, (), "sum × number of runs that have it", _HAVING),
+    "combmax": Method("MAX", True, (), "highest score", _HAVING),
+    "combmin": Method("MIN", True, (), "lowest score", _HAVING),
+    "combanz": Method("ANZ", True, (), "mean of the scores", _HAVING),
+    "combmed": Method("MED", True, (), "median of the scores", _HAVING),
+}
+_SPELLINGS: Final = {
+    **{name.removeprefix("comb"): name for name in METHODS},  # as ranx has them
+    **{name: name for name in METHODS},
+}
+_NORM_SPELLINGS: Final = {**{name: name for name in NORMS}, "zmuv": "zscore", "z": "zscore"}
+
+
+@dataclass(frozen=True, slots=True)
+class Fusion:
+    """A fusion method with its parameters, checked; see `fuse`."""
+
+    how: str = "rrf"
+    norm: str | None = None
+    weights: tuple[float, ...] | None = None
+    k: float | None = None
+
+    def __post_init__(self) -> None:
+        how, norm = method_name(self.how), self.norm
+        if METHODS[how].uses_scores:
+            norm = "minmax" if norm is None else _spelled(norm, _NORM_SPELLINGS, "norm", NORMS)
+        elif norm is not None:
+            raise InputError(f"{how} uses ranks alone: leave out norm={norm}")
+        object.__setattr__(self, "how", how)
+        object.__setattr__(self, "norm", norm)
+        for name, owner in (("weights", "wsum"), ("k", "rrf")):
+            if getattr(self, name) is not None and name not in METHODS[how].parameters:
+                raise InputError(f"{how} has no {name}: it is a parameter of {owner}")
+        if how == "rrf":
+            object.__setattr__(self, "k", _number("k", 60 if self.k is None else self.k))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _checked_weights(self.weights))
+
+    @property
+    def method(self) -> Method:
+        """Its definition."""
+        return METHODS[self.how]
+
+    def check_runs(self, count: int) -> None:
+        """Refuse a number of runs that it cannot combine."""
+        if count < 2:
+            raise InputError(f"fusion needs two or more runs, got {count}")
+        if self.how == "wsum" and self.weights is None:
+            example = ",".join([str(round(1 / count, 2))] * count)
+            raise InputError(f"wsum needs a weight per run, such as weights={example}")
+        if self.weights is not None and len(self.weights) != count:
+            given = count_of(len(self.weights), "weight")
+            raise InputError(f"{given} for {count} runs: give one per run")
+
+    def __str__(self) -> str:
+        """Method and parameters, such as ``wsum(norm=minmax, weights=0.3/0.7)``."""
+        shown = [] if self.norm is None else [f"norm={self.norm}"]
+        if self.weights is not None:
+            shown.append("weights=" + "/".join(f"{weight:g}" for weight in self.weights))
+        if self.k is not None:
+            shown.append(f"k={self.k:g}")
+        return f"{self.how}({', '.join(shown)})" if shown else self.how
+
+
+def method_name(given: str) -> str:
+    """Return the name of a method, in whatever spelling it was given."""
+    return _spelled(given, _SPELLINGS, "how", METHODS)
+
+
+def is_method(given: str) -> bool:
+    """Return whether this is the name of a method."""
+    return _plain(given) in _SPELLINGS
+
+
+def _plain(given: Any) -> str:
+    return str(given).lower().replace("-", "").replace("_", "")
+
+
+def _spelled(given: Any, spellings: dict[str, str], what: str, known: Iterable[str]) -> str:
+    plain = _plain(given)
+    if plain not in spellings:
+        raise InputError(f"{what}={given!r}: expected one of {', '.join(known)}")
+    return spellings[plain]
+
+
+def _number(name: str, value: Any) -> float:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not value >= 0 or math.isinf(value):
+        raise InputError(f"{name} is {value!r}: expected a number of at least 0")
+    return float(value)
+
+
+def _checked_weights(weights: Any) -> tuple[float, ...]:
+    listed = [weights] if isinstance(weights, int | float) else weights
+    if not isinstance(listed, Sequence | np.ndarray) or isinstance(listed, str):
+        raise InputError(f"weights={weights!r}: expected a number per run")
+    found = tuple(_number("weights", weight) for weight in listed)
+    if not any(found):
+        raise InputError("all weights are 0: nothing would be ranked")
+    return found
 
 
 def fuse(
@@ -95,7 +237,7 @@ def fuse(
         raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
     if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
         raise InputError(f"depth={depth!r}: expected a positive integer")
-    parts = [Run.of(one) for one in as_runs(runs)]
+    parts = [Run.of(run) for run in as_runs(runs)]
     return fuse_runs(parts, fusion, depth=depth, ties=ties, name=name)
 
 
@@ -108,120 +250,248 @@ def fuse_runs(
     name: str | None = None,
 ) -> Run:
     """Fuse runs; see `fuse`."""
-    _check(runs, [fusion])
-    aligned = Aligned.of(runs)
-    work = partial(_fuse_block, aligned, fusion, depth, ties)
-    blocks = run_threads(work, list(aligned.blocks()))
-    counts = np.concatenate([counts for counts, _, _ in blocks])
-    scores = np.concatenate([scores for _, _, scores in blocks])
-    if not np.isfinite(scores).all():
+
+    def work(joined: _Joined) -> tuple[Ints, Ids, Floats]:
+        docs, offsets, (scores,) = joined.docs(), joined.offsets, _scores(joined, [fusion])
+        put_in_order(scores, offsets, docs, ties)
+        counts = np.diff(offsets)
+        if depth is not None and (counts > depth).any():
+            place = np.arange(len(scores)) - np.repeat(offsets[:-1], counts)
+            keep = np.flatnonzero(place < depth)
+            return np.minimum(counts, depth), docs.take(keep), scores[keep]
+        return counts, docs, scores
+
+    queries, lists = _by_blocks(runs, [fusion], work)
+    run = _stacked(name or fusion.how, queries, lists, ties)
+    if not np.isfinite(run.scores).all():
         raise InputError("a fused score is not a finite number: the scores of a run are too large")
-    return Run(
-        name or fusion.how,
-        aligned.queries,
-        np.concatenate(([0], np.cumsum(counts))),
-        Ids.stack([docs for _, docs, _ in blocks]),
-        scores,
-        ties,
-    )
+    return run
 
 
-def _check(runs: Sequence[Run], fusions: Sequence[Fusion]) -> None:
-    for fusion in fusions:
-        fusion.check_runs(len(runs))
-    for norm in {fusion.norm for fusion in fusions if fusion.norm is not None}:
-        for run in runs:
-            check_norm(norm, run)
-    announce("fusion", kernels.join, kernels.spread)
+def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
+    """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
+    from heldout.retrieve.kernels.fuse import best
 
+    def work(joined: _Joined) -> Lists:
+        docs, tops = joined.docs(), []
+        ids = docs.ranks()
+        for scores in _scores(joined, fusions):
+            found = np.full((len(joined.offsets) - 1, depth), -1, np.int32)
+            best(scores, ids, joined.offsets, found)
+            entries = found[found >= 0]
+            tops.append(((found >= 0).sum(axis=1), docs.take(entries), scores[entries]))
+        return tops
 
-def _fuse_block(
-    aligned: Aligned, fusion: Fusion, depth: int | None, ties: TiePolicy, block: tuple[int, int]
-) -> tuple[Ints, Ids, Floats]:
-    """Fuse some queries: how many documents each has, the documents, their scores."""
-    joined = aligned.join(*block)
-    docs, offsets = joined.entry_docs(), joined.entry_offsets
-    scores = fusion.scores(joined, fusion.table(joined))
-    put_in_order(scores, offsets, docs, ties)
-    counts = np.diff(offsets)
-    if depth is not None and (counts > depth).any():
-        place = np.arange(len(scores)) - np.repeat(offsets[:-1], counts)
-        keep = np.flatnonzero(place < depth)
-        return np.minimum(counts, depth), docs.take(keep), scores[keep]
-    return counts, docs, scores
+    queries, blocks = _by_blocks(runs, fusions, work)
+    lists = zip(*blocks, strict=True)
+    return [_stacked(how.how, queries, own) for how, own in zip(fusions, lists, strict=True)]
 
 
 def judged_ranks(runs: Sequence[Run], qrels: Qrels, fusions: Sequence[Fusion]) -> tuple[Ints, Ints]:
     """Rank the judged documents under several fusions; runs are joined and normalised once.
 
-    Returns
-    -------
-    ranks
-        Judgements × fusions: the rank of each judged document, as in the run that `fuse` would
-        make; 0: no run has it.
-    retrieved
-        How many documents the fused list of each judged query has.
+    Returns the rank of each judged document (judgements × fusions), as in the run that `fuse` would
+    make (0: no run has it), and how many documents the fused list of each judged query has.
     """
-    _check(runs, fusions)
-    aligned = Aligned.of([*runs, qrels], qrels.queries)
-    work = partial(_rank_block, aligned, list(fusions))
-    blocks = run_threads(work, list(aligned.blocks()))
-    return (
-        np.concatenate([found for found, _ in blocks]),
-        np.concatenate([counts for _, counts in blocks]),
-    )
+    from heldout.retrieve.kernels.fuse import ranks
 
-
-def _rank_block(
-    aligned: Aligned, fusions: list[Fusion], block: tuple[int, int]
-) -> tuple[Ints, Ints]:
-    """Ranks and numbers of documents for some queries; judgements are the last list."""
-    joined, judged = aligned.join(*block).split_last()
-    ids, offsets = joined.entry_docs().ranks(), joined.entry_offsets
-    found = np.zeros((len(fusions), judged.size), np.int64)
-    for own, scores in zip(found, _all_scores(joined, fusions), strict=True):
-        kernels.ranks(scores, ids, offsets, judged.of_entry, own)
-    return np.ascontiguousarray(found.T), np.diff(offsets)
-
-
-def _all_scores(joined: Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
-    """The scores of all entries under each fusion; what only weights change is kept."""
-    known: dict[Fusion, Floats] = {}
-    for fusion in fusions:
-        plain = fusion.without_weights()
-        if plain not in known:  # only the last: a table for each k would not fit
-            known = {plain: fusion.table(joined)}
-        yield fusion.scores(joined, known[plain])
-
-
-def fuse_tops(runs: Sequence[Run], fusions: Sequence[Fusion], depth: int) -> list[Run]:
-    """Fuse runs in several ways, for the first few documents of each list; they are joined once."""
-    _check(runs, fusions)
-    aligned = Aligned.of(runs)
-    work = partial(_top_block, aligned, list(fusions), depth)
-    blocks = run_threads(work, list(aligned.blocks()))
-    return [
-        Run(
-            fusion.how,
-            aligned.queries,
-            np.concatenate(([0], np.cumsum(np.concatenate([one[at][0] for one in blocks])))),
-            Ids.stack([one[at][1] for one in blocks]),
-            np.concatenate([one[at][2] for one in blocks]),
+    def work(joined: _Joined) -> tuple[Ints, Ints]:
+        # Judgements are the last list. What they alone have is no entry of the runs.
+        judged = int(joined.counts[-1].sum())
+        first = len(joined.scores) - judged
+        ranked = (joined.row_of[:, :-1] >= 0).any(axis=1)
+        of_entry = np.maximum(joined.row_of[ranked, -1] - first, -1).astype(np.int32)
+        runs_alone = _Joined(
+            joined.row_docs,
+            joined.scores[:first],
+            joined.counts[:-1],
+            np.ascontiguousarray(joined.row_of[ranked, :-1]),
+            np.concatenate(([0], np.cumsum(ranked)))[joined.offsets],
         )
-        for at, fusion in enumerate(fusions)
-    ]
+        ids, offsets = runs_alone.docs().ranks(), runs_alone.offsets
+        found = np.zeros((len(fusions), judged), np.int64)
+        for own, scores in zip(found, _scores(runs_alone, fusions), strict=True):
+            ranks(scores, ids, offsets, of_entry, own)
+        return np.ascontiguousarray(found.T), np.diff(offsets)
+
+    _, blocks = _by_blocks(runs, fusions, work, qrels)
+    found, counts = zip(*blocks, strict=True)
+    return np.concatenate(found), np.concatenate(counts)
 
 
-def _top_block(
-    aligned: Aligned, fusions: list[Fusion], depth: int, block: tuple[int, int]
-) -> list[tuple[Ints, Ids, Floats]]:
-    joined = aligned.join(*block)
-    docs, offsets = joined.entry_docs(), joined.entry_offsets
-    ids = docs.ranks()
-    tops = []
-    for scores in _all_scores(joined, fusions):
-        found = np.full((len(offsets) - 1, depth), -1, np.int32)
-        kernels.best(scores, ids, offsets, found)
-        entries = found[found >= 0]
-        tops.append(((found >= 0).sum(axis=1), docs.take(entries), scores[entries]))
-    return tops
+def _stacked(
+    name: str, queries: Sequence[str], lists: Lists, ties: TiePolicy = "docid-desc"
+) -> Run:
+    """Return lists of all blocks (how many documents each query has, which, scores) as a run."""
+    counts, docs, scores = zip(*lists, strict=True)
+    offsets = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+    return Run(name, tuple(queries), offsets, Ids.stack(docs), np.concatenate(scores), ties)
+
+
+class _Joined(NamedTuple):
+    """Ranked lists of a few queries, joined.
+
+    Rows (`row_docs`, `scores`) are documents of a list: all queries of the first list, then those
+    of the second, …; `counts` (lists × queries) says how many. Entries are documents of a query,
+    each once: those of query ``q`` are ``offsets[q]`` to ``offsets[q + 1]``. `row_of` (entries ×
+    lists) is the row of the document in each list; −1: the list lacks it.
+    """
+
+    row_docs: Ids
+    scores: Floats
+    counts: Ints
+    row_of: NDArray[np.int32]
+    offsets: Ints
+
+    def first_rows(self) -> NDArray[np.int32]:
+        """Return the row of each entry in the first list that has it."""
+        found = self.row_of[:, 0].copy()
+        for rows in self.row_of.T[1:]:
+            np.copyto(found, rows, where=found < 0)
+        return found
+
+    def docs(self) -> Ids:
+        """Return the document of each entry."""
+        return self.row_docs.take(self.first_rows())
+
+
+def _by_blocks(
+    runs: Sequence[Run],
+    fusions: Sequence[Fusion],
+    work: Callable[[_Joined], _T],
+    qrels: Qrels | None = None,
+) -> tuple[Sequence[str], list[_T]]:
+    """Join runs (and judgements, for whose queries alone), and do some work on each block of them.
+
+    Returns the queries, by default in the order of first appearance, and the results.
+    """
+    from heldout.retrieve.kernels import fuse as kernels
+
+    for fusion in fusions:
+        fusion.check_runs(len(runs))
+    if any(fusion.norm == "max" for fusion in fusions):
+        for run in runs:
+            _check_positive(run)
+    announce("fusion", kernels.join, kernels.spread)
+    lists: list[Run | Qrels] = [*runs]
+    if qrels is None:
+        queries: Sequence[str] = tuple(
+            dict.fromkeys(query for run in runs for query in run.queries)
+        )
+    else:
+        lists, queries = [*runs, qrels], qrels.queries
+    begins, counts = np.zeros((2, len(lists), len(queries)), np.int64)
+    for number, each in enumerate(lists):
+        known = {query: place for place, query in enumerate(each.queries)}
+        places = np.array([known.get(query, -1) for query in queries], np.int64)
+        there = places >= 0
+        begins[number, there] = each.offsets[places[there]]
+        counts[number, there] = np.diff(each.offsets)[places[there]]
+    ends, cuts = np.cumsum(counts.sum(axis=0)), [0]
+    while cuts[-1] < len(queries):
+        done = int(ends[cuts[-1] - 1]) if cuts[-1] else 0
+        last = max(int(np.searchsorted(ends, done + BLOCK)), cuts[-1] + 1)
+        cuts.append(min(last, len(queries)))
+
+    def of_block(block: tuple[int, int]) -> _T:
+        own = slice(*block)
+        return work(_join(lists, begins[:, own], counts[:, own]))
+
+    return queries, run_threads(of_block, pairwise(cuts))
+
+
+def _check_positive(run: Run) -> None:
+    """Refuse scores that cannot be divided by the highest one."""
+    wrong = np.flatnonzero(run.scores[run.offsets[:-1]] <= 0)
+    if len(wrong):
+        query = int(wrong[0])
+        raise InputError(
+            f"run {run.name}, query {run.queries[query]}: norm=max divides by the highest score, "
+            f"which is {run.scores[run.offsets[query]]:g}: use minmax, zscore or rank"
+        )
+
+
+def _join(lists: Sequence[Run | Qrels], begins: Ints, counts: Ints) -> _Joined:
+    """Join the lists of some queries; `begins` and `counts` say where they are."""
+    from heldout.retrieve.kernels.fuse import join
+
+    columns, scores = [], []
+    for each, first, own in zip(lists, begins, counts, strict=True):
+        rows = np.repeat(first - (np.cumsum(own) - own), own) + np.arange(int(own.sum()))
+        columns.append(each.docs.take(rows))
+        scores.append(each.scores[rows] if isinstance(each, Run) else np.zeros(len(rows)))
+    docs = Ids.stack(columns)
+    ends = np.cumsum(counts).reshape(counts.shape)
+    row_of = np.full((len(docs), len(lists)), -1, np.int32)
+    offsets = np.empty(counts.shape[1] + 1, np.int64)
+    row_offsets = np.concatenate([ends[:, :1] - counts[:, :1], ends], axis=1)
+    join(docs.hashes(0, len(docs)), row_offsets, row_of, offsets)
+    joined = _Joined(docs, np.concatenate(scores), counts, row_of[: offsets[-1]], offsets)
+    if len(docs.words) > 1:  # a hash of eight bytes has 64 bits: different ids have different ones
+        _check_hashes(joined)
+    return joined
+
+
+def _check_hashes(joined: _Joined) -> None:
+    """Refuse different ids with one hash: that happens to ids made for it, not by chance."""
+    docs, first = joined.row_docs, joined.first_rows().astype(np.int64)
+    for rows in joined.row_of.T.astype(np.int64):
+        there = np.flatnonzero(rows >= 0)
+        same = docs.same(rows[there], docs, first[there])
+        if not same.all():
+            row = int(there[np.flatnonzero(~same)[0]])
+            pair = f"{docs[int(first[row])]} and {docs[int(rows[row])]}"
+            raise InputError(f"documents {pair} have the same 64-bit hash: rename one of them")
+
+
+def _scores(joined: _Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
+    """Yield the scores of all entries under each fusion; what only weights change is kept."""
+    from heldout.retrieve.kernels import fuse as kernels
+
+    known, table = None, np.empty(joined.row_of.shape)
+    runs = joined.row_of.shape[1]
+    for fusion in fusions:
+        plain = replace(fusion, weights=None)
+        if plain != known:  # only the last is kept: a table for each k would not fit
+            known = plain
+            kernels.spread(joined.row_of, _given(fusion, joined), table)
+        weights = np.ones(runs) if fusion.weights is None else np.array(fusion.weights)
+        scores = np.empty(len(table))
+        kernels.combine(table, weights, getattr(kernels, fusion.method.combination), scores)
+        yield scores
+
+
+def _given(fusion: Fusion, joined: _Joined) -> Floats:
+    """Return what each row gives to its document. Scores of a list descend."""
+    scores, sizes = joined.scores, joined.counts[joined.counts > 0]
+    ends = np.cumsum(sizes)
+    starts = ends - sizes
+    ranks = np.arange(1, len(scores) + 1) - np.repeat(starts, sizes)
+
+    def each(of_list: NDArray[Any]) -> Floats:
+        return np.repeat(of_list, sizes)
+
+    if fusion.k is not None:
+        return 1 / (fusion.k + ranks.astype(np.float64))
+    if fusion.norm == "none" or not len(scores):
+        return scores
+    if fusion.norm == "rank":
+        return 1 - (ranks - 1) / each(sizes.astype(np.float64))
+    high, low = scores[starts], scores[ends - 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if fusion.norm == "max":
+            return scores / each(high)
+        centre, constant = low, np.ones(len(sizes))
+        if fusion.norm == "minmax":
+            width = high - low
+        elif fusion.norm == "sum":
+            width, constant = np.add.reduceat(scores - each(low), starts), 1 / sizes
+        else:
+            centre, constant = np.add.reduceat(scores, starts) / sizes, np.zeros(len(sizes))
+            squares = (scores - each(centre)) ** 2
+            width = np.sqrt(np.add.reduceat(squares, starts) / sizes)
+            width[high == low] = 0.0  # where rounding leaves a spread
+        flat = width == 0
+        values = scores - each(centre)
+        values /= each(np.where(flat, 1.0, width))
+        return np.where(each(flat), each(constant), values)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -13,28 +12,20 @@ from heldout.data.parallel import run_stretches
 from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index
-    from heldout.retrieve.kernels.likelihood import Likelihood
-    from heldout.retrieve.kernels.lists import Judged, Work
-    from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
+    from heldout.retrieve.kernels.rank import Marks
+    from heldout.retrieve.kernels.scoring import Rows, Rule
     from heldout.retrieve.models import Model
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
 
     Floats = NDArray[np.float64]
-
-__all__ = [
-    "LANES",
-    "JudgedDocuments",
-    "Ranking",
-    "document_ratios",
-    "padded",
-    "rank",
-]
+    Ints = NDArray[np.int64]
+    Numbers = NDArray[np.int32]
 
 LANES: Final = 32
 """Maximum number of lanes scored together: a block of documents must stay in cache."""
@@ -47,182 +38,23 @@ _BLOCK_CELLS: Final = 1 << 15
 class JudgedDocuments:
     """Documents of each query: rows ``offsets[q]`` to ``offsets[q + 1]`` of `documents`."""
 
-    offsets: NDArray[np.int64]
-    documents: NDArray[np.int32]
+    offsets: Ints
+    documents: Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
     """Ranked lists of every query, list and parameter setting.
 
-    Parameters
-    ----------
-    documents, scores
-        Queries × lists × settings × k: numbers of the documents, the best first; −1 where a list is
-        shorter than k.
-    ranks
-        Judged documents × settings: rank from 1 in the document's list; 0: not retrieved.
-    retrieved
-        Queries × lists: number of documents that contain a query term.
+    `documents` and `scores` (queries × lists × settings × k) have the best first; −1 where a list
+    is shorter than k. `ranks` (judged documents × settings) count from 1 in the document's list; 0:
+    not retrieved. `retrieved` (queries × lists) is the number of documents with a query term.
     """
 
-    documents: NDArray[np.int32]
+    documents: Numbers
     scores: Floats
-    ranks: NDArray[np.int32]
-    retrieved: NDArray[np.int64]
-
-
-def _wide(lanes: int) -> int:
-    """Return the number of lanes after padding."""
-    return lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
-
-
-def padded(values: Floats) -> Floats:
-    """Pad the lanes (with copies of the last one) so that vectors are always full.
-
-    The result is always a new array in C order: the loops would be compiled again for another
-    layout.
-    """
-    lanes = values.shape[2]
-    filled = np.empty((*values.shape[:2], _wide(lanes)))
-    filled[:, :, :lanes] = values
-    filled[:, :, lanes:] = values[:, :, -1:]
-    return filled
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Job:
-    """The arguments of the compiled loops."""
-
-    postings: Postings
-    queries: Queries
-    documents: Documents
-    rule: Rule
-    likelihood: Likelihood
-    lanes: slice
-
-    @property
-    def block(self) -> int:
-        """The number of documents in a block."""
-        fitting = int(_BLOCK_CELLS // self.rule.values.shape[2])
-        return min(max(fitting, 64), 4096, max(len(self.documents.ratio), 1))
-
-
-def document_ratios(lengths: NDArray[np.integer], side: Side) -> Floats:
-    r"""Return \|d\| over the average length of the training documents for d (0 if none)."""
-    place = np.maximum(side.statistics, 0)
-    total = side.terms.length[place] + side.added * lengths
-    count = side.terms.documents[place] + side.added
-    ratio = np.zeros(len(lengths))
-    np.divide(lengths * count, total, out=ratio, where=total > 0)
-    return ratio
-
-
-def _document_columns(index: Index, side: Side, priors: Floats) -> Documents:
-    from heldout.retrieve.kernels.scoring import Documents
-
-    # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
-    return Documents(
-        np.array(side.statistics, np.int32, order="C"),
-        np.array(side.lists, np.int32, order="C"),
-        document_ratios(np.asarray(index.lengths), side),
-        np.asarray(index.id_order),
-        priors,
-    )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Task:
-    """What to rank."""
-
-    index: Index
-    vocabulary: Vocabulary
-    models: Sequence[Sequence[Model]]
-    side: Side
-    priors: Floats | None
-
-
-def _jobs(task: _Task) -> Iterator[_Job]:
-    """Split the parameter settings into batches that are scored together.
-
-    The models are one sequence of settings for all training sets, or one for each.
-    """
-    from heldout.retrieve.kernels.scoring import Queries, Rule
-
-    first, side, vocabulary = task.models[0][0], task.side, task.vocabulary
-    values = np.stack([coefficients(own) for own in task.models])
-    values = np.broadcast_to(values, (len(side.terms), *values.shape[1:]))
-    weights = first.query_weights(vocabulary.counts)
-    queries = Queries(vocabulary.offsets, vocabulary.places, weights)
-    shifted = first.form.kind == FRACTION_SHIFTED
-    most = int(np.max(task.index.counts, initial=0)) if shifted else 0
-    table = first.form.count(np.arange(most + 1, dtype=np.float64))
-    term_weights = first.term_weights(side.terms, int(side.added))
-    postings = vocabulary.postings(task.index)
-    for begin in range(0, values.shape[2], LANES):
-        lanes = slice(begin, min(begin + LANES, values.shape[2]))
-        weights = np.array(term_weights, order="C")
-        rule = Rule(first.form.kind, weights, padded(values[:, :, lanes]), table)
-        own = np.zeros((0, rule.values.shape[2]))
-        if task.priors is not None:
-            own = padded(task.priors[None, :, lanes])[0]
-        documents = _document_columns(task.index, side, own)
-        yield _Job(postings, queries, documents, rule, _likelihood(task), lanes)
-
-
-def _likelihood(task: _Task) -> Likelihood:
-    from heldout.retrieve.kernels.likelihood import Likelihood
-
-    lengths, distinct = np.asarray(task.index.lengths), np.asarray(task.index.distinct)
-    total, side = np.array(task.side.terms.length), task.side
-    return Likelihood(lengths, distinct, total, int(side.added), int(side.relative))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Positions:
-    """The positions of the judged documents; see `heldout.retrieve.kernels.lists.Judged`.
-
-    Parameters
-    ----------
-    offsets, documents
-        The documents of each query.
-    lists, order, scores, before
-        Written by the loops: list, rank of the id, scores (judged × settings), and the number of
-        documents ranked above (judged × settings).
-    """
-
-    offsets: NDArray[np.int64]
-    documents: NDArray[np.int32]
-    lists: NDArray[np.int32]
-    order: NDArray[np.int32]
-    scores: Floats
-    before: NDArray[np.int32]
-
-    @classmethod
-    def unknown(cls, asked: JudgedDocuments, values: int) -> _Positions:
-        """Return positions that are not yet known."""
-        shape = len(asked.documents), values
-        return cls(
-            np.array(asked.offsets),
-            np.array(asked.documents),
-            np.full(shape[0], -1, np.int32),
-            np.zeros(shape[0], np.int32),
-            np.full(shape, -np.inf),
-            np.zeros(shape, np.int32),
-        )
-
-    def ranks(self) -> NDArray[np.int32]:
-        """Return ranks from 1; 0: not retrieved."""
-        return np.where(self.lists[:, None] >= 0, self.before + 1, 0).astype(np.int32)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lists:
-    """Ranked lists, and the number of documents that contain a term of each query."""
-
-    documents: NDArray[np.int32]
-    scores: Floats
-    retrieved: NDArray[np.int64]
+    ranks: Numbers
+    retrieved: Ints
 
 
 def rank(
@@ -258,86 +90,138 @@ def rank(
         top = rank_by_bounds(index, vocabulary, models, side, k=k, judged=judged, depth=depth)
         if top is not None:
             return top
-    from heldout.retrieve.kernels.lists import rank as compiled
+    from heldout.retrieve.kernels.rank import Lists
+    from heldout.retrieve.kernels.rank import rank as compiled
+    from heldout.retrieve.kernels.scoring import Documents, Queries
 
     announce("the ranker", compiled)
-    count, number = len(vocabulary.offsets) - 1, len(models[0])
+    first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
     asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
-    positions = _Positions.unknown(asked, number)
-    found = _rank(_Task(index, vocabulary, models, side, priors), k, positions)
-    return Ranking(found.documents, found.scores, positions.ranks(), found.retrieved)
-
-
-def _rank(task: _Task, k: int, positions: _Positions) -> _Lists:
-    from heldout.retrieve.kernels.lists import Judged
-
-    queries, number, side = len(task.vocabulary.offsets) - 1, len(task.models[0]), task.side
-    documents = np.full((queries, side.n_lists, number, k), -1, np.int32)
+    documents = np.full((count, side.n_lists, number, k), -1, np.int32)
     scores = np.full(documents.shape, -np.inf)
-    retrieved = np.zeros((queries, side.n_lists), np.int64)
-    for job in _jobs(task):
-        lists = (scores[:, :, job.lanes], documents[:, :, job.lanes])
-        top = (np.array(lists[0], order="C"), np.array(lists[1], order="C"))
-        judged = Judged(
-            positions.offsets,
-            positions.documents,
-            positions.lists,
-            positions.order,
-            np.array(positions.scores[:, job.lanes], order="C"),
+    ranks = np.zeros((len(asked.documents), number), np.int32)
+    queries = Queries(vocabulary.offsets, vocabulary.places, first.query_weights(vocabulary.counts))
+    postings, lengths = vocabulary.postings(index), np.asarray(index.lengths)
+    place = np.maximum(side.statistics, 0)
+    # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
+    columns = Documents(
+        np.array(side.statistics, np.int32),
+        np.array(side.lists, np.int32),
+        np.asarray(index.id_order),
+        length_ratios(lengths, side.terms.documents[place], side.terms.length[place], side.added),
+        lengths,
+        np.asarray(index.distinct),
+        np.zeros((0, 1)),
+    )
+    most = int(np.max(index.counts, initial=0)) if first.form.kind == FRACTION_SHIFTED else 0
+    for begin in range(0, number, LANES):
+        lanes = slice(begin, min(begin + LANES, number))
+        rule = rule_of([own[lanes] for own in models], side, most)
+        if priors is not None:
+            columns = columns._replace(priors=_padded(priors[None, :, lanes])[0])
+        lists = Lists(
+            np.array(scores[:, :, lanes], order="C"),
+            np.array(documents[:, :, lanes], order="C"),
+            np.zeros(scores[:, :, lanes].shape[:3], np.int64),
+            np.zeros((count, side.n_lists), np.int64),
+            np.array(asked.offsets, np.int64),
+            np.array(asked.documents, np.int32),
+            np.array(ranks[:, lanes], order="C"),
         )
-        before = np.zeros(judged.scores.shape, np.int32)
-        sizes = np.zeros(top[0].shape[:3], np.int64)
-        retrieved[:] = 0  # the same for all parameter settings
-        run_stretches(partial(_rank_some, job, (*top, sizes), judged, before, retrieved), queries)
-        scores[:, :, job.lanes], documents[:, :, job.lanes] = top
-        positions.scores[:, job.lanes], positions.before[:, job.lanes] = judged.scores, before
-    return _Lists(documents, scores, retrieved)
+        wide = rule.values.shape[2]
+        block = min(max(_BLOCK_CELLS // wide, 64), 4096, max(len(lengths), 1))
+
+        def rank_some(
+            some: tuple[int, int],
+            columns: Documents = columns,
+            rule: Rule = rule,
+            lists: Lists = lists,
+            block: int = block,
+        ) -> None:
+            own = slice(some[0], some[1] + 1)
+            spans = (postings.end - postings.begin)[queries.terms]
+            found = np.concatenate([[0], np.cumsum(spans)])[queries.offsets[own]]
+            widest = min(_widest(found), len(lengths))
+            rows = _rows(rule, len(lengths), widest, _widest(queries.offsets[own]))
+            marks = _marks(lists.scores, rule.values.shape[2], _widest(lists.offsets[own]))
+            compiled(*some, block, postings, queries, columns, rule, rows, marks, lists)
+
+        run_stretches(rank_some, count)
+        scores[:, :, lanes], documents[:, :, lanes] = lists.scores, lists.documents
+        ranks[:, lanes] = lists.ranks
+    return Ranking(documents, scores, ranks, lists.retrieved)
 
 
-def _rank_some(
-    job: _Job,
-    out: tuple[Floats, NDArray[np.int32], NDArray[np.int64]],
-    judged: Judged,
-    before: NDArray[np.int32],
-    retrieved: NDArray[np.int64],
-    some: tuple[int, int],
-) -> None:
-    """Rank some of the queries."""
-    from heldout.retrieve.kernels.lists import rank as compiled
-
-    scores, documents, sizes = out
-    compiled(
-        *some, job.block, job.postings, job.queries, job.documents, job.rule, job.likelihood,
-        scores, documents, sizes, judged, before, retrieved, _work(job, some, judged, scores),
-    )  # fmt: skip
+def length_ratios(lengths: NDArray[Any], number: Floats, length: Floats, added: bool) -> Floats:
+    r"""Return \|d\| over the average length of `number` training documents (0 if none)."""
+    total = length + added * lengths
+    ratio = np.zeros(total.shape)
+    np.divide(lengths * (number + added), total, out=ratio, where=total > 0)
+    return ratio
 
 
-def _work(job: _Job, some: tuple[int, int], judged: Judged, scores: Floats) -> Work:
-    """Return room for some of the queries."""
-    from heldout.retrieve.kernels.lists import Work
+def rule_of(models: Sequence[Sequence[Model]], side: Side, most: int) -> Rule:
+    """Return the scoring rule of some settings; `most` is the largest count of its table."""
+    from heldout.retrieve.kernels.scoring import Rule
 
-    own, queries = slice(some[0], some[1] + 1), job.queries
-    spans = (job.postings.end - job.postings.begin)[queries.terms]
-    postings = np.concatenate([[0], np.cumsum(spans)])[queries.offsets[own]]
-    n, (_, lists, real, _) = len(job.documents.ratio), scores.shape
-    widest, lanes = min(_widest(postings), n), job.rule.values.shape[2]
-    products = widest if job.rule.kind == LIKELIHOOD else 0
-    most = _widest(judged.offsets[own])
-    return Work(
-        np.empty(_widest(queries.offsets[own]), np.int64),
-        np.full(n, -1, np.int32),
-        np.empty(widest, np.int32),
-        np.empty((widest, lanes)),
-        np.empty((products, lanes)),
-        np.empty((products, 2)),
-        np.empty((len(job.likelihood.totals), 2)),
-        np.empty((lists, lanes)),
-        np.empty(lists + 1, np.int64),
-        np.empty((most, real), np.int64),
-        np.empty((most, real), np.int64),
+    first = models[0][0]
+    values = np.stack([coefficients(own) for own in models])
+    values = np.broadcast_to(values, (len(side.terms), *values.shape[1:]))
+    return Rule(
+        first.form.kind,
+        np.array(first.term_weights(side.terms, int(side.added)), order="C"),
+        _padded(values),
+        first.form.count(np.arange(most + 1, dtype=np.float64)),
+        np.array(side.terms.length),
+        int(side.added),
+        int(side.relative),
     )
 
 
-def _widest(offsets: NDArray[np.int64]) -> int:
+def _padded(values: Floats) -> Floats:
+    """Pad the lanes (with copies of the last one) so that vectors are always full.
+
+    The result is always a new array in C order: the loops would be compiled again for another
+    layout.
+    """
+    lanes = values.shape[2]
+    wide = lanes if lanes <= _WIDTH // 2 else lanes + -lanes % _WIDTH
+    filled = np.empty((*values.shape[:2], wide))
+    filled[:, :, :lanes] = values
+    filled[:, :, lanes:] = values[:, :, -1:]
+    return filled
+
+
+def _widest(offsets: Ints) -> int:
     """Return the largest number of rows between two offsets."""
     return int(np.diff(offsets).max(initial=0))
+
+
+def _rows(rule: Rule, documents: int, widest: int, terms: int) -> Rows:
+    """Return room for the scores of at most `widest` of the documents."""
+    from heldout.retrieve.kernels.scoring import Rows
+
+    lanes, products = rule.values.shape[2], rule.kind == LIKELIHOOD
+    return Rows(
+        np.full(documents, -1, np.int32),
+        np.empty(widest, np.int32),
+        np.empty((widest, lanes)),
+        np.empty((widest * products, lanes)),
+        np.empty((widest * products, 2)),
+        np.empty((len(rule.totals) * products, 2)),
+        np.empty(terms, np.int64),
+    )
+
+
+def _marks(scores: Floats, wide: int, most: int) -> Marks:
+    """Return room for at most `most` judged documents of a query."""
+    from heldout.retrieve.kernels.rank import Marks
+
+    _, lists, lanes, _ = scores.shape
+    return Marks(
+        np.empty(lists + 1, np.int64),
+        np.empty(most, np.int64),
+        np.empty((most, lanes), np.int64),
+        np.empty((most, lanes), np.int64),
+        np.empty((lists, wide)),
+    )

@@ -179,7 +179,7 @@ def _rules(
 ) -> Rules:
     """Return the scoring rules, with lanes padded so that vectors are always full."""
     from heldout.retrieve.kernels.top import COUNTS, Rules
-    from heldout.retrieve.rank import padded
+    from heldout.retrieve.rank import _padded as padded
 
     first = models[0][0]
     values = np.stack([coefficients(own) for own in models])

@@ -17,7 +17,7 @@ from heldout.experiment.systems.parameters import (
     written_parameters,
 )
 from heldout.experiment.systems.runs import RunSystem
-from heldout.retrieve.fusion_methods import method_name
+from heldout.retrieve.fuse import method_name
 from heldout.tune.listed import Listed
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space

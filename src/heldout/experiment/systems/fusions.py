@@ -36,8 +36,7 @@ from heldout.experiment.systems.static import (
     folds_tasks,
     lists_of_some,
 )
-from heldout.retrieve.fuse import Fusion, fuse_tops, judged_ranks
-from heldout.retrieve.fusion_methods import METHODS
+from heldout.retrieve.fuse import METHODS, Fusion, fuse_tops, judged_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -30,7 +30,7 @@ from heldout.experiment.systems.text_forms import (
     fold_runs_of_text,
     reranker,
 )
-from heldout.retrieve.fusion_methods import is_method
+from heldout.retrieve.fuse import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.run_groups import file_stem

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import kernel, part
-from heldout.retrieve.kernels.lists import better, sort_ranked
+from heldout.retrieve.kernels.heaps import better, sort_ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

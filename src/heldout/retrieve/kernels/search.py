@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.lists import sort_ranked
+from heldout.retrieve.kernels.heaps import sort_ranked
 from heldout.retrieve.kernels.scoring import ZERO
 
 if TYPE_CHECKING:

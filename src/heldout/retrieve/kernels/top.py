@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.lists import better, rise, sink, sort_heap
+from heldout.retrieve.kernels.heaps import better, keep, sort_heap
 from heldout.retrieve.kernels.scoring import ZERO
 from heldout.retrieve.kernels.windows import (
     find_in_window,
@@ -298,13 +298,13 @@ def _insert(
     changed = False
     for c in range(top_scores.shape[2]):
         score, size = work.row[c], sizes[q, l, c]
-        if size < k:
-            rise(top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order)
-            sizes[q, l, c] = size + 1
-        elif better(score, order[d], top_scores[q, l, c, 0], order[top_docs[q, l, c, 0]]):
-            sink(top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order)
-        else:
+        if size == k and not better(
+            score, order[d], top_scores[q, l, c, 0], order[top_docs[q, l, c, 0]]
+        ):
             continue
+        sizes[q, l, c] = keep(
+            top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order
+        )
         changed = True
         if sizes[q, l, c] == k:
             work.least[l, c] = top_scores[q, l, c, 0]
