@@ -1,4 +1,4 @@
-"""Store the analyzer in the header of an index, and restore it."""
+"""Store the analyzer with an index, and restore it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.analyze import TokenFunction
 
-__all__ = ["describe_index", "restored_analyzer"]
-
 
 def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
-    """Return the entries of the header other than the sections."""
+    """Return what ``index.json`` says of analyzer and documents."""
     values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
     if analyzer.function is not None:
         values["function"] = function_name(analyzer.function)
@@ -26,27 +24,17 @@ def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
 
 
 def restored_analyzer(
-    name: str, header: Mapping[str, Any], function: TokenFunction | None
+    name: str, about: Mapping[str, Any], function: TokenFunction | None
 ) -> Analyzer:
-    """Return the analyzer that an index was built with.
-
-    Parameters
-    ----------
-    name
-        The index's file, for messages.
-    header
-        Its header.
-    function
-        The user's function, if the index was built with one and it is available.
-    """
-    values = dict(header["analyzer"])
+    """Return the analyzer that an index was built with; `name` is for messages."""
+    values = dict(about["analyzer"])
     stop = values["stop"]
     values["stop"] = stop if isinstance(stop, str) else tuple(stop)
     values["function"] = _function(name, values["function"], function)
     stems = _stems_version(values["stemmer"])
-    if stems != header["stems"]:
+    if stems != about["stems"]:
         raise InputError(
-            f"{name}: built with the stemmers of Snowball {header['stems']}, but {stems} is "
+            f"{name}: built with the stemmers of Snowball {about['stems']}, but {stems} is "
             "installed and may differ: build the index again, or install that version of PyStemmer"
         )
     return Analyzer(**values)
