@@ -115,7 +115,7 @@ def test_memory_limits_the_postings_that_are_sorted_and_joined_at_a_time(tmp_pat
 
         def watched(self, given):
             result = plain(self, given)
-            sizes[name].append(len(result.documents))
+            sizes[name].append(len(result[2]))
             return result
 
         monkeypatch.setattr(invert.Inversion, name, watched)
@@ -200,7 +200,7 @@ def test_documents_are_ranked_by_their_ids_bytewise():
 class Repeating:
     """Documents that nobody checked."""
 
-    def size_hint(self):
+    def __len__(self):
         return 2
 
     def batches(self, size):  # noqa: ARG002
@@ -209,9 +209,8 @@ class Repeating:
 
 
 def test_an_id_that_stands_twice_is_refused():
-    plan = build.Plan(Analyzer(), 1 << 20, 1)
     with pytest.raises(InputError, match="duplicate document id 'same'"):
-        build.build_index(Repeating(), plan, None)
+        build.build_index(Repeating(), Analyzer(), None, memory=1 << 20)
 
 
 def test_progress_counts_documents():

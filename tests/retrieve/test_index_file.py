@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from heldout.errors import InputError
+from heldout.retrieve import analyze
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing import file as index_file
-from heldout.retrieve.indexing import settings
 
 ARRAYS = ("offsets", "documents", "counts", "lengths", "distinct", "id_order")
 
@@ -164,7 +164,7 @@ def test_what_is_no_index_is_neither_opened_nor_replaced(tmp_path):
 def test_stems_of_another_snowball_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "stemmed.index"
     Index.build(["cats"], Analyzer(stemmer="english"), path=path)
-    monkeypatch.setattr(settings, "_stems_version", lambda _: "99.0")
+    monkeypatch.setattr(analyze, "_stems_version", lambda _: "99.0")
     with pytest.raises(InputError, match=r"99\.0 is installed"):
         Index.open(path)
 

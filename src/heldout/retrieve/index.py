@@ -13,10 +13,9 @@ import numpy as np
 from heldout.data.documents import Documents, documents_of
 from heldout.data.ids import Ids
 from heldout.errors import InputError
-from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.analyze import Analyzer, describe_index, restored_analyzer
 from heldout.retrieve.indexing.bounds import Bounds
 from heldout.retrieve.indexing.file import IndexWriter, digest, new_index, open_index
-from heldout.retrieve.indexing.settings import describe_index, restored_analyzer
 from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
 from heldout.retrieve.query_terms import QueryTerms, encode_queries
 
@@ -143,7 +142,7 @@ class Index:
         """The ids of the documents; long ones are decoded when they are first needed."""
         if "ids" in self._arrays:
             return Ids(tuple(self._arrays["ids"]))
-        return Ids.of(PackedStrings(self._arrays["id_bytes"], self._arrays["id_offsets"]))
+        return Ids.of(PackedStrings(self._arrays["id_bytes"], self._arrays["id_offsets"])[:])
 
     def term_numbers(self, terms: Sequence[str]) -> NDArray[np.int32]:
         """Return the numbers of (final) terms; -1 for a term that is in no document."""
@@ -240,21 +239,16 @@ class Index:
             Called with the number of documents done and the number of all documents, 0 while it is
             unknown.
         """
-        from heldout.retrieve.indexing.build import DuplicateIdError, Plan, build_index
+        from heldout.retrieve.indexing.build import build_index
 
         analyzer = Analyzer() if analyzer is None else analyzer
-        plan = Plan.checked(analyzer, memory, threads, progress)
         within = getattr(documents, "documents", None)
         source = within if isinstance(within, Documents) else documents_of(documents)  # type: ignore[arg-type]
-        try:
-            if path is None:
-                arrays, about = build_index(source, plan, None)
-                return cls(arrays, about, analyzer)
-            with new_index(path) as folder:
-                build_index(source, plan, folder)
-        except DuplicateIdError:
-            len(source)  # documents in files name the places of both
-            raise
+        how: Any = {"memory": memory, "threads": threads, "progress": progress}
+        if path is None:
+            return cls(*build_index(source, analyzer, None, **how), analyzer)
+        with new_index(path) as folder:
+            build_index(source, analyzer, folder, **how)
         return cls.open(path, function=analyzer.function)
 
     @classmethod

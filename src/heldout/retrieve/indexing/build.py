@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,16 +15,16 @@ from heldout.data.parallel import stream_threads
 from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
+from heldout.retrieve.analyze import describe_index
 from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
 from heldout.retrieve.indexing.file import IndexWriter
 from heldout.retrieve.indexing.invert import Batch, Inversion, Scratch
 from heldout.retrieve.indexing.kernels.counting import count_terms
 from heldout.retrieve.indexing.kernels.cutting import cut_words
 from heldout.retrieve.indexing.kernels.inverting import append_block, sort_block
-from heldout.retrieve.indexing.settings import describe_index
 from heldout.retrieve.indexing.strings import leading_words, pack
 from heldout.retrieve.indexing.tokenize import Tokenizer
-from heldout.retrieve.indexing.vocabulary import Vocabulary, final_vocabulary
+from heldout.retrieve.indexing.vocabulary import final_vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.documents import Documents, TextBatch
-    from heldout.data.words import Ints
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.kernels.types import Counted
 
@@ -46,69 +45,96 @@ _PER_TEXT: Final = 32
 _PIECE: Final = 1 << 16
 
 
-class DuplicateIdError(InputError):
-    """Two documents have the same id."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to build an index; `memory` and `progress` as in `Index.build`."""
-
-    analyzer: Analyzer
-    memory: int
-    threads: int
-    progress: Callable[[int, int], None] | None = None
-
-    @classmethod
-    def checked(
-        cls,
-        analyzer: Analyzer,
-        memory: int,
-        threads: int | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Plan:
-        """Return a checked plan; `threads` None means the number of cores."""
-        if memory < _LEAST_MEMORY:
-            raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
-        if threads is not None and threads < 1:
-            raise InputError(f"threads={threads}: expected a positive integer")
-        return cls(analyzer, memory, threads or default_threads(), progress)
-
-
 def build_index(
-    documents: Documents, plan: Plan, folder: Path | None
+    documents: Documents,
+    analyzer: Analyzer,
+    folder: Path | None,
+    *,
+    memory: int,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-    """Write an index into a folder, within the memory of the plan; None: hold it in memory.
+    """Write an index into a folder, within `memory` bytes; None: hold it in memory.
 
     Returns the arrays, if they are in memory, and the description of the index.
     """
+    if memory < _LEAST_MEMORY:
+        raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
+    if threads is not None and threads < 1:
+        raise InputError(f"threads={threads}: expected a positive integer")
+    workers = threads or default_threads()
+    # The work of all threads takes a quarter of memory; inversion a third, besides ids and terms.
+    size = max(_LEAST, min(_BATCH, memory // (4 * workers * _PER_TEXT)))
+    inverting = None if folder is None else memory // 3
     announce("the index builder", cut_words, count_terms, sort_block, append_block)
-    memory = None if folder is None else plan.memory // 3  # besides ids, terms and the program
+    tokenizers = [Tokenizer(analyzer) for _ in range(workers)]
+    digest = TextDigest()
     with (
         Scratch(folder) as raw,
         Scratch(folder) as blocks,
-        IndexWriter(folder, plan.threads) as writer,
+        IndexWriter(folder, workers) as writer,
     ):
-        digest = TextDigest()
-        batches, vocabulary, n_documents = _tokenize(documents, plan, digest, raw, writer)
+        batches, ids, hashes = [], [], [np.empty((0, 2), np.uint64)]
+        n_documents = 0
+        for batch, table, counted, own, hashed in _tokenized(
+            documents.batches(size), tokenizers, digest
+        ):
+            kept = tuple(map(raw.put, counted))
+            batches.append(Batch(batch.first, table, len(counted.terms), kept))
+            ids.append(own)
+            hashes.append(hashed)
+            n_documents += len(own)
+            if progress is not None:
+                progress(n_documents, documents.size_hint())
+        writer.write("text_hashes", np.concatenate(hashes))
+        hashes.clear()
+        _write_ids(Ids.stack(ids), documents, writer)
+        ids.clear()
+        terms = [tokenizer.raw_terms() for tokenizer in tokenizers]
+        frequencies = [tokenizer.frequencies() for tokenizer in tokenizers]
+        tokenizers.clear()  # only the terms of their tables are needed while these are sorted
+        vocabulary = final_vocabulary(terms, frequencies, analyzer)
+        del terms
+        writer.write("term_bytes", vocabulary.terms.data)
+        writer.write("term_offsets", vocabulary.terms.offsets)
+        writer.write("term_words", leading_words(vocabulary.terms))
         inverted = Inversion(
-            batches, n_documents, vocabulary, raw, blocks, threads=plan.threads, memory=memory
+            batches, n_documents, vocabulary, raw, blocks, threads=workers, memory=inverting
         )
-        terms = vocabulary.terms
-        writer.write("offsets", inverted.offsets)
-        writer.write("lengths", inverted.lengths)
-        writer.write("distinct", inverted.distinct)
-        writer.write("term_bytes", terms.data)
-        writer.write("term_offsets", terms.offsets)
-        writer.write("term_words", leading_words(terms))
-        del vocabulary, terms
-        _write_postings(inverted, plan.threads, writer)
-        about = describe_index(plan.analyzer, digest.hexdigest())
-        return writer.arrays, writer.finish(plan.analyzer.signature(), about)
+        _write_postings(inverted, workers, writer)
+        about = describe_index(analyzer, digest.hexdigest())
+        return writer.arrays, writer.finish(analyzer.signature(), about)
+
+
+def _tokenized(
+    batches: Iterator[TextBatch], tokenizers: list[Tokenizer], digest: TextDigest
+) -> Iterator[tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]]:
+    """Yield batches in order, with the tokenizer of each and what it counted, ids and hashes."""
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(len(tokenizers)):
+        free.put(number)
+
+    def digested() -> Iterator[TextBatch]:
+        for batch in batches:
+            digest.add(batch)  # `Documents.digest` would read all documents again
+            yield batch
+
+    def work(batch: TextBatch) -> tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]:
+        number = free.get()
+        try:
+            counted = tokenizers[number].count(batch)
+            return batch, number, counted, Ids.of(batch.ids), text_hashes(batch)
+        finally:
+            free.put(number)
+
+    yield from stream_threads(work, digested(), len(tokenizers), ahead=1)
 
 
 def _write_postings(inverted: Inversion, threads: int, writer: IndexWriter) -> None:
     """Write the postings and their bounds, one range of terms after another."""
+    writer.write("offsets", inverted.offsets)
+    writer.write("lengths", inverted.lengths)
+    writer.write("distinct", inverted.distinct)
     n_postings = int(inverted.offsets[-1])
     writer.begin("documents", np.int32, n_postings)
     writer.begin("counts", inverted.counts_type, n_postings)
@@ -125,58 +151,21 @@ def _write_postings(inverted: Inversion, threads: int, writer: IndexWriter) -> N
             writer.append(name, array)
 
 
-def _tokenize(
-    documents: Documents, plan: Plan, digest: TextDigest, raw: Scratch, writer: IndexWriter
-) -> tuple[list[Batch], Vocabulary, int]:
-    """Read all documents once; write ids and hashes, return postings of raw terms, vocabulary."""
-    # The work of all threads takes a quarter of memory.
-    share = plan.memory // (4 * plan.threads * _PER_TEXT)
-    size = max(_LEAST, min(_BATCH, share))
-    tokenizers = [Tokenizer(plan.analyzer) for _ in range(plan.threads)]
-    free: SimpleQueue[int] = SimpleQueue()
-    for number in range(plan.threads):
-        free.put(number)
-
-    def texts() -> Iterator[TextBatch]:
-        for batch in documents.batches(size):
-            digest.add(batch)  # `Documents.digest` would read all documents again
-            yield batch
-
-    def work(batch: TextBatch) -> tuple[TextBatch, Ids, NDArray[np.uint64], int, Counted]:
-        number = free.get()
-        try:
-            counted = tokenizers[number].count(batch)
-            return batch, Ids.of(batch.ids), text_hashes(batch), number, counted
-        finally:
-            free.put(number)
-
-    batches, ids, hashes, n_documents = [], [], [], 0
-    for batch, own, hashed, table, counted in stream_threads(work, texts(), plan.threads, ahead=1):
-        batches.append(Batch(batch.first, table, len(counted.terms), tuple(map(raw.put, counted))))
-        ids.append(own)
-        hashes.append(hashed)
-        n_documents += len(own)
-        if plan.progress is not None:
-            plan.progress(n_documents, documents.size_hint())
-    writer.write("text_hashes", np.concatenate([np.empty((0, 2), np.uint64), *hashes]))
-    del hashes
-    _write_ids(Ids.stack(ids), writer)
-    del ids
-    terms = [tokenizer.raw_terms() for tokenizer in tokenizers]
-    frequencies = [tokenizer.frequencies() for tokenizer in tokenizers]
-    tokenizers.clear()  # only the terms of their tables are needed while these are sorted
-    return batches, final_vocabulary(terms, frequencies, plan.analyzer), n_documents
-
-
-def _write_ids(ids: Ids, writer: IndexWriter) -> None:
+def _write_ids(ids: Ids, documents: Documents, writer: IndexWriter) -> None:
     """Write ids as `Ids` holds them, long ones as UTF-8, and their ranks; refuse equal ones."""
-    order = _bytewise(ids)
-    for begin in range(1, len(order), _PIECE):
-        rows, before = order[begin : begin + _PIECE], order[begin - 1 : begin + _PIECE - 1]
-        same = np.flatnonzero(ids.compare(rows, before[: len(rows)]) == 0)
+    if ids.texts is not None:
+        order = np.argsort(ids.texts, kind="stable")
+    elif len(ids.words) == 1:
+        order = np.argsort(ids.words[0].byteswap(), kind="stable")
+    else:
+        order = np.lexsort([word.byteswap() for word in reversed(ids.words)])
+    for begin in range(0, len(order), _PIECE):
+        rows = order[begin : begin + _PIECE + 1]
+        same = np.flatnonzero(ids.compare(rows[1:], rows[:-1]) == 0)
         if len(same):
+            len(documents)  # documents in files name the places of both
             twice = ids[int(rows[same[0]])]
-            raise DuplicateIdError(f"duplicate document id {twice!r}: remove one of the documents")
+            raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
     writer.write("id_order", ranks)
@@ -188,12 +177,3 @@ def _write_ids(ids: Ids, writer: IndexWriter) -> None:
         packed = pack([name.encode() for name in ids])
         writer.write("id_bytes", packed.data)
         writer.write("id_offsets", packed.offsets)
-
-
-def _bytewise(ids: Ids) -> Ints:
-    """Return the numbers of ids in bytewise order."""
-    if ids.texts is not None:
-        return np.argsort(ids.texts, kind="stable")
-    if len(ids.words) == 1:
-        return np.argsort(ids.words[0].byteswap(), kind="stable")
-    return np.lexsort([word.byteswap() for word in reversed(ids.words)])

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.retrieve.indexing.vocabulary import Vocabulary
 
-    Numbers = NDArray[np.int32]
+    TermRange = tuple[int, int, NDArray[np.int32], NDArray[Any]]
 
 _NARROW: Final = (1 << 16) - 1
 _WIDE: Final = (1 << 31) - 1
@@ -109,15 +109,6 @@ class Block(NamedTuple):
     cuts: list[int]  # for each range of terms, its first place in `terms`
 
 
-class TermRange(NamedTuple):
-    """The postings of the terms `first` to `last`."""
-
-    first: int
-    last: int
-    documents: Numbers
-    counts: NDArray[Any]
-
-
 class Inversion:
     """Sorts batches into blocks when it is made; `ranges` then yields the postings of all terms.
 
@@ -183,7 +174,7 @@ class Inversion:
         return Block(terms, starts, documents[:size], narrow, most, cuts)
 
     def ranges(self) -> Iterator[TermRange]:
-        """Yield the postings of all terms, in ranges that fit into memory."""
+        """Yield first and last term, documents and counts, in ranges that fit into memory."""
         numbers = range(len(self._cuts) - 1)
         yield from stream_threads(self._gather, numbers, self._threads, ahead=1)
 
@@ -209,7 +200,7 @@ class Inversion:
                 documents,
                 counts,
             )
-        return TermRange(first, last, documents, counts)
+        return first, last, documents, counts
 
 
 def _chunks(batches: list[Batch], room: int) -> Iterator[list[Batch]]:

@@ -13,8 +13,6 @@ from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
 _PIECE: Final = 1 << 16
@@ -47,10 +45,6 @@ class PackedStrings(Sequence[str]):
             return [self[number] for number in numbers]
         number = range(len(self))[place]
         return self._some(number, number + 1)[0]
-
-    def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self), _PIECE):
-            yield from self._some(begin, min(begin + _PIECE, len(self)))
 
     def raw(self, number: int) -> bytes:
         """Return the bytes of one string."""
