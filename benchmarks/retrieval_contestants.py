@@ -99,7 +99,7 @@ def heldout_index(options: argparse.Namespace) -> Answer:
     from heldout.retrieve.index import Index
 
     Index.build(["warm up", "the loops"], path=options.folder / "warm.index")
-    (options.folder / "warm.index").unlink()
+    shutil.rmtree(options.folder / "warm.index")
     begin = time.perf_counter()
     documents = read_documents(options.folder / "docs.dat")
     index = Index.build(documents, path=options.folder / "heldout.index", threads=options.threads)
@@ -113,7 +113,8 @@ def heldout_open(options: argparse.Namespace) -> Answer:
     begin = time.perf_counter()
     index = Index.open(path)
     seconds = time.perf_counter() - begin
-    return {"seconds": seconds, "bytes": path.stat().st_size, "postings": index.n_postings}
+    size = sum(file.stat().st_size for file in path.iterdir())
+    return {"seconds": seconds, "bytes": size, "postings": index.n_postings}
 
 
 def heldout_search(options: argparse.Namespace) -> Answer:
@@ -234,7 +235,7 @@ def heldout_kernels(options: argparse.Namespace) -> Answer:
         rank(index, vocabulary, [[model]], side, k=3, judged=judged)
         if name != "ql-jm":
             rank_bootstrap(index, vocabulary, model, replicates=5, seed=1)
-    (options.folder / "few.index").unlink()
+    shutil.rmtree(options.folder / "few.index")
     return {"seconds": time.perf_counter() - imported, "import_seconds": imported - begin}
 
 

@@ -53,7 +53,8 @@ class TestIndex:
         main(["index", "docs.jsonl", "-o", "docs.index"])
         printed = capsys.readouterr().out
         digest = heldout.read_collection("docs.jsonl", queries="queries.tsv").documents.digest()
-        opened, size = Index.open("docs.index"), Path("docs.index").stat().st_size
+        opened = Index.open("docs.index")
+        size = sum(file.stat().st_size for file in Path("docs.index").iterdir())
         assert printed == (
             "documents     4\n"
             "  length      4.8 terms on average, total 19\n"
@@ -95,7 +96,7 @@ class TestIndex:
     @pytest.mark.parametrize(
         ("arguments", "said"),
         [
-            ("docs.jsonl", "-o FILE"),
+            ("docs.jsonl", "-o FOLDER"),
             ("absent.jsonl -o x", "no such file"),
             ("docs.jsonl --verify", "nothing to verify"),
             ("docs.jsonl -o nowhere/x", "cannot be written"),
@@ -115,11 +116,12 @@ class TestIndex:
         assert sorted(folder.iterdir()) == before
 
     def test_damage_is_named_with_the_file(self, capsys, index):
-        whole = Path(index).read_bytes()
-        Path(index).write_bytes(whole[:64] + b"\1" + whole[65:])
+        file = Path(index) / "lengths.npy"
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-4] + b"\1\1\1\1")
         assert "docs.index: the index is damaged" in refused(capsys, "index", index, "--verify")
-        Path(index).write_bytes(whole[:-10])
-        assert "docs.index: the index has" in refused(capsys, "index", index)
+        file.write_bytes(whole[:-10])
+        assert "docs.index/lengths.npy: the file of the index" in refused(capsys, "index", index)
 
 
 class TestRun:
@@ -184,7 +186,7 @@ class TestRun:
             (["--model", "bm25(mu=3)"], "bm25 has no parameter mu; it has k1, b and k3"),
             (["--model", "bm25(b=2)"], "outside 0 to 1"),
             (["-k", "0"], "positive integer"),
-            (["--index", "absent.index"], "absent.index: the index cannot be read"),
+            (["--index", "absent.index"], "absent.index: not an index of heldout"),
             (["--index", "qrels"], "qrels: not an index of heldout"),
             (["--index", "docs.index", "--stop", "english"], "its own analyzer"),
             (["-o", "nowhere/a.run"], "cannot be written"),

@@ -101,4 +101,4 @@ def test_index_asks_for_a_name_where_there_is_a_collection(tmp_path, monkeypatch
         with pytest.raises(SystemExit):
             main(["index", given_name])
         said = capsys.readouterr().err
-        assert said == f"heldout: name the index of {given_name} to write: -o FILE\n"
+        assert said == f"heldout: name the index of {given_name} to write: -o FOLDER\n"

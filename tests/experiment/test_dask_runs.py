@@ -208,15 +208,16 @@ def test_a_measure_of_ones_own_and_a_run_of_ones_own(tmp_path, client):
 
 
 @linux
-def test_a_file_that_a_worker_does_not_see_is_named_with_the_worker(folder, client):
-    """An open file has a path that means something else to every other process."""
+def test_an_index_that_a_worker_does_not_see_is_named_with_the_worker(folder, client):
+    """An open folder has a path that means something else to every other process."""
     collection = small_collection(30, 12)
     Index.build(collection, path=folder / "index")
-    with (folder / "index").open("rb") as file:
-        path = f"/proc/self/fd/{file.fileno()}"
-        given = {"collection": collection, "systems": "bm25(k1=0.5:2:3)", "index": path}
-        with pytest.raises(InputError, match=rf"^worker tcp://[\d.:]+: {path}\b"):
-            Experiment(**given).run(dask=client)
+    opened = os.open(folder / "index", os.O_RDONLY)
+    path = f"/proc/self/fd/{opened}"
+    given = {"collection": collection, "systems": "bm25(k1=0.5:2:3)", "index": path}
+    with pytest.raises(InputError, match=rf"^worker tcp://[\d.:]+: {path}\b"):
+        Experiment(**given).run(dask=client)
+    os.close(opened)
 
 
 @linux

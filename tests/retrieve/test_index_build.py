@@ -15,7 +15,6 @@ from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.indexing import build, invert, strings
-from heldout.retrieve.indexing.spill import Spool
 from heldout.retrieve.indexing.strings import bytewise_order, gather, pack
 
 
@@ -88,54 +87,47 @@ def test_stems_that_meet_in_a_document_are_one_posting():
     assert index.distinct.tolist() == [1, 2]
 
 
-def spilling(monkeypatch):
-    """Remember the spools of all builds."""
-    spools = []
-
-    class Remembered(Spool):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-            spools.append(self)
-
-    monkeypatch.setattr(build, "Spool", Remembered)
-    return spools
+def files_of(folder):
+    return {file.name: file.read_bytes() for file in sorted(folder.iterdir())}
 
 
 @pytest.mark.parametrize("analyzer", [Analyzer(), Analyzer(stemmer="english", stop="english")])
-def test_the_file_is_the_same_for_any_threads_and_memory(tmp_path, monkeypatch, analyzer):
+def test_the_files_are_the_same_for_any_threads_and_memory(tmp_path, monkeypatch, analyzer):
     texts = zipf_texts(2_500, 150, 30_000, seed=5)
     texts[7] = texts[1_800] = ""
-    spools = spilling(monkeypatch)
-    files = []
+    made = []
     for threads, memory in [(1, 1 << 30), (2, 1 << 30), (3, 1 << 20), (1, 1 << 20)]:
-        # Three pieces, each with a part of the spool of its own, or in two parts.
-        monkeypatch.setattr(invert, "_MOST_PARTS", 2 if threads == 1 else 64)
+        monkeypatch.setattr(invert, "_MOST_IN_BLOCK", 1 << 22 if threads == 1 else 50_000)
         path = tmp_path / f"{threads}-{memory}.index"
         Index.build(texts, analyzer, path=path, threads=threads, memory=memory)
-        files.append(path.read_bytes())
+        made.append(files_of(path))
     Index.build(texts, analyzer, threads=2).save(tmp_path / "saved.index")
-    files.append((tmp_path / "saved.index").read_bytes())
-    assert len(set(files)) == 1
-    # Each build has a spool of raw terms and one of final terms.
-    spilled = [spool._file is not None for spool in spools]
-    assert spilled[::2] == spilled[1::2] == [False, False, True, True, False]
+    made.append(files_of(tmp_path / "saved.index"))
+    assert all(files == made[0] for files in made)
     check(Index.open(path), texts, analyzer)
 
 
-def test_memory_also_limits_the_postings_that_are_placed_at_a_time(tmp_path, monkeypatch):
-    sizes = []
-    place = build.Inverter._place
+def test_memory_limits_the_postings_that_are_sorted_and_joined_at_a_time(tmp_path, monkeypatch):
+    sizes = {"_sort": [], "_gather": []}
 
-    def placed(self, *arguments):
-        stretch = place(self, *arguments)
-        sizes.append(stretch.documents.nbytes + stretch.counts.nbytes)
-        return stretch
+    def watch(name):
+        plain = getattr(invert.Inversion, name)
 
-    monkeypatch.setattr(build.Inverter, "_place", placed)
+        def watched(self, given):
+            result = plain(self, given)
+            sizes[name].append(len(result[2]))
+            return result
+
+        monkeypatch.setattr(invert.Inversion, name, watched)
+
+    for name in sizes:
+        watch(name)
     texts = zipf_texts(2_500, 150, 30_000, seed=5)
-    Index.build(texts, path=tmp_path / "small.index", memory=1 << 20)
-    assert len(sizes) > 1
-    assert max(sizes) <= 1 << 19
+    index = Index.build(texts, path=tmp_path / "small.index", memory=1 << 20)
+    for found in sizes.values():
+        assert len(found) > 10
+        assert sum(found) == index.n_postings
+        assert max(found) * 8 <= 1 << 19
 
 
 @pytest.mark.parametrize(
@@ -208,7 +200,7 @@ def test_documents_are_ranked_by_their_ids_bytewise():
 class Repeating:
     """Documents that nobody checked."""
 
-    def size_hint(self):
+    def __len__(self):
         return 2
 
     def batches(self, size):  # noqa: ARG002
@@ -217,9 +209,8 @@ class Repeating:
 
 
 def test_an_id_that_stands_twice_is_refused():
-    plan = build.Plan(Analyzer(), 1 << 20, 1)
     with pytest.raises(InputError, match="duplicate document id 'same'"):
-        build.build_arrays(Repeating(), plan)
+        build.build_index(Repeating(), Analyzer(), None, memory=1 << 20)
 
 
 def test_progress_counts_documents():

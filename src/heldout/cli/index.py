@@ -96,7 +96,7 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add = parser.add_argument
     add("--verify", action="store_true", help="compare every byte of an index with its checksums")
     add = group(parser, "output").add_argument
-    add("-o", "--output", metavar="FILE", help="index to write")
+    add("-o", "--output", metavar="FOLDER", help="index to write")
     add("--force", action="store_true", help="replace an existing index")
     add_json(parser, "print the contents of the index as JSON")
     add_quiet(parser, "build silently; show an index without notes")
@@ -126,7 +126,7 @@ def _index(options: argparse.Namespace) -> int:
             refuse_unknown(options.collection)
         except InputError as error:
             raise InputError(f"neither an index of heldout nor a collection: {error}") from None
-        raise InputError(f"name the index of {options.collection} to write: -o FILE")
+        raise InputError(f"name the index of {options.collection} to write: -o FOLDER")
     return _build(options)
 
 
@@ -213,26 +213,22 @@ def _peak_memory() -> int:
 
 
 def _refuse_to_replace(output: str, *, force: bool) -> None:
-    """Refuse, before anything is read, to destroy a file at the end."""
-    from pathlib import Path
-
+    """Refuse, before anything is read, to destroy something at the end."""
     from heldout.retrieve.indexing.file import is_index
 
-    path = Path(output)
-    if not path.exists() or not (path.is_file() or (path.is_dir() and any(path.iterdir()))):
+    if not Path(output).exists():
         return
-    if not is_index(path):
+    if not is_index(output):
         raise InputError(f"{output} exists and is not an index: choose another name with -o")
     if not force:
         raise InputError(f"{output} exists: replace it with --force")
 
 
 def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
-    from pathlib import Path
-
     from heldout.report.search import index_json, index_text
+    from heldout.retrieve.indexing.file import index_size
 
-    size = Path(path).stat().st_size
+    size = index_size(path)
     if options.json:
         emit(index_json(index, size), None)
     else:

@@ -139,7 +139,7 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
 def _add_input(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "input").add_argument
     add_queries(parser)
-    add("--index", metavar="FILE", help="index of the collection (see heldout index)")
+    add("--index", metavar="FOLDER", help="index of the collection (see heldout index)")
     add_stemming(parser)
 
 
@@ -302,10 +302,7 @@ def _collection(options: argparse.Namespace) -> dict[str, Any]:
 
 def _names_files(source: str) -> bool:
     """Whether these are files, and none that describes a collection."""
-    from heldout.retrieve.indexing.file import is_index  # NumPy comes with it
-
-    files = not source.endswith(".toml") and all(map(is_file, split_paths(source)))
-    return files and not is_index(source)
+    return not source.endswith(".toml") and all(map(is_file, split_paths(source)))
 
 
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:

@@ -82,7 +82,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
     add = group(parser, "input").add_argument
     add("--queries", metavar="FILE", help="queries, if the collection has none")
     add_query_field(parser)
-    add("--index", metavar="FILE", help="index of the collection (see heldout index)")
+    add("--index", metavar="FOLDER", help="index of the collection (see heldout index)")
     add_stemming(parser)
     add_run_output(parser, "print the documents or the run as JSON")
     add_quiet(parser)

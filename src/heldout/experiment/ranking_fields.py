@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import Collection
-from heldout.data.paths import is_there, names_file
+from heldout.data.paths import is_there
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.rank_table import check_measures
@@ -310,12 +310,13 @@ def _index(
     given: RankingFields, problems: Problems, folder: Path | None
 ) -> tuple[Index | str | None, Analyzer | None]:
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.indexing.file import is_index
 
     index, described = given.index, given.analyzer
     find = _found_from(folder)
     if isinstance(index, str | os.PathLike):
         index = find(os.fspath(index))
-        if not names_file(index):
+        if not is_index(index):
             problems.add("index", f"{index}: no such index; build it with heldout index")
     if described is None or isinstance(described, Analyzer):
         return index, described

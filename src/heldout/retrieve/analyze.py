@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import groupby, pairwise
@@ -20,8 +20,6 @@ from typing import Any, Final
 from heldout.errors import InputError
 from heldout.retrieve.characters import is_mark, is_unspaced, is_word
 from heldout.retrieve.stopwords import STOP_LISTS
-
-__all__ = ["AbsentFunction", "Analyzer", "TokenFunction", "function_name"]
 
 TokenFunction = Callable[[str], Sequence[str]]
 
@@ -71,22 +69,15 @@ class Analyzer:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "stop", _stop_words(self.stop))
-        self._check_stemmer()
-        if self.function is not None:
-            self._check_function()
+        if self.stemmer is not None:
+            import Stemmer
 
-    def _check_stemmer(self) -> None:
-        if self.stemmer is None:
+            if self.stemmer not in Stemmer.algorithms():
+                known = ", ".join(sorted(Stemmer.algorithms()))
+                raise InputError(f"unknown stemmer {self.stemmer!r}: use one of {known}")
+        if self.function is None:
             return
-        import Stemmer
-
-        if self.stemmer not in Stemmer.algorithms():
-            known = ", ".join(sorted(Stemmer.algorithms()))
-            raise InputError(f"unknown stemmer {self.stemmer!r}: use one of {known}")
-
-    def _check_function(self) -> None:
-        name = function_name(self.function)
-        if name.endswith("<lambda>"):
+        if function_name(self.function).endswith("<lambda>"):
             raise InputError("a lambda has no name to identify it: define the function with def")
         for field in fields(self):
             if field.name != "function" and getattr(self, field.name) != field.default:
@@ -229,3 +220,46 @@ def _printed(name: str, value: Any) -> str:
         digest = hashlib.sha256("\n".join(value).encode()).hexdigest()
         return f"{len(value)}-words-{digest[:16]}"
     return function_name(value) if name == "function" else str(value)
+
+
+def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
+    """Return what ``index.json`` says of analyzer and documents."""
+    values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
+    if analyzer.function is not None:
+        values["function"] = function_name(analyzer.function)
+    stems = _stems_version(analyzer.stemmer)
+    return {"analyzer": values, "stems": stems, "documents": documents_digest}
+
+
+def restored_analyzer(
+    name: str, about: Mapping[str, Any], function: TokenFunction | None
+) -> Analyzer:
+    """Return the analyzer that an index was built with; `name` is for messages."""
+    values = dict(about["analyzer"])
+    stop = values["stop"]
+    values["stop"] = stop if isinstance(stop, str) else tuple(stop)
+    built_with = values["function"]
+    if function is None:
+        values["function"] = built_with and AbsentFunction(built_with)
+    elif function_name(function) == built_with:
+        values["function"] = function
+    else:
+        raise InputError(
+            f"{name}: the index was built with {built_with or 'no function'}, "
+            f"not with {function_name(function)}: pass the same function"
+        )
+    stems = _stems_version(values["stemmer"])
+    if stems != about["stems"]:
+        raise InputError(
+            f"{name}: built with the stemmers of Snowball {about['stems']}, but {stems} is "
+            "installed and may differ: build the index again, or install that version of PyStemmer"
+        )
+    return Analyzer(**values)
+
+
+def _stems_version(stemmer: str | None) -> str | None:
+    if stemmer is None:
+        return None
+    import Stemmer
+
+    return str(Stemmer.version())

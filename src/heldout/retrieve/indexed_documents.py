@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from heldout.data.documents import BATCH, Documents
 from heldout.errors import InputError
-from heldout.retrieve.indexing.strings import ids_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
     from heldout.data.ids import Ids
     from heldout.notes import Note
     from heldout.retrieve.index import Index
-
-__all__ = ["IndexedDocuments"]
 
 
 class IndexedDocuments(Documents):
@@ -36,20 +31,16 @@ class IndexedDocuments(Documents):
         self.index = index
         self._digest = index.documents_digest
         self._hashes = index.text_hashes
-        self.ids = ids_in(index.document_ids, np.arange(index.n_documents))
+        self.ids = index.document_ids
         self.notes = ()
 
     def batches(self, _size: int = BATCH) -> Iterator[TextBatch]:
         """Raise an error: there are no texts."""
-        raise _no_texts()
+        raise InputError(
+            "an index has no texts, which are needed here: name the collection, and give the index "
+            "beside it (--index)"
+        )
 
     def text(self, _number: int) -> str:
         """Raise an error: there are no texts."""
-        raise _no_texts()
-
-
-def _no_texts() -> InputError:
-    return InputError(
-        "an index has no texts, which are needed here: name the collection, and give the index "
-        "beside it (--index)"
-    )
+        return next(self.batches()).raw(0).decode()

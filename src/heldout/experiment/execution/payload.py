@@ -5,7 +5,7 @@ that makes them again in the other process:
 
 - A collection that was read from files is read again there; it can be larger than memory. A
   collection that was given as an object is sent.
-- An index in a file is opened there; an index in memory is sent as the bytes of its files.
+- An index in a folder is opened there; an index in memory is sent as the bytes of its files.
 - Built-in models need no text. If no other system runs, the documents are only the ids that the
   index has.
 
@@ -182,7 +182,7 @@ def _index_replacement(index: Index, given: Index | str | None) -> Replacement:
     if isinstance(given, str):
         path = str(Path(given).absolute())
         return index, _open_index, (path, index.fingerprint, function)
-    return index, _index_of_file, (_index_file(index), function)
+    return index, _index_of_files, (_index_files(index), function)
 
 
 def _absolute(path: str) -> str:
@@ -190,12 +190,12 @@ def _absolute(path: str) -> str:
     return str(Path(path).absolute()) if Path(path).exists() else path
 
 
-def _index_file(index: Index) -> bytes:
-    """Return the bytes of the file of an index."""
+def _index_files(index: Index) -> dict[str, bytes]:
+    """Return the bytes of the files of an index, by name."""
     with tempfile.TemporaryDirectory(prefix="heldout-") as folder:
         path = Path(folder) / "index"
         index.save(path)
-        return path.read_bytes()
+        return {file.name: file.read_bytes() for file in path.iterdir()}
 
 
 # Called in the other process.
@@ -234,13 +234,13 @@ def _open_index(path: str, fingerprint: str, function: Any) -> Index:
     return index
 
 
-def _index_of_file(content: bytes, function: Any) -> Index:
+def _index_of_files(files: dict[str, bytes], function: Any) -> Index:
     from heldout.retrieve.index import Index
 
     with tempfile.TemporaryDirectory(prefix="heldout-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / "index"
-        path.write_bytes(content)
-        return Index.open(path, function=function)  # stays mapped after the file is removed
+        for name, content in files.items():
+            (Path(folder) / name).write_bytes(content)
+        return Index.open(folder, function=function)  # stays mapped after the files are removed
 
 
 class _DocumentsWithoutText(Documents):

@@ -1,49 +1,40 @@
-"""Turn documents into the sections of an index: tokenize on all threads, map terms, invert."""
+"""Turn documents into the arrays of an index: tokenize on all threads, map terms, invert."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.compiled import announce
-from heldout.data.atomic import write_atomically
 from heldout.data.documents import TextDigest
+from heldout.data.ids import Ids
 from heldout.data.parallel import stream_threads
 from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
+from heldout.retrieve.analyze import describe_index
 from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
-from heldout.retrieve.indexing.column import Column
 from heldout.retrieve.indexing.file import IndexWriter
-from heldout.retrieve.indexing.invert import Inverter, Stretch
+from heldout.retrieve.indexing.invert import Batch, Inversion, Scratch
 from heldout.retrieve.indexing.kernels.counting import count_terms
 from heldout.retrieve.indexing.kernels.cutting import cut_words
-from heldout.retrieve.indexing.kernels.placing import place_postings, settle_postings
-from heldout.retrieve.indexing.spill import Spool
-from heldout.retrieve.indexing.strings import (
-    PackedStrings,
-    bytewise_order,
-    leading_words,
-    offsets_of,
-    pack,
-)
+from heldout.retrieve.indexing.kernels.inverting import append_block, sort_block
+from heldout.retrieve.indexing.strings import leading_words, pack
 from heldout.retrieve.indexing.tokenize import Tokenizer
-from heldout.retrieve.indexing.vocabulary import Vocabulary, final_vocabulary
+from heldout.retrieve.indexing.vocabulary import final_vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from heldout.data.documents import Documents, TextBatch
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.indexing.tokenize import Postings
-
-__all__ = ["DuplicateIdError", "Parts", "Plan", "build_arrays", "build_file"]
+    from heldout.retrieve.indexing.kernels.types import Counted
 
 _BATCH: Final = 4 << 20
 """Bytes of text that a thread processes at a time: more does not fit into the cache."""
@@ -51,228 +42,138 @@ _LEAST: Final = 1 << 16
 _LEAST_MEMORY: Final = 1 << 20
 _PER_TEXT: Final = 32
 """Bytes of working space per byte of text, in the worst realistic case."""
+_PIECE: Final = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """How to build an index.
+def build_index(
+    documents: Documents,
+    analyzer: Analyzer,
+    folder: Path | None,
+    *,
+    memory: int,
+    threads: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """Write an index into a folder, within `memory` bytes; None: hold it in memory.
 
-    Parameters
-    ----------
-    analyzer
-        How text becomes terms.
-    memory
-        Bytes that the process should take; more if the program, the vocabulary and the data kept
-        per document need more.
-    threads
-        Number of threads.
-    progress
-        Called with the number of documents done and the number of all documents, 0 while it is
-        unknown.
+    Returns the arrays, if they are in memory, and the description of the index.
     """
-
-    analyzer: Analyzer
-    memory: int
-    threads: int
-    progress: Callable[[int, int], None] | None = None
-
-    @classmethod
-    def checked(
-        cls,
-        analyzer: Analyzer,
-        memory: int,
-        threads: int | None,
-        progress: Callable[[int, int], None] | None,
-    ) -> Plan:
-        """Return a checked plan; `threads` None means the number of cores."""
-        if memory < _LEAST_MEMORY:
-            raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
-        if threads is not None and threads < 1:
-            raise InputError(f"threads={threads}: expected a positive integer")
-        return cls(analyzer, memory, threads or default_threads(), progress)
-
-    def batch_size(self) -> int:
-        """Return the bytes of text per batch: the work of all threads takes a quarter of memory."""
-        share = self.memory // (4 * self.threads * _PER_TEXT)
-        return max(_LEAST, min(_BATCH, share))
-
-    def spooled(self) -> int:
-        """Return the bytes of postings that wait in memory.
-
-        A file takes hardly longer, and small arrays between large ones leave holes in memory.
-        """
-        return self.memory // 32
-
-    def inverted(self) -> int:
-        """Return the bytes for inverting postings; all ids and terms are written by then."""
-        return self.memory // 3
-
-
-class DuplicateIdError(InputError):
-    """Two documents have the same id."""
-
-
-class _Tokenized(NamedTuple):
-    """A batch of documents: ids, hashes of texts, terms."""
-
-    ids: PackedStrings
-    hashes: NDArray[np.uint64]
-    postings: Postings
-
-
-class Parts(NamedTuple):
-    """Everything but the postings: their source, the other sections, a digest."""
-
-    inverter: Inverter
-    arrays: dict[str, NDArray[Any]]
-    digest: str
-
-
-def build_arrays(documents: Documents, plan: Plan) -> tuple[dict[str, NDArray[Any]], str]:
-    """Build all sections in memory; return them and `Documents.digest`."""
-    batches = documents.batches(plan.batch_size())
-    with Spool(None, 0) as raw, Spool(None, 0) as settled:
-        inverter, arrays, digest = _first_pass(batches, documents.size_hint(), plan, raw, settled)
-        nothing = Stretch(0, 0, np.empty(0, np.int32), np.empty(0, np.uint16))
-        postings = next(inverter.stretches(), nothing)
-        arrays["documents"], arrays["counts"] = postings.documents, postings.counts
-        arrays |= _bounds(inverter, postings, plan.threads).arrays()
-    return arrays, digest
-
-
-def build_file(
-    batches: Iterator[TextBatch],
-    size: int,
-    plan: Plan,
-    path: Path,
-    describe: Callable[[str], Mapping[str, Any]],
-) -> None:
-    """Build an index in bounded memory and write it; if that fails, no file is left behind.
-
-    Parameters
-    ----------
-    batches, size
-        All documents, in batches of about `Plan.batch_size` bytes, and their number, if known: 0
-        if not.
-    describe
-        Returns the description in the header, given `Documents.digest`.
-    """
-    folder = path.absolute().parent
-    with (
-        write_atomically(path) as aside,
-        Spool(folder, plan.spooled()) as raw,
-        Spool(folder, plan.spooled()) as settled,
-    ):
-        inverter, arrays, digest = _first_pass(batches, size, plan, raw, settled)
-        with aside.open("wb") as file:
-            n_postings = int(inverter.offsets[-1])
-            sizes = {
-                name: (array.dtype.newbyteorder("<").str, len(array))
-                for name, array in arrays.items()
-            }
-            sizes |= bound_sizes(np.diff(inverter.offsets), len(inverter.lengths))
-            sizes["documents"] = ("<i4", n_postings)
-            sizes["counts"] = ("<i4" if inverter.wide else "<u2", n_postings)
-            writer = IndexWriter(file, sizes, plan.threads)
-            for name in list(arrays):
-                writer.write(name, arrays.pop(name))  # its memory is used for postings from now on
-            for stretch in inverter.stretches():
-                writer.write("documents", stretch.documents)
-                writer.write("counts", stretch.counts)
-                for name, array in _bounds(inverter, stretch, plan.threads).arrays().items():
-                    writer.write(name, array)
-            writer.finish(plan.analyzer.signature(), describe(digest))
-
-
-def _first_pass(
-    batches: Iterator[TextBatch], size: int, plan: Plan, raw: Spool, settled: Spool
-) -> Parts:
-    """Read all documents once."""
-    announce("the index builder", cut_words, count_terms, settle_postings, place_postings)
+    if memory < _LEAST_MEMORY:
+        raise InputError(f"memory={memory}: expected at least {_LEAST_MEMORY} bytes (1 MB)")
+    if threads is not None and threads < 1:
+        raise InputError(f"threads={threads}: expected a positive integer")
+    workers = threads or default_threads()
+    # The work of all threads takes a quarter of memory; inversion a third, besides ids and terms.
+    size = max(_LEAST, min(_BATCH, memory // (4 * workers * _PER_TEXT)))
+    inverting = None if folder is None else memory // 3
+    announce("the index builder", cut_words, count_terms, sort_block, append_block)
+    tokenizers = [Tokenizer(analyzer) for _ in range(workers)]
     digest = TextDigest()
-    ids, hashes, vocabulary = _tokenize(_digested(batches, digest), size, plan, raw)
-    id_order = _id_ranks(ids)
-    terms = vocabulary.terms
-    memory = plan.inverted() if settled.may_spill else None
-    inverter = Inverter.settle(raw, settled, vocabulary, len(ids), plan.threads, memory)
-    arrays: dict[str, NDArray[Any]] = {
-        "offsets": inverter.offsets,
-        "lengths": inverter.lengths,
-        "distinct": inverter.distinct,
-        "id_order": id_order,
-        "term_bytes": terms.data,
-        "term_offsets": terms.offsets,
-        "term_words": leading_words(terms),
-        "id_bytes": ids.data,
-        "id_offsets": ids.offsets,
-        "text_hashes": hashes,
-    }
-    return Parts(inverter, arrays, digest.hexdigest())
+    with (
+        Scratch(folder) as raw,
+        Scratch(folder) as blocks,
+        IndexWriter(folder, workers) as writer,
+    ):
+        batches, ids, hashes = [], [], [np.empty((0, 2), np.uint64)]
+        n_documents = 0
+        for batch, table, counted, own, hashed in _tokenized(
+            documents.batches(size), tokenizers, digest
+        ):
+            kept = tuple(map(raw.put, counted))
+            batches.append(Batch(batch.first, table, len(counted.terms), kept))
+            ids.append(own)
+            hashes.append(hashed)
+            n_documents += len(own)
+            if progress is not None:
+                progress(n_documents, documents.size_hint())
+        writer.write("text_hashes", np.concatenate(hashes))
+        hashes.clear()
+        _write_ids(Ids.stack(ids), documents, writer)
+        ids.clear()
+        terms = [tokenizer.raw_terms() for tokenizer in tokenizers]
+        frequencies = [tokenizer.frequencies() for tokenizer in tokenizers]
+        tokenizers.clear()  # only the terms of their tables are needed while these are sorted
+        vocabulary = final_vocabulary(terms, frequencies, analyzer)
+        del terms
+        writer.write("term_bytes", vocabulary.terms.data)
+        writer.write("term_offsets", vocabulary.terms.offsets)
+        writer.write("term_words", leading_words(vocabulary.terms))
+        inverted = Inversion(
+            batches, n_documents, vocabulary, raw, blocks, threads=workers, memory=inverting
+        )
+        _write_postings(inverted, workers, writer)
+        about = describe_index(analyzer, digest.hexdigest())
+        return writer.arrays, writer.finish(analyzer.signature(), about)
 
 
-def _bounds(inverter: Inverter, stretch: Stretch, threads: int) -> Bounds:
-    """Return the bounds of the terms of a stretch."""
-    ends = inverter.offsets[stretch.first : stretch.last + 1] - inverter.offsets[stretch.first]
-    found = Bounds.compute(
-        ends[:-1], ends[1:], stretch.documents, stretch.counts, inverter.lengths, threads
-    )
-    return replace(found, terms=found.terms + np.int32(stretch.first))
+def _tokenized(
+    batches: Iterator[TextBatch], tokenizers: list[Tokenizer], digest: TextDigest
+) -> Iterator[tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]]:
+    """Yield batches in order, with the tokenizer of each and what it counted, ids and hashes."""
+    free: SimpleQueue[int] = SimpleQueue()
+    for number in range(len(tokenizers)):
+        free.put(number)
 
+    def digested() -> Iterator[TextBatch]:
+        for batch in batches:
+            digest.add(batch)  # `Documents.digest` would read all documents again
+            yield batch
 
-def _tokenize(
-    batches: Iterator[TextBatch], size: int, plan: Plan, spool: Spool
-) -> tuple[PackedStrings, NDArray[np.uint64], Vocabulary]:
-    """Tokenize all documents into the spool; return ids, hashes of texts, and the vocabulary."""
-    tokenizers = [Tokenizer(plan.analyzer, number) for number in range(plan.threads)]
-    names, lengths, hashes = Column(np.uint8), Column(np.int32), Column(np.uint64)
-    n_done = 0
-    for batch_ids, batch_hashes, postings in _in_order(batches, tokenizers):
-        spool.add(postings)
-        names.extend(batch_ids.data)
-        lengths.extend(np.diff(batch_ids.offsets))
-        hashes.extend(batch_hashes.reshape(-1))
-        n_done += len(batch_ids)
-        if plan.progress is not None:
-            plan.progress(n_done, size)
-    raw = [one.raw_terms() for one in tokenizers]
-    frequencies = [one.frequencies() for one in tokenizers]
-    del tokenizers  # only the terms of their tables are needed while these are sorted
-    vocabulary = final_vocabulary(raw, frequencies, plan.analyzer)
-    del raw
-    ids = PackedStrings(names.drained(), offsets_of(lengths.drained()))
-    return ids, hashes.drained(), vocabulary
-
-
-def _digested(batches: Iterator[TextBatch], digest: TextDigest) -> Iterator[TextBatch]:
-    """Pass batches on and hash them: `Documents.digest` would read all documents again."""
-    for batch in batches:
-        digest.add(batch)
-        yield batch
-
-
-def _in_order(batches: Iterator[TextBatch], tokenizers: list[Tokenizer]) -> Iterator[_Tokenized]:
-    """Return the postings of each batch in order, while a few batches are being processed."""
-    free: SimpleQueue[Tokenizer] = SimpleQueue()
-    for one in tokenizers:
-        free.put(one)
-
-    def work(batch: TextBatch) -> _Tokenized:
-        tokenizer = free.get()
+    def work(batch: TextBatch) -> tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]:
+        number = free.get()
         try:
-            ids = pack([one.encode() for one in batch.ids])
-            return _Tokenized(ids, text_hashes(batch), tokenizer.postings(batch))
+            counted = tokenizers[number].count(batch)
+            return batch, number, counted, Ids.of(batch.ids), text_hashes(batch)
         finally:
-            free.put(tokenizer)
+            free.put(number)
 
-    yield from stream_threads(work, batches, len(tokenizers), ahead=1)
+    yield from stream_threads(work, digested(), len(tokenizers), ahead=1)
 
 
-def _id_ranks(ids: PackedStrings) -> NDArray[np.int32]:
-    """Return the rank of each document's id among all ids, bytewise."""
-    order, new = bytewise_order(ids)
-    if not new.all():
-        twice = ids[int(order[np.flatnonzero(~new)[0]])]
-        raise DuplicateIdError(f"duplicate document id {twice!r}: remove one of the documents")
+def _write_postings(inverted: Inversion, threads: int, writer: IndexWriter) -> None:
+    """Write the postings and their bounds, one range of terms after another."""
+    writer.write("offsets", inverted.offsets)
+    writer.write("lengths", inverted.lengths)
+    writer.write("distinct", inverted.distinct)
+    n_postings = int(inverted.offsets[-1])
+    writer.begin("documents", np.int32, n_postings)
+    writer.begin("counts", inverted.counts_type, n_postings)
+    sizes = bound_sizes(np.diff(inverted.offsets), len(inverted.lengths))
+    for name, (dtype, size) in sizes.items():
+        writer.begin(name, dtype, size)
+    for first, last, documents, counts in inverted.ranges():
+        writer.append("documents", documents)
+        writer.append("counts", counts)
+        ends = inverted.offsets[first : last + 1] - inverted.offsets[first]
+        bounds = Bounds.compute(ends[:-1], ends[1:], documents, counts, inverted.lengths, threads)
+        bounds = replace(bounds, terms=bounds.terms + np.int32(first))
+        for name, array in bounds.arrays().items():
+            writer.append(name, array)
+
+
+def _write_ids(ids: Ids, documents: Documents, writer: IndexWriter) -> None:
+    """Write ids as `Ids` holds them, long ones as UTF-8, and their ranks; refuse equal ones."""
+    if ids.texts is not None:
+        order = np.argsort(ids.texts, kind="stable")
+    elif len(ids.words) == 1:
+        order = np.argsort(ids.words[0].byteswap(), kind="stable")
+    else:
+        order = np.lexsort([word.byteswap() for word in reversed(ids.words)])
+    for begin in range(0, len(order), _PIECE):
+        rows = order[begin : begin + _PIECE + 1]
+        same = np.flatnonzero(ids.compare(rows[1:], rows[:-1]) == 0)
+        if len(same):
+            len(documents)  # documents in files name the places of both
+            twice = ids[int(rows[same[0]])]
+            raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    return ranks
+    writer.write("id_order", ranks)
+    if ids.texts is None:
+        writer.begin("ids", np.uint64, len(ids.words), len(ids))
+        for word in ids.words:
+            writer.append("ids", word)
+    else:
+        packed = pack([name.encode() for name in ids])
+        writer.write("id_bytes", packed.data)
+        writer.write("id_offsets", packed.offsets)

@@ -8,26 +8,12 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.ids import SHORT, Ids
+from heldout.data.ids import Ids
 from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
-
-
-__all__ = [
-    "PackedStrings",
-    "bytewise_order",
-    "gather",
-    "ids_in",
-    "join",
-    "leading_words",
-    "offsets_of",
-    "pack",
-]
 
 _PIECE: Final = 1 << 16
 _DAMAGED: Final = "the index is damaged in its terms or ids: build the index again"
@@ -36,15 +22,7 @@ _KEEP = np.array([((1 << 64) - 1) << 8 * (8 - n) & ((1 << 64) - 1) for n in rang
 
 
 class PackedStrings(Sequence[str]):
-    """Strings that are decoded on access.
-
-    Parameters
-    ----------
-    data
-        UTF-8, one string after another; may be a memory map.
-    offsets
-        String ``i`` is ``data[offsets[i]:offsets[i + 1]]``.
-    """
+    """Strings in UTF-8, decoded on access: string ``i`` is ``data[offsets[i]:offsets[i + 1]]``."""
 
     __slots__ = ("data", "offsets")
 
@@ -61,25 +39,12 @@ class PackedStrings(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            begin, end, step = place.indices(len(self))
-            if step == 1:
-                return self._some(begin, max(begin, end))
-            return [self[number] for number in range(begin, end, step)]
-        number = place + len(self) if place < 0 else place
-        if not 0 <= number < len(self):
-            raise IndexError(f"string {place} of {len(self)}")
-        try:
-            return self.raw(number).decode()
-        except UnicodeDecodeError:
-            raise InputError(_DAMAGED) from None
-
-    def __iter__(self) -> Iterator[str]:
-        for begin in range(0, len(self), _PIECE):
-            yield from self._some(begin, min(begin + _PIECE, len(self)))
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:3]))
-        return f"<{len(self)} strings: {shown}{', …' if len(self) > 3 else ''}>"
+            numbers = range(len(self))[place]
+            if numbers.step == 1:
+                return self._some(numbers.start, max(numbers.start, numbers.stop))
+            return [self[number] for number in numbers]
+        number = range(len(self))[place]
+        return self._some(number, number + 1)[0]
 
     def raw(self, number: int) -> bytes:
         """Return the bytes of one string."""
@@ -130,19 +95,9 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
     return PackedStrings(data, offsets)
 
 
-def ids_in(strings: Sequence[str], rows: NDArray[np.integer]) -> Ids:
-    """Return the ids in the given rows; packed short ones in plain ASCII without decoding them."""
-    if not isinstance(strings, PackedStrings):
-        return Ids.of(strings[row] for row in rows.tolist())
-    packed = gather(strings, rows)
-    lengths = np.diff(packed.offsets)
-    longest = int(lengths.max(initial=1))
-    if longest > SHORT or bool(((packed.data == 0) | (packed.data > 127)).any()):
-        return Ids.of(packed)
-    width = -(-longest // 8) * 8
-    raw = np.zeros((len(packed), width), np.uint8)
-    raw[np.arange(width) < lengths[:, None]] = packed.data
-    return Ids(tuple(np.ascontiguousarray(raw.view("<u8").T, np.uint64)))
+def ids_in(ids: Sequence[str], rows: NDArray[np.integer]) -> Ids:
+    """Return the ids in the given rows."""
+    return (ids if isinstance(ids, Ids) else Ids.of(ids)).take(rows)
 
 
 def leading_words(strings: PackedStrings) -> Words:
@@ -157,15 +112,7 @@ def leading_words(strings: PackedStrings) -> Words:
 
 
 def bytewise_order(strings: PackedStrings) -> tuple[Ints, Flags]:
-    """Sort strings bytewise.
-
-    Returns
-    -------
-    order
-        The positions of the strings in ascending order; equal strings in input order.
-    new
-        For each entry of `order`, whether it differs from the one before.
-    """
+    """Return the bytewise order of strings, stable, and which differ from the one before."""
     key = leading_words(strings)
     order = np.argsort(key, kind="stable")
     new = np.ones(len(order), np.bool_)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -13,7 +12,7 @@ from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_tabl
 from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
 from heldout.retrieve.indexing.kernels.cutting import cut_words, split_unspaced
 from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Found, Ranges, Table, Tokens
-from heldout.retrieve.indexing.strings import PackedStrings
+from heldout.retrieve.indexing.strings import PackedStrings, offsets_of, pack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from heldout.data.documents import TextBatch
     from heldout.data.words import Bytes, Ints
     from heldout.retrieve.analyze import Analyzer
-
-__all__ = ["Postings", "Tokenizer", "Workspace", "halves", "unseen", "whole"]
 
 _SIGMA: Final = "Σ".encode()
 _THREE_BYTES: Final = 0xE0
@@ -33,49 +30,16 @@ _TOGETHER: Final = 128
 """Terms looked up together, so that the processor waits for many slots at once."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Postings:
-    """The postings of the documents of a batch, document by document.
-
-    Parameters
-    ----------
-    first
-        The number of the first document.
-    table
-        The number of the tokenizer that numbered the raw terms.
-    counted
-        Terms and counts.
-    """
-
-    first: int
-    table: int
-    counted: Counted
-
-
-class Workspace:
-    """Arrays reused for every batch: allocating memory costs as much as the work."""
-
-    def __init__(self) -> None:
-        self._held: dict[str, NDArray[Any]] = {}
-
-    def array(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
-        """Return an uninitialized array of `size`; valid until the next call with this name."""
-        held = self._held.get(name)
-        if held is None or len(held) < size:
-            held = self._held[name] = np.empty(size + size // 8, dtype)
-        return held[:size]
-
-
 def _empty_table() -> Table:
     return Table(
         slots=np.zeros((1 << 14, 2), np.uint64),
         known=np.empty(1 << 16, np.uint8),
         offsets=np.zeros((1 << 13) + 1, np.int64),
-        latest=unseen(1 << 13),
+        latest=_unseen(1 << 13),
     )
 
 
-def unseen(n_terms: int) -> NDArray[np.int32]:
+def _unseen(n_terms: int) -> NDArray[np.int32]:
     """Return, for terms that no document has, the last document, a position, and their number."""
     return np.tile(np.array([-1, -1, 0], np.int32), (n_terms, 1))
 
@@ -86,26 +50,17 @@ def _grown(table: Table, n_terms: int) -> Table:
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
     rehash(table.slots, slots)
-    latest = unseen(len(slots) // 2)
+    latest = _unseen(len(slots) // 2)
     latest[: len(table.latest)] = table.latest
     return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
 
 
 class Tokenizer:
-    """Tokenizes batches and counts their terms; one per thread.
+    """Tokenizes batches and counts their terms; one per thread."""
 
-    Parameters
-    ----------
-    analyzer
-        How text becomes terms.
-    number
-        The number of this tokenizer.
-    """
-
-    def __init__(self, analyzer: Analyzer, number: int) -> None:
+    def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
-        self._number = number
-        self._space = Workspace()
+        self._held: dict[str, NDArray[Any]] = {}
         self._table = _empty_table()
         self._found = Found(np.empty(_TOGETHER, np.uint64), np.empty(_TOGETHER, np.int64))
         self._n_terms = 0
@@ -119,14 +74,40 @@ class Tokenizer:
         """Return the number of postings of each raw term."""
         return self._table.latest[: self._n_terms, 2].copy()
 
-    def postings(self, batch: TextBatch) -> Postings:
+    def count(self, batch: TextBatch) -> Counted:
         """Return the postings of a batch."""
         _refuse_giants(batch)
-        if self._analyzer.function is None:
-            tokens = self._cut(batch)
-        else:
-            tokens = _call_function(self._analyzer, batch)
-        return self._count(tokens, batch.first)
+        own = self._analyzer.function is not None
+        tokens = _call_function(self._analyzer, batch) if own else self._cut(batch)
+        size = len(tokens.starts)
+        counted = Counted(
+            self._room("terms", size, np.int32),
+            self._room("counts", size, np.int32),
+            np.zeros(len(tokens.offsets), np.int32),
+        )
+        progress = np.array([0, 0, 0, self._n_terms], np.int64)
+        while not count_terms(tokens, batch.first, progress, self._table, self._found, counted):
+            self._table = _grown(self._table, int(progress[3]))
+        _, _, size, self._n_terms = progress.tolist()
+        counts = counted.counts[:size]
+        narrow = int(counts.max(initial=0)) <= _NARROW
+        return Counted(
+            counted.terms[:size].copy(),
+            counts.astype(np.uint16 if narrow else np.int32),
+            counted.offsets,
+        )
+
+    def _room(self, name: str, size: int, dtype: type[np.generic]) -> NDArray[Any]:
+        """Return an array that is used again for the next batch: new memory costs much time."""
+        held = self._held.get(name)
+        if held is None or len(held) < size:
+            held = self._held[name] = np.empty(size + size // 8, dtype)
+        return held[:size]
+
+    def _ranges(self, name: str, size: int, n_documents: int) -> Ranges:
+        starts = self._room(f"{name} starts", size, np.int32)
+        ends = self._room(f"{name} ends", size, np.int32)
+        return Ranges(starts, ends, np.zeros(n_documents + 1, np.int64))
 
     def _cut(self, batch: TextBatch) -> Tokens:
         lower = self._analyzer.lower
@@ -138,56 +119,21 @@ class Tokenizer:
         table = ascii_table(lower) if is_ascii else unicode_table(lower)
         size, n_documents = len(text), len(offsets) - 1
         # Lower case can take three bytes where upper case takes two; plus a space after each word.
-        out = self._space.array("text", size + size // 2 + n_documents + SLACK, np.uint8)
-        found = self._room("word", size // 2 + n_documents + 1, n_documents)
+        out = self._room("text", size + size // 2 + n_documents + SLACK, np.uint8)
+        ranges = self._ranges("word", size // 2 + n_documents + 1, n_documents)
         n_words = cut_words(
-            _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, found
+            _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, ranges
         )
-        tokens = Tokens(out, words(out), *_first(found, n_words))
-        return tokens if highest < _THREE_BYTES else self._split(tokens, table)
-
-    def _room(self, name: str, size: int, n_documents: int) -> Ranges:
-        starts = self._space.array(f"{name} starts", size, np.int32)
-        ends = self._space.array(f"{name} ends", size, np.int32)
-        return Ranges(starts, ends, np.zeros(n_documents + 1, np.int64))
-
-    def _split(self, found: Tokens, table: NDArray[np.int32]) -> Tokens:
-        """Split words where their script has no spaces."""
-        size = int((found.ends - found.starts).sum(dtype=np.int64))
-        terms = self._room("term", size, len(found.offsets) - 1)
-        return Tokens(found.text, found.words, *_first(terms, split_unspaced(found, table, terms)))
-
-    def _count(self, tokens: Tokens, first: int) -> Postings:
-        size = len(tokens.starts)
-        counted = Counted(
-            self._space.array("terms", size, np.int32),
-            self._space.array("counts", size, np.int32),
-            np.zeros(len(tokens.offsets), np.int32),
-        )
-        progress = np.array([0, 0, 0, self._n_terms], np.int64)
-        while not count_terms(tokens, first, progress, self._table, self._found, counted):
-            self._table = _grown(self._table, int(progress[3]))
-        _, _, size, self._n_terms = progress.tolist()
-        terms, counts = counted.terms[:size].copy(), halves(counted.counts[:size])
-        return Postings(first, self._number, Counted(terms, counts, counted.offsets))
+        tokens = Tokens(out, words(out), *_first(ranges, n_words))
+        if highest < _THREE_BYTES:
+            return tokens
+        size = int((tokens.ends - tokens.starts).sum(dtype=np.int64))
+        ranges = self._ranges("term", size, n_documents)
+        return tokens._replace(**_first(ranges, split_unspaced(tokens, table, ranges))._asdict())
 
 
 def _first(ranges: Ranges, size: int) -> Ranges:
     return Ranges(ranges.starts[:size], ranges.ends[:size], ranges.offsets)
-
-
-def halves(counts: NDArray[np.int32]) -> NDArray[np.uint16]:
-    """Return counts as one column of 16 bits if all fit, else as two."""
-    if int(counts.max(initial=0)) <= _NARROW:
-        return counts.astype(np.uint16).reshape(-1, 1)
-    return counts.astype("<i4").view("<u2").reshape(-1, 2).astype(np.uint16, copy=False)
-
-
-def whole(counts: NDArray[np.uint16]) -> NDArray[np.uint16] | NDArray[np.int32]:
-    """Return counts as one number each, given `halves`."""
-    if counts.shape[1] == 1:
-        return counts.reshape(-1)
-    return counts.astype("<u2", copy=False).view("<i4").reshape(-1)
 
 
 def _refuse_giants(batch: TextBatch) -> None:
@@ -207,30 +153,27 @@ def _lower_sigmas(batch: TextBatch) -> tuple[Bytes, Ints]:
         text.decode().lower().encode() if _SIGMA in text else text
         for text in map(batch.raw, range(len(batch)))
     ]
-    offsets = np.zeros(len(lowered) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, lowered), np.int64, len(lowered)), out=offsets[1:])
-    return np.frombuffer(b"".join(lowered), np.uint8), offsets
+    packed = pack(lowered)
+    return packed.data, packed.offsets
 
 
 def _call_function(analyzer: Analyzer, batch: TextBatch) -> Tokens:
     """Return the tokens that a user's function returns for each document."""
-    found = [analyzer.analyze(text) for _, text in batch.pairs()]
+    returned = [analyzer.analyze(text) for _, text in batch.pairs()]
     try:
-        tokens = [token.encode() for one in found for token in one]
+        tokens = [token.encode() for some in returned for token in some]
     except (AttributeError, UnicodeEncodeError):
         raise InputError(
             "the analyzer's function returned a token that is not a valid string: "
             "it must return a list of strings"
         ) from None
-    ends = np.cumsum(np.fromiter(map(len, tokens), np.int64, len(tokens)))
-    if len(ends) and int(ends[-1]) > 2 * _MOST_BYTES:
+    packed = pack([*tokens, bytes(SLACK)])
+    if int(packed.offsets[-1]) > 2 * _MOST_BYTES:
         raise InputError("the analyzer's function returned more than 2 GB of tokens for one batch")
-    starts = np.zeros(len(ends), np.int32)
-    starts[1:] = ends[:-1]
-    offsets = np.zeros(len(found) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, found), np.int64, len(found)), out=offsets[1:])
-    text = np.frombuffer(bytearray(b"".join(tokens) + bytes(SLACK)), np.uint8)
-    return Tokens(text, words(text), starts, ends.astype(np.int32), offsets)
+    places = packed.offsets[:-1].astype(np.int32)
+    offsets = offsets_of(np.fromiter(map(len, returned), np.int64, len(returned)))
+    text = packed.data.copy()  # writable, as all texts of tokens are
+    return Tokens(text, words(text), places[:-1], places[1:], offsets)
 
 
 def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:

@@ -16,28 +16,16 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.analyze import Analyzer
 
-__all__ = ["Vocabulary", "final_vocabulary"]
-
 _PIECE: Final = 1 << 19
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The final terms.
+    """The final terms."""
 
-    Parameters
-    ----------
-    terms
-        In bytewise order.
-    final
-        For each tokenizer and each of its raw terms, the number of the final term; -1: left out.
-    most
-        For each final term, the number of postings of its raw terms: it has not more.
-    """
-
-    terms: PackedStrings
-    final: tuple[NDArray[np.int32], ...]
-    most: NDArray[np.int64]
+    terms: PackedStrings  # in bytewise order
+    final: tuple[NDArray[np.int32], ...]  # for each tokenizer and raw term, its number; -1: none
+    most: NDArray[np.int64]  # for each, the postings of its raw terms: it has not more
 
 
 def final_vocabulary(

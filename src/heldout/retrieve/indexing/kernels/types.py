@@ -7,30 +7,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "CODE_POINT",
-    "DOTTED",
-    "MARK",
-    "SLACK",
-    "UNSPACED",
-    "WORD",
-    "Bytes",
-    "Counted",
-    "Found",
-    "Offsets",
-    "Placed",
-    "Places",
-    "Ranges",
-    "Sorted",
-    "Table",
-    "Tokens",
-    "Words",
-]
-
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Places = NDArray[np.int32]
 Offsets = NDArray[np.int64]
+Counts = NDArray[Any]
+"""16 bits, or 32 where one of them needs more."""
 
 SLACK: Final = 16
 """Bytes required after a text, because terms are read eight bytes at a time."""
@@ -47,54 +29,31 @@ DOTTED: Final = 1 << 27
 """Set for İ, whose lower case has two characters: i and a dot above (U+0307)."""
 
 
-class Tokens(NamedTuple):
-    """The positions of the tokens of a batch.
-
-    Parameters
-    ----------
-    text
-        UTF-8, followed by `SLACK` bytes.
-    words
-        For each position of the text, the eight bytes from there, the first lowest.
-    starts, ends
-        The range of each token.
-    offsets
-        The tokens of document ``i`` of the batch are ``offsets[i]`` to ``offsets[i + 1]``.
-    """
-
-    text: Bytes
-    words: Words
-    starts: Places
-    ends: Places
-    offsets: Offsets
-
-
 class Ranges(NamedTuple):
-    """Space for the ranges of tokens; as in `Tokens`."""
+    """Space for the tokens of a batch, as in `Tokens`."""
 
     starts: Places
     ends: Places
     offsets: Offsets
+
+
+class Tokens(NamedTuple):
+    """The tokens of a batch: ranges of bytes of its text, and where each document has its own."""
+
+    text: Bytes  # UTF-8, followed by `SLACK` bytes
+    words: Words  # for each position of the text, the eight bytes from there, the first lowest
+    starts: Places
+    ends: Places
+    offsets: Offsets  # the tokens of document i of the batch are offsets[i] to offsets[i + 1]
 
 
 class Table(NamedTuple):
-    """The raw terms seen so far.
+    """The raw terms seen so far."""
 
-    Parameters
-    ----------
-    slots
-        Open addressing: each slot has the key of a term (0: free) and its number.
-    known, offsets
-        The bytes of the terms, one after another.
-    latest
-        For each term, the last document with it, the position of that posting, and the number of
-        all its postings.
-    """
-
-    slots: Words
-    known: Bytes
+    slots: Words  # open addressing: each slot has the key of a term (0: free) and its number
+    known: Bytes  # the terms, one after another
     offsets: Offsets
-    latest: Places
+    latest: Places  # for each: the last document with it, that posting, the number of postings
 
 
 class Found(NamedTuple):
@@ -105,55 +64,8 @@ class Found(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """The postings of the documents of a batch, document by document.
+    """The postings of consecutive documents, document by document."""
 
-    Parameters
-    ----------
-    terms
-        Raw terms, in order of first occurrence in each document.
-    counts
-        Counts; between the passes in one column of 16 bits, or in two (the lower half first) where
-        one is too narrow.
-    offsets
-        The postings of document ``i`` of the batch are ``offsets[i]`` to ``offsets[i + 1]``.
-    """
-
-    terms: Places
-    counts: NDArray[Any]
-    offsets: Places
-
-
-class Placed(NamedTuple):
-    """Where the postings of some terms go.
-
-    Parameters
-    ----------
-    cursors
-        For each term, the position of its next posting.
-    documents, counts
-        The postings by term.
-    """
-
-    cursors: Offsets
-    documents: Places
-    counts: NDArray[np.uint16]
-
-
-class Sorted(NamedTuple):
-    """Space for postings sorted by the region of the result that they go to.
-
-    Parameters
-    ----------
-    terms, documents, counts
-        Of each posting; terms are counted from the first of the span.
-    ends
-        For each region, the number of its postings, then the position of its next one.
-    shift
-        Number of bits by which a position is shifted right to get its region.
-    """
-
-    terms: Places
-    documents: Places
-    counts: Places
-    ends: Offsets
-    shift: int
+    terms: Places  # in order of first occurrence in each document
+    counts: Counts
+    offsets: Places  # the postings of document i are offsets[i] to offsets[i + 1]
