@@ -394,20 +394,10 @@ def as_predictions(
 ) -> list[Any]:
     """Return predictions as one object per system.
 
-    Parameters
-    ----------
-    truth
-        One class or number per unit: a list, an array, a column of a frame, or ``{unit: truth}``;
-        None if the predictions include it.
-    given
-        `ClassPredictions` or `NumberPredictions`, or paths of their files; or values in the form
-        of the truth, of one system or as ``{system: values}``. For classes, values may be scores:
-        one row per unit and one column per class in order, or for two classes one number per unit,
-        the score of the positive one. Scores from 0 to 1 are taken as probabilities.
-    task
-        ``classification`` or ``regression``.
-    positive, threshold
-        As for `heldout.read_class_predictions`.
+    The truth is one class or number per unit (None if the predictions include it). Predictions are
+    objects, paths of files, or values in the form of the truth, of one system or as ``{system:
+    values}``. For classes, values may be scores: one column per class in order, or for two classes
+    the score of the positive one. Scores from 0 to 1 are taken as probabilities.
     """
     several = listed(given)
     if several and all(isinstance(one, ClassPredictions | NumberPredictions) for one in several):

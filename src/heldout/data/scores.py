@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.frames import as_list
 from heldout.data.ids import as_id
 from heldout.data.notes import count_of, named_few
 from heldout.data.score_tables import score_table
@@ -18,7 +19,7 @@ from heldout.notes import Note
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from heldout.data.frames import Frame
     from heldout.data.score_tables import ScoreTable
@@ -35,33 +36,17 @@ LEAST: Final = 1e-100
 
 
 class ChoiceSpread(NamedTuple):
-    """The variance of the mean difference of two systems that were tuned on the same splits.
+    """The variance of the mean difference of two systems that were tuned on the same splits."""
 
-    Parameters
-    ----------
-    units
-        The variance of the mean over units, averaged over resampled choices of parameters.
-    choices
-        The variance of the mean over those choices.
-    """
-
-    units: float
-    choices: float
+    units: float  # of the mean over units, averaged over resampled choices of parameters
+    choices: float  # of the mean over those choices
 
 
 class MachineScores(NamedTuple):
-    """Scores of the same systems under the judgements of a machine.
+    """Scores of the same systems under the judgements of a machine: units x systems."""
 
-    Parameters
-    ----------
-    known
-        On the units of the human scores, in their order: units x systems.
-    extra
-        On further units, which only the machine has judged: units x systems.
-    """
-
-    known: Floats
-    extra: Floats
+    known: Floats  # on the units of the human scores, in their order
+    extra: Floats  # on further units, which only the machine has judged
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,13 +108,13 @@ class Scores:
     outputs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        _set(self, "systems", tuple(map(str, _several(self.systems, "systems"))))
+        _set(self, "systems", tuple(map(str, as_list(self.systems, "systems"))))
         for name in ("units", "dropped"):
-            _set(self, name, tuple(map(as_id, _several(getattr(self, name), name))))
-        _set(self, "notes", tuple(_several(self.notes, "notes")))
+            _set(self, name, tuple(map(as_id, as_list(getattr(self, name), name))))
+        _set(self, "notes", tuple(as_list(self.notes, "notes")))
         if not all(isinstance(note, Note) for note in self.notes):
             raise InputError('notes: expected notes, such as heldout.Note("", "a remark")')
-        _set(self, "judged", tuple(map(float, _several(self.judged, "judged"))))
+        _set(self, "judged", tuple(map(float, as_list(self.judged, "judged"))))
         _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))
         _refuse_twice(self.systems, "systems", "name")
         _refuse_twice(self.units, "units", "id")
@@ -246,13 +231,6 @@ class Scores:
 
 def _set(scores: Scores, name: str, value: object) -> None:
     object.__setattr__(scores, name, value)  # frozen, but not yet made
-
-
-def _several(values: Any, what: str) -> Iterable[Any]:
-    """Return an iterable; raise an error for a string, whose items are letters."""
-    if isinstance(values, str) or not hasattr(values, "__iter__"):
-        raise InputError(f"{what}={values!r}: expected a list")
-    return values  # type: ignore[no-any-return]
 
 
 def _as_matrix(values: Any, units: int, systems: int) -> Floats:

@@ -17,9 +17,9 @@ from heldout.data.files import UTF16, looks_like_utf16
 from heldout.data.frames import USUAL_NAMES, find_column
 from heldout.data.ids import SHORT, Ids
 from heldout.data.notes import count_of, named_few
-from heldout.data.parallel import stream_threads
+from heldout.data.parallel import run_threads
 from heldout.data.rows import Rows, Stretches
-from heldout.data.words import Bytes, Flags, Floats, Ints, Words, field_words, parse_decimals
+from heldout.data.words import Bytes, Flags, Floats, Ints, field_words, parse_decimals
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ GREATEST_GRADE: Final = 2**31
 """The largest grade, as trec_eval has it."""
 
 _MANY: Final = 1 << 30
-_SHORTEST_LINE: Final = 6
 # Pieces from which on threads pay: in smaller files they mostly wait for the interpreter lock.
 _SEVERAL: Final = 4
 # What C's strtod accepts: decimal or hexadecimal, no thousands separators, no words. Digits before
@@ -148,7 +147,7 @@ class _Part(NamedTuple):
 
     starts: list[int]
     names: list[str]
-    docs: list[Words] | list[str]
+    docs: Ids
     values: Floats
     bad: list[_BadLine]
 
@@ -156,48 +155,6 @@ class _Part(NamedTuple):
 class _BadLine(NamedTuple):
     offset: int
     reason: str
-
-
-class _Growing:
-    """Columns that grow, in memory that the system assigns only when it is filled."""
-
-    __slots__ = ("_capacity", "_values", "_words", "long", "size")
-
-    def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
-        self._values = np.empty(capacity)
-        self._words: list[Words] = []
-        self.long: list[str] | None = None
-        self.size = 0
-
-    def add(self, part: _Part) -> None:
-        """Append the rows of a piece."""
-        begin, self.size = self.size, self.size + len(part.values)
-        self._values[begin : self.size] = part.values
-        words = [doc for doc in part.docs if not isinstance(doc, str)]
-        if self.long is None and len(words) < len(part.docs):
-            self.long = self._short(begin).tolist() if begin else []
-        if self.long is not None:
-            more = part.docs if not words else Ids(tuple(words)).tolist()
-            self.long.extend(one for one in more if isinstance(one, str))
-            return
-        for number, word in enumerate(words):
-            if number == len(self._words):
-                self._words.append(np.zeros(self._capacity, np.uint64))
-            self._words[number][begin : self.size] = word
-
-    def _short(self, size: int) -> Ids:
-        return Ids(tuple(word[:size] for word in self._words))
-
-    def docs(self) -> Ids:
-        """Return the documents."""
-        if self.long is not None or not self._words:
-            return Ids.of(self.long or [])
-        return self._short(self.size)
-
-    def values(self) -> Floats:
-        """Return the numbers."""
-        return self._values[: self.size]
 
 
 def _read(
@@ -217,27 +174,28 @@ def _read(
         docs = _documents(piece, starts[1], ends[1])
         return _Part(firsts, names, docs, values, unfit + bad)
 
-    column = _Growing(source.size // _SHORTEST_LINE + 1)
+    spans = source.spans()
+    parts = run_threads(read_part, spans, 1 if len(spans) < _SEVERAL else None)
     firsts: list[int] = []
     names: list[str] = []
-    bad: list[_BadLine] = []
-    spans = source.spans()
-    for part in stream_threads(read_part, spans, 1 if len(spans) < _SEVERAL else None):
-        begin = column.size
-        column.add(part)
-        bad.extend(part.bad)
+    size = 0
+    for part in parts:
         goes_on = bool(names) and part.names[:1] == names[-1:]
-        firsts.extend(begin + first for first in part.starts[goes_on:])
+        firsts.extend(size + first for first in part.starts[goes_on:])
         names.extend(part.names[goes_on:])
-    if not column.size:
+        size += len(part.values)
+    bad = [line for part in parts for line in part.bad]
+    if not size:
         _refuse_other(source, what)
     if bad:
         more = f" (and {count_of(len(bad) - 1, 'more bad line')})" if len(bad) > 1 else ""
         first = min(bad)
         raise FormatError(source.place(first.offset), first.reason + more)
-    if not column.size:
+    if not size:
         raise InputError(f"{source.name} has no rows: expected lines of {expected}")
-    stretches = Stretches(np.array(firsts, np.int64), names, column.size)
+    stretches = Stretches(np.array(firsts, np.int64), names, size)
+    docs = Ids.stack([part.docs for part in parts])
+    values = np.concatenate([part.values for part in parts])
 
     def places(query: str, doc: str) -> list[str]:
         pair = (query.encode(), doc.encode())
@@ -249,7 +207,7 @@ def _read(
             if len(fields) > last and (fields[wanted[0]], fields[wanted[1]]) == pair
         ]
 
-    return Rows(source.name, stretches, column.docs(), column.values(), places)
+    return Rows(source.name, stretches, docs, values, places)
 
 
 def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int], list[str]]:
@@ -276,12 +234,12 @@ def _changes(piece: Piece, starts: Ints, ends: Ints) -> Ints:
     return np.flatnonzero(changes)
 
 
-def _documents(piece: Piece, starts: Ints, ends: Ints) -> list[Words] | list[str]:
+def _documents(piece: Piece, starts: Ints, ends: Ints) -> Ids:
     lengths = ends - starts
     if int(lengths.max(initial=0)) <= SHORT:
-        return field_words(piece.data, starts, lengths)
+        return Ids(tuple(field_words(piece.data, starts, lengths)))
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    return [piece.data[a:z].tobytes().decode() for a, z in spans]
+    return Ids.of(piece.data[a:z].tobytes().decode() for a, z in spans)
 
 
 def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats, list[_BadLine]]:
