@@ -234,11 +234,7 @@ def _find(given: str, reading: Reading, split: str | None, *, given_queries: boo
     if names_folder(path):
         if _compressed(path / "corpus.jsonl") is not None:
             return _beir(path, reading, split)
-        configs = [one for one in sorted(path.glob("*.toml")) if "dataset" in _quietly(one)]
-        corpora = [one for ending in _SUFFIXES for one in sorted(path.glob(f"*.dat{ending}"))]
-        if configs or corpora:
-            return _meta_folder(path, configs, corpora, reading)
-        return _folder(path, reading, given_queries=given_queries)
+        return _meta_folder(path, reading) or _folder(path, reading, given_queries=given_queries)
     if path.suffix.lower() == ".toml":
         return _meta_config(path, reading)
     if not is_there(path):
@@ -324,19 +320,23 @@ def _visible_files(folder: Path) -> Iterator[Path]:
 # Line corpora of MeTA, found by a config or by the names of files
 
 
-def _meta_folder(
-    folder: Path, configs: list[Path], corpora: list[Path], reading: Reading
-) -> _Found:
+def _meta_folder(folder: Path, reading: Reading) -> _Found | None:
+    """Return the line corpus in a folder, if it has one."""
+    configs = []
+    for one in sorted(folder.glob("*.toml")):
+        with suppress(InputError):  # another file
+            configs += [one] if "dataset" in _toml(one) else []
     if len(configs) > 1:
         names = ", ".join(one.name for one in configs)
         raise InputError(f"{folder} has several configs ({names}): give the path of one of them")
     if configs:
         return _meta_config(configs[0], reading)
-    corpora = [one for one in corpora if not one.name.startswith("metadata.")]
-    if len(corpora) != 1:
+    files = [one for ending in _SUFFIXES for one in sorted(folder.glob(f"*.dat{ending}"))]
+    corpora = [one for one in files if not one.name.startswith("metadata.")]
+    if files and len(corpora) != 1:
         names = ", ".join(one.name for one in corpora) or "none"
         raise InputError(f"{folder}: expected one .dat file, found {names}")
-    return _lines(corpora[0], reading)
+    return _lines(corpora[0], reading) if corpora else None
 
 
 def _lines(documents: Path, reading: Reading) -> _Found:
@@ -353,78 +353,59 @@ def _lines(documents: Path, reading: Reading) -> _Found:
 
 
 def _meta_config(path: Path, reading: Reading) -> _Found:
-    """Return the line corpus that a config names."""
+    """Return the line corpus that a config names.
+
+    Paths are relative to the folder in which MeTA was started, which is unknown: they are tried
+    from the folder of the config and from its parent, with and without ``prefix`` and ``dataset``.
+    """
     config = _toml(path)
-    dataset = config.get("dataset")
+    dataset, prefix = config.get("dataset"), str(config.get("prefix", ""))
     if not isinstance(dataset, str) or not dataset:
         raise InputError(f"{path}: the config has no dataset")
-    _check_kind(path, config, dataset)
-    found = _lines(Path(_named(path, config, f"{dataset}.dat", "documents")), reading)
-    found = found._replace(name=dataset)
+    folders = [
+        base.joinpath(*parts)
+        for base in (path.parent, path.parent / "..")
+        for parts in ((prefix, dataset), (dataset,), (prefix,), ())
+    ]
+
+    def candidates(name: str) -> list[Path]:
+        tried = (os.path.normpath(folder / name) for folder in folders)
+        return [Path(one) for one in dict.fromkeys(tried)]
+
+    def find(name: object, what: str) -> str:
+        if not isinstance(name, str) or not name:
+            raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
+        found = next(filter(None, map(_compressed, candidates(name))), None)
+        if found is None:
+            tried = ", ".join(map(str, candidates(name)))
+            raise InputError(f"{path}: the {what} {name!r} do not exist; tried {tried}")
+        return found
+
+    corpora = filter(names_file, candidates(str(config.get("corpus", "line.toml"))))
+    for corpus in list(corpora)[:1]:
+        kind = _toml(corpus).get("type", "line-corpus")
+        if kind not in {"line-corpus", "gz-corpus"}:
+            raise InputError(
+                f"{corpus}: {dataset} is a {kind}, expected line-corpus or gz-corpus, which have "
+                "one document per line"
+            )
+    found = _lines(Path(find(f"{dataset}.dat", "documents")), reading)
     runner = config.get("query-runner", {})
     runner = runner if isinstance(runner, dict) else {}
     first = runner.get("query-id-start", 1)
     if not isinstance(first, int) or isinstance(first, bool):
         raise InputError(f"{path}: query-id-start is {first!r}, expected an integer")
-    if "query-path" in runner:
-        found = found._replace(queries=_named(path, config, runner["query-path"], "queries"))
     names = ("query-judgements", "query-judgments")
     qrels = [place[name] for place in (config, runner) for name in names if name in place]
-    if qrels:
-        found = found._replace(qrels=(_named(path, config, qrels[0], "judgements"),))
-    return found._replace(first_query=first)
+    return found._replace(
+        name=dataset,
+        queries=find(runner["query-path"], "queries") if "query-path" in runner else found.queries,
+        qrels=(find(qrels[0], "judgements"),) if qrels else found.qrels,
+        first_query=first,
+    )
 
 
 def _toml(path: Path) -> dict[str, Any]:
     with readable(str(path)):
         content = path.read_bytes()
     return parse_toml(content, str(path))[0]
-
-
-def _quietly(path: Path) -> dict[str, Any]:
-    try:
-        return _toml(path)
-    except InputError:  # another file
-        return {}
-
-
-def _check_kind(path: Path, config: dict[str, Any], dataset: str) -> None:
-    """Raise an error for a corpus that is not a line corpus."""
-    corpus = config.get("corpus", "line.toml")
-    if not isinstance(corpus, str):
-        raise InputError(f"{path}: corpus is {corpus!r}, expected the name of a file")
-    found = next((one for one in _candidates(path, config, corpus) if names_file(one)), None)
-    kind = "line-corpus" if found is None else _toml(found).get("type", "line-corpus")
-    if kind not in {"line-corpus", "gz-corpus"}:
-        raise InputError(
-            f"{found}: {dataset} is a {kind}, expected line-corpus or gz-corpus, which have one "
-            "document per line"
-        )
-
-
-def _named(path: Path, config: dict[str, Any], name: object, what: str) -> str:
-    """Return the path of a file that a config names."""
-    if not isinstance(name, str) or not name:
-        raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
-    tried = _candidates(path, config, name)
-    found = next(filter(None, map(_compressed, tried)), None)
-    if found is None:
-        raise InputError(
-            f"{path}: the {what} {name!r} do not exist; tried {', '.join(map(str, tried))}"
-        )
-    return found
-
-
-def _candidates(path: Path, config: dict[str, Any], name: str) -> list[Path]:
-    """Return the possible paths of a file of the config.
-
-    Paths are relative to the folder in which MeTA was started, which is unknown: they are tried
-    from the folder of the config and from its parent, with and without ``prefix`` and ``dataset``.
-    """
-    prefix, dataset = str(config.get("prefix", "")), str(config["dataset"])
-    spellings = [
-        os.path.normpath(base.joinpath(*parts, name))
-        for base in (path.parent, path.parent / "..")
-        for parts in ((prefix, dataset), (dataset,), (prefix,), ())
-    ]
-    return [Path(one) for one in dict.fromkeys(spellings)]

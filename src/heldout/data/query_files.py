@@ -76,7 +76,7 @@ def _rows(path: str, reading: Reading, first_line: int | None) -> Iterator[Query
     if head.lstrip().startswith("{"):
         objects = ((line, json_object(text, path, line)) for line, text in lines if text.strip())
         return _named_rows(path, objects)
-    if head.lstrip().startswith("<") and _OPENING.search(head):
+    if re.match(r"\s*<(?:.*<)?top(?:ic)?[\s>]", head, re.IGNORECASE | re.DOTALL):
         return _topics("".join(line for _, line in lines), path)
     separator = separator_of(head)
     if separator is not None:
@@ -114,55 +114,40 @@ def _named_rows(path: str, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterat
 
 # TREC topics: <top> with unclosed fields, or <topic number="…"> with closed ones
 
-_OPENING = re.compile(r"<(?P<tag>topic|top)(?P<attributes>\s[^<>]*)?>", re.IGNORECASE)
-_ENDS = {
-    "top": re.compile(r"</top\s*>", re.IGNORECASE),
-    "topic": re.compile(r"</topic\s*>", re.IGNORECASE),
-}
+_TOPIC = re.compile(
+    r"<(topic|top)(\s[^<>]*)?>(.*?)(</\1\s*>|(?=<top(?:ic)?[\s>])|\Z)", re.IGNORECASE | re.DOTALL
+)
 _NUMBER = re.compile(r"""\b(?:number|id|num)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
-_FIELD = re.compile(r"<(?P<end>/?)(?P<name>[A-Za-z][\w-]*)[^<>]*>")
+_TAG = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*>")
 _LABEL = re.compile(r"^\s*(?:number|topic|title|description|narrative|domain)\s*:", re.IGNORECASE)
-_NAMES = {
-    "query": "title",
-    "desc": "description",
-    "question": "description",
-    "narr": "narrative",
-    "number": "num",
-}
+_NAMES = {"query": "title", "question": "description", "number": "num", **_OTHERS}
 
 
 def _topics(text: str, path: str) -> Iterator[QueryRow]:
     """Yield the topics in a text."""
     line, at = 1, 0
-    while found := _OPENING.search(text, at):
+    for found in _TOPIC.finditer(text):
         line += text.count("\n", at, found.start())
         at = found.start()
-        end = _ENDS[found["tag"].lower()].search(text, found.end())
-        if end is None or _OPENING.search(text, found.end(), end.start()):
+        _, attributes, body, end = found.groups("")
+        if not end:
             raise FormatError(f"{path}:{line}", "the topic that begins here is not closed")
-        fields = _fields(without_comments(text[found.end() : end.start()]))
-        attribute = _NUMBER.search(found["attributes"] or "")
+        fields = _fields(without_comments(body))
+        attribute = _NUMBER.search(attributes)
         one = attribute[1].strip() if attribute else fields.pop("num", "")
         if not one:
             raise FormatError(f"{path}:{line}", "the topic has no number")
         yield line, one, fields
-        line += text.count("\n", at, end.end())
-        at = end.end()
 
 
 def _fields(body: str) -> dict[str, str]:
     """Return the text after each opening tag, up to the next tag."""
-    marks = list(_FIELD.finditer(body))
-    if not marks:
-        return {}
-    ends = [mark.start() for mark in marks[1:]] + [len(body)]
     fields: dict[str, str] = {}
-    for mark, end in zip(marks, ends, strict=True):
-        if mark["end"]:
-            continue
-        name = mark["name"].lower()
-        name = _NAMES.get(name, name)
-        content = resolve_entities(_LABEL.sub("", body[mark.end() : end]))
-        content = " ".join(filter(None, (part.strip() for part in content.split("\n"))))
-        fields[name] = f"{fields[name]} {content}".strip() if name in fields else content
+    _, *parts = _TAG.split(body)
+    for end, tag, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if not end:
+            name = _NAMES.get(tag.lower(), tag.lower())
+            lines = resolve_entities(_LABEL.sub("", text)).split("\n")
+            content = filter(None, [fields.get(name), *(line.strip() for line in lines)])
+            fields[name] = " ".join(content)
     return fields

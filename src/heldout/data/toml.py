@@ -12,7 +12,7 @@ from heldout.data.files import BOM, decode_text
 from heldout.errors import FormatError
 
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
-_PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+_PLACE: Final = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
@@ -22,7 +22,11 @@ def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
     try:
         return tomllib.loads(text), text
     except (ValueError, RecursionError) as error:  # also a number of thousands of digits
-        raise _complaint(str(error), text, name) from None
+        reason, place = str(error), _PLACE.search(str(error))
+        if place is not None:
+            line = int(place[1] or len(text.rstrip().split("\n")))
+            reason, name = reason[: place.start()], f"{name}:{line}"
+        raise FormatError(name, f"not valid TOML: {reason}") from None
 
 
 def toml_text(values: dict[str, Any]) -> str:
@@ -65,11 +69,3 @@ def _value(value: Any) -> str:
         given = ((str(name), one) for name, one in value.items() if one is not None)
         return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in given) + "}"
     raise TypeError(f"{type(value).__name__} cannot be written as TOML")
-
-
-def _complaint(reason: str, text: str, name: str) -> FormatError:
-    place = _PLACE.search(reason)
-    if place is None:
-        return FormatError(name, f"not valid TOML: {reason}")
-    line = len(text.rstrip().split("\n")) if place[1] is None else int(place[1])
-    return FormatError(f"{name}:{line}", f"not valid TOML: {reason[: place.start()]}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.files import open_source
+from heldout.data.files import open_source, readable
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -111,20 +111,19 @@ def _fingerprint(*parts: bytes) -> str:
 
 
 def _read_npz(name: str) -> Vectors:
-    try:
-        with np.load(name, allow_pickle=False) as held:
-            words, vectors = held["words"], held["vectors"]
-        texts = [] if words.dtype.kind != "U" else words.ravel().tolist()
-        mark = _fingerprint("\0".join(texts).encode(), np.ascontiguousarray(vectors).tobytes())
-    except FileNotFoundError:
-        raise InputError(f"{name}: no such file") from None
-    except KeyError:
-        raise InputError(f"{name}: expected the arrays 'words' and 'vectors'") from None
-    except Exception as error:  # noqa: BLE001 - zlib, zipfile and NumPy raise many types
-        raise InputError(
-            f"{name}: cannot be read ({error}); words must be an array of strings, Python objects "
-            "are refused"
-        ) from None
+    with readable(name):
+        try:
+            with np.load(name, allow_pickle=False) as held:
+                words, vectors = held["words"], held["vectors"]
+        except KeyError:
+            raise InputError(f"{name}: expected the arrays 'words' and 'vectors'") from None
+        except OSError:
+            raise
+        except Exception as error:  # noqa: BLE001 - zlib, zipfile and NumPy raise many types
+            raise InputError(
+                f"{name}: cannot be read ({error}); words must be an array of strings, Python "
+                "objects are refused"
+            ) from None
     if words.ndim != 1 or words.dtype.kind != "U" or vectors.shape[:1] != words.shape:
         raise InputError(
             f"{name}: words have shape {words.shape} ({words.dtype}), vectors {vectors.shape}: "
@@ -132,5 +131,7 @@ def _read_npz(name: str) -> Vectors:
         )
     if vectors.ndim != 2 or vectors.dtype.kind not in "fiu" or not np.isfinite(vectors).all():
         raise InputError(f"{name}: vectors must be finite numbers, one row per word")
+    texts = words.tolist()
+    mark = _fingerprint("\0".join(texts).encode(), np.ascontiguousarray(vectors).tobytes())
     rows = dict(zip(reversed(texts), vectors[::-1].astype(np.float64), strict=True))
     return Vectors(name, vectors.shape[1], rows, mark)
