@@ -158,9 +158,9 @@ def _terms(
 ) -> NDArray[Any]:
     """Return the terms of all queries for the loop."""
     from heldout.retrieve.kernels.search import SLACK, TERM
-    from heldout.retrieve.kernels.windows import largest_counts
+    from heldout.retrieve.kernels.windows import HUGE, SATURATED
 
-    places, counts = vocabulary.places, largest_counts(windows.most)
+    places, counts = vocabulary.places, np.where(windows.most < SATURATED, windows.most, HUGE)
     norms = curve.fixed + curve.slope * windows.shortest
     most = curve.top * counts / (counts + norms) * (1 + SLACK)
     found = np.empty(len(places), TERM)
@@ -190,7 +190,7 @@ def _curve(index: Index, model: Model, known: TermStatistics) -> _Curve:
     assert coded is not None  # noqa: S101 - the caller has asked
     codes, lengths = coded
     top, fixed, by_length = coefficients([model])[:, 0].tolist()
-    # |d| over the average length, by exactly the operations of `document_ratios`.
+    # |d| over the average length, by exactly the operations of `length_ratios`.
     ratios = lengths * known.documents / np.maximum(known.length, 1)
     slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
     return _Curve(top, codes, fixed + by_length * ratios, fixed, slope)

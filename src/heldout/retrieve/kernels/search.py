@@ -21,7 +21,7 @@ import numpy as np
 
 from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.heaps import sort_ranked
-from heldout.retrieve.kernels.scoring import ZERO
+from heldout.retrieve.kernels.scoring import ZERO, fraction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     Places = NDArray[np.uint32]
     Terms = NDArray[Any]
     Integer = Any  # of Python or NumPy: the same when compiled
-
-__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "WIDTH", "search"]
 
 TERM = np.dtype(
     [
@@ -88,7 +86,7 @@ def _read(
         known = sums[d - low]
         touched[size] = d - low
         size += np.uint64(known < floor)  # without a branch, which could not be predicted
-        sums[d - low] = (max(floor, known)) + weight * (top * x / (x + norms[codes[d]]))
+        sums[d - low] = max(floor, known) + weight * fraction(x, top, norms[codes[d]])
     return np.int64(size)
 
 
@@ -143,7 +141,7 @@ def _look_up(
         i, d = first + np.uint64(places[t]), np.uint64(numbers[t]) + low
         x = float(counts[i])
         # A product, because a choice would become a branch.
-        added[t] = weight * (top * x / (x + norms[codes[d]])) * (np.uint64(documents[i]) == d)
+        added[t] = weight * fraction(x, top, norms[codes[d]]) * (np.uint64(documents[i]) == d)
 
 
 @part
