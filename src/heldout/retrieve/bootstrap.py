@@ -20,18 +20,10 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ReplicateLists", "rank_times"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReplicateLists:
-    """The top documents of each query in each replicate.
-
-    Parameters
-    ----------
-    documents, scores
-        Queries × replicates × k; a document drawn twice appears twice; −1: end of the list.
-    """
+    """The top documents (queries × replicates × k); one drawn twice is there twice; −1: none."""
 
     documents: NDArray[np.int32]
     scores: Floats
@@ -49,14 +41,8 @@ def rank_times(
 ) -> ReplicateLists:
     """Rank documents by the statistics of each replicate's training data; not for likelihoods.
 
-    Parameters
-    ----------
-    known
-        The statistics of each replicate's training data.
-    times
-        Documents × replicates: how often a document is listed (0: not listed).
-    added
-        Whether a document is scored as if it were added to the training data.
+    `known` are these statistics, `times` (documents × replicates) is how often a document is listed
+    (0: not), `added` whether it is scored as if it were added to the training data.
     """
     from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
     from heldout.retrieve.kernels.scoring import Queries
@@ -70,7 +56,7 @@ def rank_times(
         model.term_weights(known, int(added)),
         known.documents,
         known.length,
-        coefficients([model])[:, 0].copy(),
+        coefficients([model])[None].copy(),
         model.form.count(np.arange(most + 1, dtype=np.float64)),
         np.asarray(index.lengths),
         np.asarray(index.id_order),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.index import Index
     from heldout.retrieve.kernels.rank import Marks
-    from heldout.retrieve.kernels.scoring import Rows, Rule
+    from heldout.retrieve.kernels.scoring import Documents, Rows, Rule
     from heldout.retrieve.models import Model
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
@@ -92,7 +92,7 @@ def rank(
             return top
     from heldout.retrieve.kernels.rank import Lists
     from heldout.retrieve.kernels.rank import rank as compiled
-    from heldout.retrieve.kernels.scoring import Documents, Queries
+    from heldout.retrieve.kernels.scoring import Queries
 
     announce("the ranker", compiled)
     first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
@@ -101,18 +101,7 @@ def rank(
     scores = np.full(documents.shape, -np.inf)
     ranks = np.zeros((len(asked.documents), number), np.int32)
     queries = Queries(vocabulary.offsets, vocabulary.places, first.query_weights(vocabulary.counts))
-    postings, lengths = vocabulary.postings(index), np.asarray(index.lengths)
-    place = np.maximum(side.statistics, 0)
-    # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
-    columns = Documents(
-        np.array(side.statistics, np.int32),
-        np.array(side.lists, np.int32),
-        np.asarray(index.id_order),
-        length_ratios(lengths, side.terms.documents[place], side.terms.length[place], side.added),
-        lengths,
-        np.asarray(index.distinct),
-        np.zeros((0, 1)),
-    )
+    postings, columns = vocabulary.postings(index), columns_of(index, side)
     most = int(np.max(index.counts, initial=0)) if first.form.kind == FRACTION_SHIFTED else 0
     for begin in range(0, number, LANES):
         lanes = slice(begin, min(begin + LANES, number))
@@ -129,7 +118,7 @@ def rank(
             np.array(ranks[:, lanes], order="C"),
         )
         wide = rule.values.shape[2]
-        block = min(max(_BLOCK_CELLS // wide, 64), 4096, max(len(lengths), 1))
+        block = min(max(_BLOCK_CELLS // wide, 64), 4096, max(index.n_documents, 1))
 
         def rank_some(
             some: tuple[int, int],
@@ -141,8 +130,8 @@ def rank(
             own = slice(some[0], some[1] + 1)
             spans = (postings.end - postings.begin)[queries.terms]
             found = np.concatenate([[0], np.cumsum(spans)])[queries.offsets[own]]
-            widest = min(_widest(found), len(lengths))
-            rows = _rows(rule, len(lengths), widest, _widest(queries.offsets[own]))
+            widest = min(_widest(found), index.n_documents)
+            rows = _rows(rule, index.n_documents, widest, _widest(queries.offsets[own]))
             marks = _marks(lists.scores, rule.values.shape[2], _widest(lists.offsets[own]))
             compiled(*some, block, postings, queries, columns, rule, rows, marks, lists)
 
@@ -152,7 +141,24 @@ def rank(
     return Ranking(documents, scores, ranks, lists.retrieved)
 
 
-def length_ratios(lengths: NDArray[Any], number: Floats, length: Floats, added: bool) -> Floats:
+def columns_of(index: Index, side: Side) -> Documents:
+    """Return data about each document, without priors."""
+    from heldout.retrieve.kernels.scoring import Documents
+
+    place, lengths = np.maximum(side.statistics, 0), np.asarray(index.lengths)
+    # Copies: the loops are compiled for writable arrays, and would be compiled again otherwise.
+    return Documents(
+        np.array(side.statistics, np.int32),
+        np.array(side.lists, np.int32),
+        np.asarray(index.id_order),
+        length_ratios(lengths, side.terms.documents[place], side.terms.length[place], side.added),
+        lengths,
+        np.asarray(index.distinct),
+        np.zeros((0, 1)),
+    )
+
+
+def length_ratios(lengths: NDArray[Any], number: Any, length: Any, added: bool) -> Floats:
     r"""Return \|d\| over the average length of `number` training documents (0 if none)."""
     total = length + added * lengths
     ratio = np.zeros(total.shape)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.retrieve.indexing.strings import ids_in
 from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
-from heldout.retrieve.rank import rank
+from heldout.retrieve.rank import length_ratios, rank
 from heldout.retrieve.sides import whole_side
 from heldout.retrieve.statistics import Vocabulary, whole_statistics
 
@@ -24,15 +24,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index, Source
-    from heldout.retrieve.kernels.scoring import Postings
-    from heldout.retrieve.kernels.windows import Windows
     from heldout.retrieve.query_terms import QueryTerms
-    from heldout.retrieve.statistics import TermStatistics
 
     Numbers = NDArray[np.int32]
     Floats = NDArray[np.float64]
-
-__all__ = ["LOWEST_SCORE", "run_of_lists", "search", "search_numbers", "search_terms"]
 
 LOWEST_SCORE = -1e30
 """Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
@@ -102,98 +97,63 @@ def search_terms(index: Index, queries: QueryTerms, model: Model, k: int) -> tup
     """Search as `search_numbers` does for queries that have been analysed."""
     vocabulary = Vocabulary.of(queries)
     shape = len(queries), max(min(k, index.n_documents), 1)  # no list is longer
+    documents, scores = np.full(shape, -1, np.int32), np.full(shape, -np.inf)
     if not len(vocabulary):
-        return np.full(shape, -1, np.int32), np.full(shape, -np.inf)
+        return documents, scores
     known = whole_statistics(index, vocabulary)
-    weights = _fraction_weights(model, known)
-    if weights is None or index.length_codes() is None:
+    weights, coded = model.term_weights(known, 0)[:, 0], index.length_codes()
+    if model.form.kind != FRACTION or coded is None or weights.min() < 0:
+        # The loop below is for sums of fractions that are not negative.
         found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
         return found.documents[:, 0, 0], found.scores[:, 0, 0]
-    weights = model.query_weights(vocabulary.counts) * weights[vocabulary.places]
-    return _search_fraction(index, vocabulary, weights, _curve(index, model, known), shape[1])
-
-
-def _fraction_weights(model: Model, known: TermStatistics) -> Floats | None:
-    """Return the weights of terms; None: scores are not sums of non-negative fractions.
-
-    For such sums there is a fast loop.
-    """
-    if model.form.kind != FRACTION:
-        return None
-    weights = model.term_weights(known, 0)[:, 0]
-    return weights if float(weights.min()) >= 0 else None
-
-
-def _search_fraction(
-    index: Index, vocabulary: Vocabulary, weights: Floats, curve: _Curve, k: int
-) -> tuple[Numbers, Floats]:
-    """Search with the fast loop for sums of non-negative fractions."""
-    from heldout.retrieve.kernels.search import BUCKETS, EMPTY, LEVELS, WIDTH
+    from heldout.retrieve.kernels.search import (
+        BUCKETS,
+        EMPTY,
+        LEVELS,
+        SLACK,
+        TERM,
+        WIDTH,
+        Curve,
+        Room,
+    )
     from heldout.retrieve.kernels.search import search as compiled
+    from heldout.retrieve.kernels.windows import HUGE, SATURATED
 
     announce("the search", compiled)
     postings, order = vocabulary.postings(index), np.asarray(index.id_order)
-    windows = vocabulary.windows(index)
-    terms = _terms(vocabulary, weights, curve, postings, windows)
-    count = len(vocabulary.offsets) - 1
-    documents = np.full((count, k), -1, np.int32)
-    scores = np.full((count, k), -np.inf)
-    room = k + 2 * WIDTH
+    windows, places = vocabulary.windows(index), vocabulary.places
+    top, fixed, by_length = coefficients([model])[:, 0].tolist()
+    ratios = length_ratios(coded[1], known.documents, known.length, False)
+    curve = Curve(top, coded[0], fixed + by_length * ratios)
+    # The most that each term can add, for its largest count in its shortest document.
+    counts = np.where(windows.most < SATURATED, windows.most, HUGE)
+    slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
+    most = top * counts / (counts + (fixed + slope * windows.shortest)) * (1 + SLACK)
+    terms = np.empty(len(places), TERM)
+    terms["start"], terms["stop"] = postings.begin[places], postings.end[places]
+    terms["row"] = windows.rows[places]
+    terms["weight"] = model.query_weights(vocabulary.counts) * weights[places]
+    terms["bound"] = terms["weight"] * most[places]
+    room = shape[1] + 2 * WIDTH
 
     def search_some(some: tuple[int, int]) -> None:
+        own = Room(
+            np.full(WIDTH, EMPTY),
+            np.empty(WIDTH + 1, np.uint32),
+            np.empty(LEVELS + 1, np.int32),
+            np.empty(BUCKETS + 1, np.int32),
+            np.empty(room, np.uint32),
+            np.empty(room),
+            np.empty(room, np.int32),
+            np.empty(room),
+        )
         compiled(
-            *some, windows.bits, curve.top, vocabulary.offsets, terms, postings.documents,
-            postings.counts, curve.codes, curve.norms, windows.starts, order, np.full(WIDTH, EMPTY),
-            np.empty(WIDTH + 1, np.uint32), np.empty(LEVELS + 1, np.int32),
-            np.empty(BUCKETS + 1, np.int32), np.empty(room, np.uint32), np.empty(room),
-            np.empty(room, np.int32), np.empty(room), documents, scores,
+            *some, windows.bits, windows.starts, vocabulary.offsets, terms, postings, curve, order,
+            own, documents, scores,
         )  # fmt: skip
 
-    run_stretches(search_some, count, 2)
+    run_stretches(search_some, len(queries), 2)
     return documents, scores
-
-
-def _terms(
-    vocabulary: Vocabulary, weights: Floats, curve: _Curve, postings: Postings, windows: Windows
-) -> NDArray[Any]:
-    """Return the terms of all queries for the loop."""
-    from heldout.retrieve.kernels.search import SLACK, TERM
-    from heldout.retrieve.kernels.windows import largest_counts
-
-    places, counts = vocabulary.places, largest_counts(windows.most)
-    norms = curve.fixed + curve.slope * windows.shortest
-    most = curve.top * counts / (counts + norms) * (1 + SLACK)
-    found = np.empty(len(places), TERM)
-    found["start"], found["stop"] = postings.begin[places], postings.end[places]
-    found["row"], found["weight"] = windows.rows[places], weights
-    found["bound"] = weights * most[places]
-    return found
-
-
-class _Curve(NamedTuple):
-    """What a count adds to a score: `top` · x / (x + norm).
-
-    ``norms[codes[d]]`` is the norm of document ``d``, `fixed` + `slope` · its length: documents of
-    the same length share a code, so that the memory that is read at random is small.
-    """
-
-    top: float
-    codes: NDArray[np.uint16]
-    norms: Floats
-    fixed: float
-    slope: float
-
-
-def _curve(index: Index, model: Model, known: TermStatistics) -> _Curve:
-    """Return what the counts of a document add to its score."""
-    coded = index.length_codes()
-    assert coded is not None  # noqa: S101 - the caller has asked
-    codes, lengths = coded
-    top, fixed, by_length = coefficients([model])[:, 0].tolist()
-    # |d| over the average length, by exactly the operations of `document_ratios`.
-    ratios = lengths * known.documents / np.maximum(known.length, 1)
-    slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
-    return _Curve(top, codes, fixed + by_length * ratios, fixed, slope)
 
 
 def run_of_lists(

@@ -6,13 +6,14 @@ do not, and are ranked by `heldout.retrieve.rank`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.compiled import announce
 from heldout.data.parallel import run_stretches
-from heldout.retrieve.models import FRACTION, FRACTION_SHIFTED, coefficients
+from heldout.retrieve.models import FRACTION, LIKELIHOOD
+from heldout.retrieve.rank import LANES, Ranking, columns_of, length_ratios, rule_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,16 +21,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index
-    from heldout.retrieve.kernels.top import Collection, Filter, Rules, Work
+    from heldout.retrieve.kernels.scoring import Documents, Rule
+    from heldout.retrieve.kernels.top import Filter, Tops
     from heldout.retrieve.models import Model
-    from heldout.retrieve.rank import JudgedDocuments, Ranking
+    from heldout.retrieve.rank import JudgedDocuments
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
 
-    Floats = NDArray[np.float64]
     Numbers = NDArray[np.int32]
-
-__all__ = ["TopLists", "rank_by_bounds", "rank_top"]
 
 _CELLS: Final = 128
 """Lengths that bounds tell apart."""
@@ -37,14 +36,6 @@ _LENGTHS: Final = 1 << 16
 _CHUNK: Final = 1 << 24
 _SCORE: Final = 60
 """Scoring a document costs, for each term, as much as reading this many postings."""
-
-
-class TopLists(NamedTuple):
-    """The best documents: queries × lists × settings × k, and how many they are."""
-
-    documents: Numbers
-    scores: Floats
-    sizes: NDArray[np.int64]
 
 
 def rank_by_bounds(
@@ -58,26 +49,38 @@ def rank_by_bounds(
     depth: int,
 ) -> Ranking | None:
     """Rank as `heldout.retrieve.rank.rank` does, down to `depth`; None: that is not worth it."""
-    from heldout.retrieve.rank import LANES, Ranking
-
-    longest = max(k, min(depth, index.n_documents), 1)
-    weights = models[0][0].term_weights(side.terms, int(side.added))
-    if not _can_bound(index, models, weights) or not _pays(
+    longest, first = max(k, min(depth, index.n_documents), 1), models[0][0]
+    if first.form.kind == LIKELIHOOD or not _pays(
         index, vocabulary, len(models[0]), side.n_lists, longest
     ):
         return None
+    if first.term_weights(side.terms, int(side.added)).min(initial=0.0) < 0:
+        return None  # scores must rise with counts
     own = [
-        rank_top(
-            index, vocabulary, [one[begin : begin + LANES] for one in models], side, weights,
-            longest,
+        _rank_top(
+            index, vocabulary, [some[begin : begin + LANES] for some in models], side, longest
         )
         for begin in range(0, len(models[0]), LANES)
-    ]  # fmt: skip
-    documents = np.concatenate([one.documents for one in own], axis=2)
-    scores = np.concatenate([one.scores for one in own], axis=2)
+    ]
+    documents = np.concatenate([tops.documents for tops in own], axis=2)
+    scores = np.concatenate([tops.scores for tops in own], axis=2)
     ranks = _ranks_in(documents, side, judged)
     retrieved = np.minimum(own[0].sizes[:, :, 0], longest)
     return Ranking(documents[..., :k], scores[..., :k], ranks, retrieved)
+
+
+def _pays(index: Index, vocabulary: Vocabulary, settings: int, lists: int, k: int) -> bool:
+    """Return whether bounds are likely to save more than they cost.
+
+    About k · (1 + log(n / k)) documents of each list become one of the best for a while; several
+    settings want different ones.
+    """
+    queries, n = max(len(vocabulary.offsets) - 1, 1), index.n_documents
+    terms = len(vocabulary.places) / queries
+    begin, end = vocabulary.stretches(index)
+    total = float((end - begin)[vocabulary.places].sum())
+    scored = lists * k * (1 + np.log(max(n / (lists * k), 1.0))) * np.sqrt(settings)
+    return bool(scored * terms * (_SCORE + settings) < total / queries * (1 + settings))
 
 
 def _ranks_in(lists: Numbers, side: Side, judged: JudgedDocuments | None) -> Numbers:
@@ -97,160 +100,90 @@ def _ranks_in(lists: Numbers, side: Side, judged: JudgedDocuments | None) -> Num
     return ranks
 
 
-def _can_bound(index: Index, models: Sequence[Sequence[Model]], weights: Floats) -> bool:
-    """Return whether scores rise with counts and fall with lengths."""
-    if models[0][0].form.kind not in {FRACTION, FRACTION_SHIFTED}:
-        return False
-    return index.length_codes() is not None and bool(weights.min(initial=0.0) >= 0)
-
-
-def _pays(index: Index, vocabulary: Vocabulary, settings: int, lists: int, k: int) -> bool:
-    """Return whether bounds are likely to save more than they cost.
-
-    About k · (1 + log(n / k)) documents of each list become one of the best for a while; several
-    settings want different ones.
-    """
-    queries, n = max(len(vocabulary.offsets) - 1, 1), index.n_documents
-    terms = len(vocabulary.places) / queries
-    begin, end = vocabulary.stretches(index)
-    total = float((end - begin)[vocabulary.places].sum())
-    scored = lists * k * (1 + np.log(max(n / (lists * k), 1.0))) * np.sqrt(settings)
-    return bool(scored * terms * (_SCORE + settings) < total / queries * (1 + settings))
-
-
-def rank_top(
+def _rank_top(
     index: Index,
     vocabulary: Vocabulary,
     models: Sequence[Sequence[Model]],
     side: Side,
-    weights: Floats,
     k: int,
-) -> TopLists:
-    """Return the top k of the lists.
-
-    Parameters
-    ----------
-    weights
-        Terms × training sets: the weights of the terms.
-    """
+) -> Tops:
+    """Return the top k of the lists for as many settings as are scored together."""
     from heldout.retrieve.kernels.scoring import Queries
-    from heldout.retrieve.kernels.top import Collection
+    from heldout.retrieve.kernels.top import COUNTS, EMPTY, Tops, Work
     from heldout.retrieve.kernels.top import rank_top as compiled
-    from heldout.retrieve.kernels.windows import SATURATED
+    from heldout.retrieve.kernels.windows import LIST, SATURATED
 
     announce("the ranker", compiled)
-    first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
-    coded = index.length_codes()
-    assert coded is not None  # noqa: S101 - `_can_bound`
-    codes, lengths = coded
-    statistics = np.array(side.statistics, np.int32, order="C")
-    collection = Collection(
-        statistics, np.array(side.lists, np.int32, order="C"), codes, np.asarray(index.id_order)
-    )
+    first, count = models[0][0], len(vocabulary.offsets) - 1
     queries = Queries(vocabulary.offsets, vocabulary.places, first.query_weights(vocabulary.counts))
     postings, windows = vocabulary.postings(index), vocabulary.windows(index)
     most = int(windows.most.max(initial=0))
     if most == SATURATED:
         most = int(np.max(index.counts))
-    rules = _rules(models, side, weights, lengths, most)
-    bounds = _filter(rules, collection, lengths, len(models))
-    scores = np.full((count, side.n_lists, number, k), -np.inf)
-    documents = np.full(scores.shape, -1, np.int32)
-    sizes = np.zeros(scores.shape[:3], np.int64)
+    documents = columns_of(index, side)
+    rule = rule_of(models, side, max(most, COUNTS))
+    bounds = _filter(rule, documents, side, len(models) > 1)
+    scores = np.full((count, side.n_lists, len(models[0]), k), -np.inf)
+    tops = Tops(scores, np.full(scores.shape, -1, np.int32), np.zeros(scores.shape[:3], np.int64))
     longest, width = int(np.diff(vocabulary.offsets).max(initial=1)), 1 << windows.bits
 
     def rank_some(some: tuple[int, int]) -> None:
-        work = _work(longest, width, bounds, side.n_lists)
-        compiled(
-            *some, postings, queries, windows, collection, rules, bounds, work,
-            scores, documents, sizes,
-        )  # fmt: skip
+        counts, cells, lanes = bounds.curves.shape
+        work = Work(
+            np.zeros(longest + 1, LIST),
+            np.full(width, EMPTY, np.float32),
+            np.empty(width + 1, np.uint32),
+            np.empty((counts, cells), np.float32),
+            np.empty(lanes),
+            np.empty((side.n_lists, lanes)),
+            np.empty(side.n_lists),
+            np.empty(lanes),
+        )
+        compiled(*some, postings, queries, windows, documents, rule, bounds, work, tops)
 
     run_stretches(rank_some, count)
-    return TopLists(documents, scores, sizes)
+    return tops
 
 
-def _rules(
-    models: Sequence[Sequence[Model]],
-    side: Side,
-    weights: Floats,
-    lengths: Numbers,
-    most: int,
-) -> Rules:
-    """Return the scoring rules, with lanes padded so that vectors are always full."""
-    from heldout.retrieve.kernels.top import COUNTS, Rules
-    from heldout.retrieve.rank import _padded as padded
+def _filter(rule: Rule, documents: Documents, side: Side, apart: bool) -> Filter:
+    """Return the bounds of what a count adds: in a cell, that for its shortest possible document.
 
-    first = models[0][0]
-    values = np.stack([coefficients(own) for own in models])
-    values = np.broadcast_to(values, (len(side.terms), *values.shape[1:]))
-    # As `document_ratios` has them.
-    total = side.terms.length[:, None] + int(side.added) * lengths
-    ratios = np.zeros(total.shape)
-    size = side.terms.documents[:, None] + int(side.added)
-    np.divide(lengths * size, total, out=ratios, where=total > 0)
-    table = first.form.count(np.arange(max(most, COUNTS) + 1, dtype=np.float64))
-    return Rules(first.form.kind, np.array(weights, order="C"), padded(values), table, ratios)
-
-
-def _filter(rules: Rules, collection: Collection, lengths: Numbers, groups: int) -> Filter:
-    """Return the bounds of what a count adds: the most over all lengths of a cell."""
+    Where sets of statistics have values of their own, their cells are `apart`.
+    """
+    from heldout.retrieve.kernels.scoring import fraction, shifted
     from heldout.retrieve.kernels.top import COUNTS, Filter
 
-    longest = max(int(lengths.max(initial=1)), 2)
+    longest = max(int(documents.lengths.max(initial=1)), 2)
     edges = np.unique(np.geomspace(1, longest, _CELLS).astype(np.int64))
     cell_of = np.maximum(np.searchsorted(edges, np.arange(_LENGTHS), "right") - 1, 0)
-    of_code = np.maximum(np.searchsorted(edges, lengths, "right") - 1, 0)
-    step = len(edges)
-    # The shortest document of a cell (or of the next that has any) has the highest score there.
-    empty = int(lengths[0] == 0) if len(lengths) > 1 else 0  # no term is in an empty document
-    shortest = empty + np.searchsorted(of_code[empty:], np.arange(step))
-    ratios = rules.ratios[:, np.minimum(shortest, len(lengths) - 1)]
-    counts = np.arange(COUNTS, dtype=np.float64)
-    counts[-1] = len(rules.table) - 1
-    sets = len(rules.ratios)
-    number = sets if groups > 1 and sets * step < _LENGTHS else 1
+    cell_of, step = cell_of.astype(np.uint16), len(edges)
+    counts = np.arange(COUNTS)
+    counts[-1] = len(rule.table) - 1
+    sets = len(side.terms)
+    number = sets if apart and sets * step < _LENGTHS else 1
     group = np.arange(sets) % number
-    curves = np.zeros((COUNTS, number * step, rules.values.shape[2]), np.float32)
+    curves = np.zeros((COUNTS, number * step, rule.values.shape[2]), np.float32)
+    every: Any = slice(None)  # lanes
     for s in range(sets):
+        terms = side.terms
+        r = length_ratios(edges, terms.documents[s], terms.length[s], side.added)[None, :, None]
+        with np.errstate(invalid="ignore", divide="ignore"):  # a count of 0 is never asked for
+            if rule.kind == FRACTION:
+                x = counts[:, None, None].astype(np.float64)
+                norm = rule.values[s, 1] + rule.values[s, 2] * r
+                heights = _on_arrays(fraction)(x, rule.values[s, 0], norm)
+            else:
+                x = rule.table[counts][:, None, None]
+                heights = _on_arrays(shifted)(x, r, rule.values, s, every)
         own = curves[:, group[s] * step : (group[s] + 1) * step]
-        heights = _heights(rules, s, counts, ratios[s]) * (1 + 1e-6)
+        heights = np.nan_to_num(heights, posinf=1e30) * (1 + 1e-6)
         np.maximum(own, heights, out=own, casting="same_kind")
-    cells = of_code.astype(np.uint16)[collection.codes]
+    cells = cell_of[np.minimum(documents.lengths, _LENGTHS - 1)]
     if number > 1:
-        place = np.maximum(collection.statistics, 0)
-        cells += (group * step).astype(np.uint16)[place]
-    return Filter(cells, curves, rules.weights.max(axis=1), cell_of.astype(np.uint16), number, step)
+        cells += (group * step).astype(np.uint16)[np.maximum(documents.statistics, 0)]
+    return Filter(cells, curves, rule.weights.max(axis=1), cell_of, number, step)
 
 
-def _heights(rules: Rules, s: int, counts: Floats, ratios: Floats) -> Floats:
-    """Return what a weight of 1 adds under one set of statistics: counts × ratios × lanes."""
-    values, r = rules.values[s], ratios[None, :, None]
-    with np.errstate(invalid="ignore", divide="ignore"):  # a count of 0 is never asked for
-        if rules.kind == FRACTION:
-            x = counts[:, None, None]
-            found = values[0] * x / (x + (values[1] + values[2] * r))
-        else:
-            x = rules.table[counts.astype(int)][:, None, None]
-            above = values[0] * x + values[3] + values[4] * r
-            found = above / (values[5] * x + values[1] + values[2] * r) + values[6]
-    bounded: Floats = np.nan_to_num(found, posinf=1e30)
-    return bounded
-
-
-def _work(longest: int, width: int, bounds: Filter, lists: int) -> Work:
-    from heldout.retrieve.kernels.top import Work
-    from heldout.retrieve.kernels.windows import new_lists
-
-    counts, cells, lanes = bounds.curves.shape
-    return Work(
-        new_lists(longest),
-        np.empty(longest, np.int64),
-        np.full(width, -1e30, np.float32),
-        np.empty(width + 1, np.uint32),
-        np.empty((counts, cells), np.float32),
-        np.empty(lanes),
-        np.empty((lists, lanes)),
-        np.empty(lists),
-        np.empty(lanes),
-    )
+def _on_arrays(formula: Any) -> Any:
+    """Return the formula as it was before it was compiled, for numbers."""
+    return getattr(formula, "py_func", formula)

@@ -16,13 +16,12 @@ import numpy as np
 
 from heldout.compiled import kernel, part
 from heldout.retrieve.kernels.heaps import better, sort_ranked
+from heldout.retrieve.kernels.scoring import FRACTION, fraction, shifted
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.kernels.scoring import Floats, Postings, Queries
-
-__all__ = ["Replicates", "rank_replicates"]
 
 _SLACK = 1e-9
 """Slack: bounds are summed in another order than scores, and must not be too small by rounding."""
@@ -33,7 +32,7 @@ class Replicates(NamedTuple):
 
     `times` (documents × replicates) is how often a document is listed, `terms` (terms × replicates)
     the weights of the terms, `documents` and `totals` the number and total length of the training
-    documents.
+    documents; `values` (1 × coefficients × 1) and `table` are those of `Rule`.
     """
 
     kind: int
@@ -97,20 +96,18 @@ def _bound(
         x = float(counts[y, j])
         count = queries.weights[row]
         if x > 0:
-            if data.kind == 0:
-                part = values[0] * x / (x + (values[1] + values[2] * ratio))
+            if data.kind == FRACTION:
+                height = fraction(x, values[0, 0, 0], values[0, 1, 0] + values[0, 2, 0] * ratio)
             else:
-                x = data.table[int(x)]
-                above = values[0] * x + values[3] + values[4] * ratio
-                part = above / (values[5] * x + values[1] + values[2] * ratio) + values[6]
-            bound += max(count * most[j] * part, 0.0)
+                height = shifted(data.table[int(x)], ratio, values, 0, 0)
+            bound += max(count * most[j] * height, 0.0)
     return bound + abs(bound) * _SLACK if bound > -np.inf else bound
 
 
 @part
 def _score(
     y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
-    data: Replicates, norms: Floats, scores: Floats,
+    data: Replicates, ratios: Floats, scores: Floats,
 ) -> None:  # fmt: skip
     """Score one document in all replicates."""
     values = data.values
@@ -119,25 +116,21 @@ def _score(
     for r in range(replicates):
         total = data.totals[r] + data.added * length
         scores[r] = 0.0
-        norms[r] = length * (data.documents[r] + data.added) / total if total > 0 else 0.0
+        ratios[r] = length * (data.documents[r] + data.added) / total if total > 0 else 0.0
     for row in range(begin, end):
         if counts[y, row - begin] == 0:
             continue
         term, count = queries.terms[row], queries.weights[row]
         x = float(counts[y, row - begin])
-        if data.kind == 0:
+        if data.kind == FRACTION:
+            top, fixed, slope = values[0, 0, 0], values[0, 1, 0], values[0, 2, 0]
             for r in range(replicates):
-                scores[r] += (
-                    count
-                    * data.terms[term, r]
-                    * (values[0] * x / (x + (values[1] + values[2] * norms[r])))
-                )
+                added = fraction(x, top, fixed + slope * ratios[r])
+                scores[r] += count * data.terms[term, r] * added
         else:
             x = data.table[int(x)]
             for r in range(replicates):
-                above = values[0] * x + values[3] + values[4] * norms[r]
-                below = values[5] * x + values[1] + values[2] * norms[r]
-                scores[r] += count * data.terms[term, r] * (above / below + values[6])
+                scores[r] += count * data.terms[term, r] * shifted(x, ratios[r], values, 0, 0)
 
 
 @part
@@ -204,7 +197,7 @@ def rank_replicates(
     turn = np.empty(widest, np.int32)
     most = np.empty(longest)
     scores = np.empty(replicates)
-    norms = np.empty(replicates)
+    ratios = np.empty(replicates)
     least = np.empty(replicates)
     long, fewest = 0.0, np.inf
     for r in range(replicates):
@@ -220,9 +213,7 @@ def rank_replicates(
         for y in range(found):
             bounds[y] = _bound(y, numbers[y], begin, end, counts, queries, most, long, fewest, data)
             turn[y] = y
-        sort_ranked(
-            turn, bounds, numbers, found, found
-        )  # the order of equal bounds does not matter
+        sort_ranked(turn, bounds, numbers, found, found)  # equal bounds in any order
         for r in range(replicates):
             least[r] = -np.inf
         for step in range(found):
@@ -234,5 +225,5 @@ def rank_replicates(
                     break
             y = turn[step]
             d = numbers[y]
-            _score(y, d, begin, end, counts, queries, data, norms, scores)
+            _score(y, d, begin, end, counts, queries, data, ratios, scores)
             _insert(q, d, scores, data, least, top_docs, top_scores)

@@ -114,7 +114,8 @@ def shifted(x: float, r: float, values: Floats, s: int, c: int) -> float:
     """(C·x + G + H·r) / (F·x + I + J·r) + P: other sums over terms."""
     above = values[s, 0, c] * x + values[s, 3, c] + values[s, 4, c] * r
     below = values[s, 5, c] * x + values[s, 1, c] + values[s, 2, c] * r
-    return float(above / below + values[s, 6, c])
+    found: float = above / below + values[s, 6, c]
+    return found
 
 
 @part

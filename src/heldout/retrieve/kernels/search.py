@@ -15,25 +15,22 @@ the data: a wrong prediction costs as much as ten postings.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.heaps import sort_ranked
-from heldout.retrieve.kernels.scoring import ZERO
+from heldout.retrieve.kernels.scoring import ZERO, fraction
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Ints
+    from heldout.retrieve.kernels.scoring import Floats, Ints, Numbers, Postings
 
-    Numbers = NDArray[np.int32]
     Places = NDArray[np.uint32]
     Terms = NDArray[Any]
     Integer = Any  # of Python or NumPy: the same when compiled
-
-__all__ = ["BUCKETS", "EMPTY", "LEVELS", "SLACK", "TERM", "WIDTH", "search"]
 
 TERM = np.dtype(
     [
@@ -55,6 +52,36 @@ The others are of the search: postings in the present window (`begin` to `end`),
 the row of the term that is read ``i``-th (`place`) and what it and all later ones can add (`rest`;
 infinite where nothing is to be skipped).
 """
+
+
+class Curve(NamedTuple):
+    """What a count x adds to a score: weight · `top` · x / (x + norm).
+
+    ``norms[codes[d]]`` is the norm of document ``d``: documents of the same length share a code, so
+    that the memory that is read at random is small.
+    """
+
+    top: float
+    codes: NDArray[np.uint16]
+    norms: Floats
+
+
+class Room(NamedTuple):
+    """Arrays that the loop works with, for a window and for a query.
+
+    `kept_docs` and `kept_scores` are documents that can be among the best; the last two are spare.
+    """
+
+    sums: Floats
+    touched: Places
+    levels: Numbers
+    buckets: Numbers
+    kept_docs: Places
+    kept_scores: Floats
+    spare_docs: Numbers
+    spare_scores: Floats
+
+
 EMPTY = -1e300
 """The sum of a document without any term; adding a score does not change it."""
 SLACK = 1e-9
@@ -88,7 +115,7 @@ def _read(
         known = sums[d - low]
         touched[size] = d - low
         size += np.uint64(known < floor)  # without a branch, which could not be predicted
-        sums[d - low] = (max(floor, known)) + weight * (top * x / (x + norms[codes[d]]))
+        sums[d - low] = max(floor, known) + weight * fraction(x, top, norms[codes[d]])
     return np.int64(size)
 
 
@@ -143,7 +170,7 @@ def _look_up(
         i, d = first + np.uint64(places[t]), np.uint64(numbers[t]) + low
         x = float(counts[i])
         # A product, because a choice would become a branch.
-        added[t] = weight * (top * x / (x + norms[codes[d]])) * (np.uint64(documents[i]) == d)
+        added[t] = weight * fraction(x, top, norms[codes[d]]) * (np.uint64(documents[i]) == d)
 
 
 @part
@@ -201,32 +228,26 @@ def search(
     first: int,
     last: int,
     bits: int,
-    top: float,
+    starts: Numbers,
     offsets: Ints,
     terms: Terms,
-    documents: Numbers,
-    counts: Any,
-    codes: NDArray[np.uint16],
-    norms: Floats,
-    starts: Numbers,
+    postings: Postings,
+    curve: Curve,
     order: Numbers,
-    sums: Floats,
-    touched: Places,
-    levels: Numbers,
-    buckets: Numbers,
-    kept_docs: Places,
-    kept_scores: Floats,
-    spare_docs: Numbers,
-    spare_scores: Floats,
+    room: Room,
     top_docs: Numbers,
     top_scores: Floats,
 ) -> None:
     """Find the top documents of the queries `first` to `last`; weights must not be negative.
 
-    `terms` are of the dtype `TERM`. ``norms[codes[d]]`` is the norm of document ``d``: a count x
-    adds weight · `top` · x / (x + norm). The arrays from `sums` to `spare_scores` are used by no
-    other thread.
+    `terms` are of the dtype `TERM`; `room` is used by no other thread.
     """
+    documents, counts, top, codes, norms = (
+        postings.documents, postings.counts, curve.top, curve.codes, curve.norms,
+    )  # fmt: skip
+    sums, touched, levels, buckets = room.sums, room.touched, room.levels, room.buckets
+    kept_docs, kept_scores = room.kept_docs, room.kept_scores
+    spare_docs, spare_scores = room.spare_docs, room.spare_scores
     width, k, every = len(sums), top_docs.shape[1], -(-len(codes) // len(sums))
     for q in range(first, last):
         begin, end, total, rest = offsets[q], offsets[q + 1], 0, 0.0

@@ -15,58 +15,32 @@ import numpy as np
 
 from heldout.compiled import bare_kernel, part
 from heldout.retrieve.kernels.heaps import better, keep, sort_heap
-from heldout.retrieve.kernels.scoring import ZERO
-from heldout.retrieve.kernels.windows import (
-    find_in_window,
-    lists_in_window,
-    look_up_cheaper,
-    skippable,
-)
+from heldout.retrieve.kernels.scoring import FRACTION, ZERO, fraction, shifted
+from heldout.retrieve.kernels.windows import find_in_window, lists_in_window, skippable
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Ints, Postings, Queries
+    from heldout.retrieve.kernels.scoring import (
+        Documents,
+        Floats,
+        Ints,
+        Numbers,
+        Postings,
+        Queries,
+        Rule,
+    )
     from heldout.retrieve.kernels.windows import Lists, Windows
 
-    Numbers = NDArray[np.int32]
     Singles = NDArray[np.float32]
-
-__all__ = ["COUNTS", "Collection", "Filter", "Rules", "Work", "rank_top"]
 
 COUNTS = 16
 """Counts that bounds tell apart; the last one stands for all larger counts."""
-_EMPTY = -1e30
+EMPTY = -1e30
 _SLACK = 1e-4
 """Bounds are 32-bit sums: thresholds are lowered by far more than they can be off."""
-
-
-class Collection(NamedTuple):
-    """Data about each document.
-
-    The set of `statistics` it is scored by (−1: it is not ranked), its list, the code of its
-    length, and the rank of its id.
-    """
-
-    statistics: Numbers
-    lists: Numbers
-    codes: NDArray[np.uint16]
-    order: Numbers
-
-
-class Rules(NamedTuple):
-    """A sum over terms under several parameter settings (lanes).
-
-    `weights` (terms × statistics), `values` (statistics × coefficients × lanes) and `table` are
-    those of `heldout.retrieve.kernels.scoring.Rule`; `ratios` (statistics × codes) are |d| over the
-    average length.
-    """
-
-    kind: int
-    weights: Floats
-    values: Floats
-    table: Floats
-    ratios: Floats
+_PROBE = 64
+"""Looking a document up costs as much as reading this many postings."""
 
 
 class Filter(NamedTuple):
@@ -94,7 +68,6 @@ class Work(NamedTuple):
     """
 
     lists: Lists
-    ends: Ints
     sums: Singles
     touched: NDArray[np.uint32]
     heights: Singles
@@ -104,36 +77,40 @@ class Work(NamedTuple):
     row: Floats
 
 
-@part
-def _set_scale(filter_: Filter, number: int, work: Work) -> None:
-    """Take the lowest thresholds of each lane as the scale of the bounds."""
-    lanes, lists = work.least.shape[1], len(work.least)
-    for c in range(lanes):
-        height = 0.0
-        for l in range(lists):  # noqa: E741
-            height += work.least[l, c]
-        work.scale[c] = lists / height if c < number and height > 0 else 0.0
-    _set_heights(filter_, work)
+class Tops(NamedTuple):
+    """The best documents (queries × lists × lanes × k), and how many they are."""
+
+    scores: Floats
+    documents: Numbers
+    sizes: Ints
 
 
 @part
-def _set_heights(filter_: Filter, work: Work) -> None:
-    curves, scale, heights = filter_.curves, work.scale, work.heights
+def _set_scale(full: bool, real: int, filter_: Filter, work: Work) -> None:
+    """Make bounds relative to the mean threshold of each lane, or to a usual score before that."""
+    curves, lists = filter_.curves, len(work.least)
+    for c in range(len(work.scale)):
+        height = float(curves[1, curves.shape[1] // 2, c]) * lists
+        if full:
+            height = 0.0
+            for l in range(lists):  # noqa: E741
+                height += work.least[l, c]
+        work.scale[c] = lists / height if height > 0 and (c < real or not full) else 0.0
     for x in range(curves.shape[0]):
         for cell in range(curves.shape[1]):
-            height = np.float32(0.0)
+            highest = np.float32(0.0)
             for c in range(curves.shape[2]):
-                height = max(height, curves[x, cell, c] * np.float32(scale[c]))
-            heights[x, cell] = height
+                highest = max(highest, curves[x, cell, c] * np.float32(work.scale[c]))
+            work.heights[x, cell] = highest
 
 
 @part
-def _set_demands(number: int, work: Work) -> float:
+def _set_demands(real: int, work: Work) -> float:
     """Find the bound that each list demands; return the lowest."""
     lowest = np.inf
     for l in range(len(work.least)):  # noqa: E741
         demand = np.inf
-        for c in range(number):
+        for c in range(real):
             least = work.least[l, c]
             demand = min(demand, least * work.scale[c] if least > 0 else least)
         work.demands[l] = demand * (1 - _SLACK) if demand > 0 else demand
@@ -142,11 +119,10 @@ def _set_demands(number: int, work: Work) -> float:
 
 
 @part
-def _bound_lists(
-    q: int, number: int, queries: Queries, filter_: Filter, lists: Lists, work: Work
-) -> None:
+def _bound_lists(q: int, queries: Queries, filter_: Filter, work: Work) -> None:
     """Bound what each list can add in a window."""
-    for j in range(number):
+    lists = work.lists
+    for j in range(queries.offsets[q + 1] - queries.offsets[q]):
         lists[j].bound = 0.0
         if lists[j].end > lists[j].begin:
             row = queries.offsets[q] + j
@@ -161,40 +137,22 @@ def _bound_lists(
 
 @part
 def _read_list(
-    begin: int, end: int, base: int, weight: np.float32, postings: Postings, filter_: Filter,
+    j: int, base: int, floor: np.float32, weight: np.float32, postings: Postings, filter_: Filter,
     work: Work, found: int,
 ) -> int:  # fmt: skip
-    """Add one list to the bounds of documents; note those that had none; return their number."""
-    low, sums, touched = np.uint32(base), work.sums, work.touched
-    for i in range(begin, end):
+    """Add a list to the bounds above `floor`, which is 0 or `EMPTY`; note the others it begins.
+
+    Returns the number of documents noted.
+    """
+    low, sums, touched, lists = np.uint32(base), work.sums, work.touched, work.lists
+    for i in range(lists[j].begin, lists[j].end):
         d = np.uint32(postings.documents[i])
         x = np.uint32(min(postings.counts[i], COUNTS - 1))
         known = sums[d - low]
         touched[found] = d - low
-        found += known < 0  # without a branch, which could not be predicted
-        sums[d - low] = max(known, np.float32(0.0)) + weight * work.heights[x, filter_.cells[d]]
+        found += known < floor  # without a branch, which could not be predicted
+        sums[d - low] = max(known, floor) + weight * work.heights[x, filter_.cells[d]]
     return found
-
-
-@part
-def _look_up(
-    j: int, base: int, weight: np.float32, postings: Postings, filter_: Filter, work: Work,
-    found: int,
-) -> None:  # fmt: skip
-    """Add one list to the bounds of the documents that are left, and to no others."""
-    low, sums, lists = np.uint32(base), work.sums, work.lists
-    if look_up_cheaper(j, found, lists):
-        for t in range(found):
-            y = int(work.touched[t])
-            i = find_in_window(postings.documents, lists[j].begin, lists[j].end, base + y)
-            if i >= 0:
-                x = min(postings.counts[i], COUNTS - 1)
-                sums[y] += weight * work.heights[x, filter_.cells[base + y]]
-        return
-    for i in range(lists[j].begin, lists[j].end):
-        d = np.uint32(postings.documents[i])
-        x = np.uint32(min(postings.counts[i], COUNTS - 1))
-        sums[d - low] += weight * work.heights[x, filter_.cells[d]]
 
 
 @part
@@ -206,7 +164,7 @@ def _still_able(found: int, least: float, work: Work) -> int:
         known = sums[y]
         touched[kept] = y
         kept += known >= least
-        sums[y] = known if known >= least else np.float32(_EMPTY)
+        sums[y] = known if known >= least else np.float32(EMPTY)
     return kept
 
 
@@ -217,35 +175,39 @@ def _read_window(
 ) -> int:  # fmt: skip
     """Bound the documents of a window; return the number of those noted."""
     first, found, lists = queries.offsets[q], ZERO, work.lists
-    number = queries.offsets[q + 1] - first
-    for i in range(number - 1, -1, -1):
+    for i in range(queries.offsets[q + 1] - first - 1, -1, -1):
         j = lists[i].order if skipped else i
-        term = queries.terms[first + j]
-        weight = np.float32(queries.weights[first + j] * filter_.weights[term])
-        if i >= skipped:
-            found = _read_list(
-                lists[j].begin, lists[j].end, base, weight, postings, filter_, work, found
-            )
-        else:
+        weight = np.float32(queries.weights[first + j] * filter_.weights[queries.terms[first + j]])
+        floor = np.float32(0.0)
+        if i < skipped:  # no other documents can be among the best
+            floor = np.float32(EMPTY)
             found = _still_able(found, lowest - lists[i + 1].below, work)
-            _look_up(j, base, weight, postings, filter_, work, found)
+            if _PROBE * found < lists[j].end - lists[j].begin:
+                for t in range(found):
+                    d = base + int(work.touched[t])
+                    p = find_in_window(postings.documents, lists[j].begin, lists[j].end, d)
+                    if p >= 0:
+                        x = min(postings.counts[p], COUNTS - 1)
+                        work.sums[d - base] += weight * work.heights[x, filter_.cells[d]]
+                continue
+        found = _read_list(j, base, floor, weight, postings, filter_, work, found)
     return found
 
 
 @part
-def _take_able(base: int, found: int, collection: Collection, work: Work, sort: bool) -> int:
+def _take_able(base: int, found: int, documents: Documents, work: Work, sort: bool) -> int:
     """Keep the documents that their lists may want; the best bounds first if `sort`."""
     kept = 0
     for t in range(found):
         y = work.touched[t]
         d = base + int(y)
         work.touched[kept] = y
-        able = collection.statistics[d] >= 0
+        able = documents.statistics[d] >= 0
         if able:
-            able = work.sums[y] >= work.demands[collection.lists[d]]
+            able = work.sums[y] >= work.demands[documents.lists[d]]
         kept += able
         if not able:
-            work.sums[y] = _EMPTY
+            work.sums[y] = EMPTY
     gap = kept // 2 if sort else 0
     while gap > 0:  # Shell sort
         for t in range(gap, kept):
@@ -261,67 +223,43 @@ def _take_able(base: int, found: int, collection: Collection, work: Work, sort: 
 
 @part
 def _score(
-    q: int, d: int, postings: Postings, queries: Queries, collection: Collection, rules: Rules,
+    q: int, d: int, postings: Postings, queries: Queries, documents: Documents, rule: Rule,
     work: Work,
 ) -> None:  # fmt: skip
-    """Score a document under all settings, by the operations of `score_sums`."""
-    s, row, values, lists = collection.statistics[d], work.row, rules.values, work.lists
-    r = rules.ratios[s, collection.codes[d]]
+    """Score a document under all settings, term by term as the plain loop does."""
+    s, r, row, values = documents.statistics[d], documents.ratio[d], work.row, rule.values
     for c in range(len(row)):
         row[c] = 0.0
-    first = queries.offsets[q]
+    first, lists = queries.offsets[q], work.lists
     for j in range(queries.offsets[q + 1] - first):
         i = find_in_window(postings.documents, lists[j].begin, lists[j].end, d)
         if i < 0:
             continue
-        weight = queries.weights[first + j] * rules.weights[queries.terms[first + j], s]
-        if rules.kind == 0:
+        weight = queries.weights[first + j] * rule.weights[queries.terms[first + j], s]
+        if rule.kind == FRACTION:
             x = float(postings.counts[i])
             for c in range(len(row)):
                 norm = values[s, 1, c] + values[s, 2, c] * r
-                row[c] += weight * (values[s, 0, c] * x / (x + norm))
+                row[c] += weight * fraction(x, values[s, 0, c], norm)
         else:
-            x = rules.table[min(postings.counts[i], len(rules.table) - 1)]
+            x = rule.table[postings.counts[i]]
             for c in range(len(row)):
-                above = values[s, 0, c] * x + values[s, 3, c] + values[s, 4, c] * r
-                below = values[s, 5, c] * x + values[s, 1, c] + values[s, 2, c] * r
-                row[c] += weight * (above / below + values[s, 6, c])
+                row[c] += weight * shifted(x, r, values, s, c)
 
 
 @part
-def _insert(
-    q: int, d: int, collection: Collection, work: Work, top_scores: Floats, top_docs: Numbers,
-    sizes: Ints,
-) -> bool:  # fmt: skip
+def _insert(q: int, d: int, documents: Documents, work: Work, tops: Tops) -> bool:
     """Insert a document into its list, where it is good enough; return whether it was anywhere."""
-    l, order, k = collection.lists[d], collection.order, top_scores.shape[3]  # noqa: E741
-    changed = False
-    for c in range(top_scores.shape[2]):
-        score, size = work.row[c], sizes[q, l, c]
-        if size == k and not better(
-            score, order[d], top_scores[q, l, c, 0], order[top_docs[q, l, c, 0]]
-        ):
+    l, order, changed = documents.lists[d], documents.order, False  # noqa: E741
+    for c in range(tops.scores.shape[2]):
+        scores, docs, size = tops.scores[q, l, c], tops.documents[q, l, c], tops.sizes[q, l, c]
+        if size == len(docs) and not better(work.row[c], order[d], scores[0], order[docs[0]]):
             continue
-        sizes[q, l, c] = keep(
-            top_scores[q, l, c], top_docs[q, l, c], size, score, np.int32(d), order
-        )
-        changed = True
-        if sizes[q, l, c] == k:
-            work.least[l, c] = top_scores[q, l, c, 0]
+        size = keep(scores, docs, size, work.row[c], np.int32(d), order)
+        tops.sizes[q, l, c], changed = size, True
+        if size == len(docs):
+            work.least[l, c] = scores[0]
     return changed
-
-
-@part
-def _open(q: int, postings: Postings, queries: Queries, filter_: Filter, work: Work) -> None:
-    """Begin a query: no list is full, and all settings count alike."""
-    for row in range(queries.offsets[q], queries.offsets[q + 1]):
-        work.ends[row - queries.offsets[q]] = postings.begin[queries.terms[row]]
-    work.least[:] = -np.inf
-    middle = filter_.curves.shape[1] // 2
-    for c in range(len(work.scale)):
-        height = filter_.curves[1, middle, c]
-        work.scale[c] = 1.0 / height if height > 0 else 0.0
-    _set_heights(filter_, work)
 
 
 @bare_kernel
@@ -331,52 +269,52 @@ def rank_top(
     postings: Postings,
     queries: Queries,
     windows: Windows,
-    collection: Collection,
-    rules: Rules,
+    documents: Documents,
+    rule: Rule,
     filter_: Filter,
     work: Work,
-    top_scores: Floats,
-    top_docs: Numbers,
-    sizes: Ints,
+    tops: Tops,
 ) -> None:
-    """Find the top of all lists of the queries `first` to `last`.
+    """Find the top of all lists of the queries `first` to `last`; `work` is of this thread alone.
 
-    `top_scores`, `top_docs` (queries × lists × lanes × k) receive the best documents, `sizes` their
-    number. Weights must not be negative, and scores must rise with counts and fall with lengths.
-    `work` is used by no other thread.
+    Weights must not be negative, and scores must rise with counts and fall with lengths.
     """
-    width, real = len(work.sums), top_scores.shape[2]
-    every = (len(collection.codes) + width - 1) >> windows.bits
+    width, real = len(work.sums), tops.scores.shape[2]
+    every = (len(documents.statistics) + width - 1) >> windows.bits
     for q in range(first, last):
-        _open(q, postings, queries, filter_, work)
-        number, lowest = queries.offsets[q + 1] - queries.offsets[q], _set_demands(real, work)
-        seen, rescale, full = 0, 1, False
+        number = queries.offsets[q + 1] - queries.offsets[q]
+        for j in range(number):
+            work.lists[j].end = postings.begin[queries.terms[queries.offsets[q] + j]]
+        work.least[:] = -np.inf
+        _set_scale(False, real, filter_, work)
+        lowest, seen, rescale, full = _set_demands(real, work), 0, 1, False
         for window in range(every):
-            total = lists_in_window(q, window, postings, queries, windows, work.ends, work.lists)
+            total = lists_in_window(q, window, postings, queries, windows, work.lists)
             if total == 0:
                 continue
             base, skipped = window << windows.bits, 0
             if full and seen >= rescale:
-                _set_scale(filter_, real, work)
+                _set_scale(True, real, filter_, work)
                 rescale = 2 * seen + 1
                 lowest = _set_demands(real, work)
             seen += 1
             if lowest > 0:
-                _bound_lists(q, number, queries, filter_, work.lists, work)
+                _bound_lists(q, queries, filter_, work)
                 skipped = skippable(number, total, lowest, work.lists)
                 if skipped < 0:
                     continue
             found = _read_window(q, base, skipped, lowest, postings, queries, filter_, work)
-            found = _take_able(base, found, collection, work, not full)
+            found = _take_able(base, found, documents, work, not full)
             for t in range(found):
                 y = work.touched[t]
                 d = base + int(y)
-                if work.sums[y] >= work.demands[collection.lists[d]]:
-                    _score(q, d, postings, queries, collection, rules, work)
-                    if _insert(q, d, collection, work, top_scores, top_docs, sizes):
+                if work.sums[y] >= work.demands[documents.lists[d]]:
+                    _score(q, d, postings, queries, documents, rule, work)
+                    if _insert(q, d, documents, work, tops):
                         lowest = _set_demands(real, work)
-                work.sums[y] = _EMPTY
+                work.sums[y] = EMPTY
             full = lowest > -np.inf
-        for l in range(top_scores.shape[1]):  # noqa: E741
+        for l in range(tops.scores.shape[1]):  # noqa: E741
             for c in range(real):
-                sort_heap(top_scores[q, l, c], top_docs[q, l, c], sizes[q, l, c], collection.order)
+                own = tops.scores[q, l, c]
+                sort_heap(own, tops.documents[q, l, c], tops.sizes[q, l, c], documents.order)

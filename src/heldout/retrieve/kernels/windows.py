@@ -22,27 +22,12 @@ if TYPE_CHECKING:
 
     Lists = NDArray[Any]
 
-__all__ = [
-    "LIST",
-    "SATURATED",
-    "Windows",
-    "find_in_window",
-    "largest_counts",
-    "lists_in_window",
-    "look_up_cheaper",
-    "new_lists",
-    "skippable",
-    "whole_list",
-]
-
 SATURATED = 65535
 """A stored count that stands for itself and all larger ones."""
-_HUGE = 2.0**31
+HUGE = 2.0**31
 """No count is larger."""
 _GAIN = 4
 """Lists are looked up only where that saves at least this part of the postings of a window."""
-_PROBE = 64
-"""Looking a document up costs as much as reading this many postings."""
 
 
 class Windows(NamedTuple):
@@ -82,36 +67,13 @@ of the bounds before it. Records, because every array that functions pass on tak
 """
 
 
-def new_lists(number: int) -> Lists:
-    """Return room for the lists of a query with at most `number` terms."""
-    return np.zeros(number + 1, LIST)
-
-
-def largest_counts(counts: NDArray[np.uint16]) -> NDArray[np.float64]:
-    """Return stored counts as numbers; those that are `SATURATED` may be larger."""
-    return np.where(counts < SATURATED, counts, _HUGE)
-
-
-@part
-def whole_list(term: int, windows: Windows) -> tuple[float, float]:
-    """Return the largest count and the smallest length in the list of a term."""
-    count, length = float(windows.most[term]), float(windows.shortest[term])
-    return count if count < SATURATED else _HUGE, length
-
-
 @part
 def lists_in_window(
-    q: int,
-    window: int,
-    postings: Postings,
-    queries: Queries,
-    windows: Windows,
-    ends: Ints,
-    lists: Lists,
+    q: int, window: int, postings: Postings, queries: Queries, windows: Windows, lists: Lists
 ) -> int:
     """Find the lists of query `q` in a window; return the number of their postings.
 
-    The lists of rare terms go on from their `ends` in the window before.
+    The lists of rare terms go on from their ends in the window before.
     """
     first, total = queries.offsets[q], 0
     beyond = (window + 1) << windows.bits
@@ -121,16 +83,14 @@ def lists_in_window(
         if row >= 0:
             begin = postings.begin[term] + windows.starts[row, window]
             end = postings.begin[term] + windows.starts[row, window + 1]
-            count = float(windows.counts[row, window])
-            lists[j].count = count if count < SATURATED else _HUGE
-            lists[j].length = windows.lengths[row, window]
+            count, lists[j].length = windows.counts[row, window], windows.lengths[row, window]
         else:
-            begin, stop = ends[j], postings.end[term]
+            begin, stop = lists[j].end, postings.end[term]
             end = begin
             while end < stop and postings.documents[end] < beyond:
                 end += 1
-            ends[j] = end
-            lists[j].count, lists[j].length = whole_list(term, windows)
+            count, lists[j].length = windows.most[term], windows.shortest[term]
+        lists[j].count = float(count) if count < SATURATED else HUGE
         lists[j].begin, lists[j].end = begin, end
         total += end - begin
     return total
@@ -160,12 +120,6 @@ def skippable(number: int, total: int, least: float, lists: Lists) -> int:
         saved += lists[lists[skipped].order].end - lists[lists[skipped].order].begin
         skipped += 1
     return skipped if _GAIN * saved >= total else 0
-
-
-@part
-def look_up_cheaper(j: int, number: int, lists: Lists) -> bool:
-    """Return whether to look `number` documents up in a list, instead of reading it."""
-    return bool(_PROBE * number < lists[j].end - lists[j].begin)
 
 
 @part
