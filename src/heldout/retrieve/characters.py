@@ -12,19 +12,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.retrieve.indexing.kernels.types import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
+from heldout.retrieve.indexing.kernels.types import (
+    CODE_POINT,
+    DOTTED,
+    MARK,
+    UNSPACED,
+    WORD,
+    read_only,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-__all__ = [
-    "ascii_letters",
-    "ascii_table",
-    "is_mark",
-    "is_unspaced",
-    "is_word",
-    "unicode_table",
-]
 
 _ALL: Final = 0x110000
 # The other planes are empty or for private use.
@@ -70,7 +68,7 @@ def is_unspaced(character: str) -> bool:
 @cache
 def ascii_table(lower: bool) -> NDArray[np.int32]:
     """Return the entries of the first 128 characters."""
-    return _frozen(_entries(range(128), lower))
+    return read_only(_entries(range(128), lower))
 
 
 @cache
@@ -79,8 +77,7 @@ def ascii_letters(lower: bool) -> NDArray[np.uint8]:
     letters = np.zeros(256, np.uint8)
     table = ascii_table(lower)
     letters[:128] = np.where(table & WORD, table & CODE_POINT, 0)
-    letters.flags.writeable = False
-    return letters
+    return read_only(letters)
 
 
 @cache
@@ -90,7 +87,7 @@ def unicode_table(lower: bool) -> NDArray[np.int32]:
     for plane in _PLANES_WITH_WORDS:
         begin = plane << 16
         table[begin : begin + (1 << 16)] = _entries(range(begin, begin + (1 << 16)), lower)
-    return _frozen(table)
+    return read_only(table)
 
 
 def _entries(codes: range, lower: bool) -> NDArray[np.int32]:
@@ -107,9 +104,4 @@ def _entries(codes: range, lower: bool) -> NDArray[np.int32]:
     for first, last in _UNSPACED_BLOCKS:
         begin, end = max(first, codes.start), min(last + 1, codes.stop)
         table[max(0, begin - codes.start) : max(0, end - codes.start)] |= UNSPACED
-    return table
-
-
-def _frozen(table: NDArray[np.int32]) -> NDArray[np.int32]:
-    table.flags.writeable = False
     return table

@@ -15,29 +15,17 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.analyze import Analyzer
 
-__all__ = ["QueryTerms", "encode_queries"]
-
 _BITS: Final = 32
 """Numbers of terms have fewer bits."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class QueryTerms:
-    """Queries as term numbers.
+    """Queries as term numbers."""
 
-    Parameters
-    ----------
-    offsets
-        The terms of query ``i`` are ``offsets[i]`` to ``offsets[i + 1]``.
-    terms
-        The distinct terms of each query that are in the vocabulary, ascending.
-    counts
-        How often each occurs in its query.
-    """
-
-    offsets: NDArray[np.int64]
-    terms: NDArray[np.int32]
-    counts: NDArray[np.float64]
+    offsets: NDArray[np.int64]  # the terms of query i are offsets[i] to offsets[i + 1]
+    terms: NDArray[np.int32]  # the distinct ones that are in the vocabulary, ascending
+    counts: NDArray[np.float64]  # how often each occurs in its query
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

@@ -27,32 +27,15 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = [
-    "TermStatistics",
-    "Vocabulary",
-    "cell_statistics",
-    "weighted_statistics",
-    "whole_statistics",
-]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The distinct terms of a set of queries, and the positions of their postings.
+    """The distinct terms of a set of queries."""
 
-    Parameters
-    ----------
-    numbers
-        The number of each term in the index, ascending.
-    offsets, places, counts
-        Rows ``offsets[q]`` to ``offsets[q + 1]``: places in `numbers` of the terms of query ``q``,
-        and their counts in the query.
-    """
-
-    numbers: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    places: NDArray[np.int64]
-    counts: Floats
+    numbers: NDArray[np.int64]  # of each term in the index, ascending
+    offsets: NDArray[np.int64]  # rows offsets[q] to offsets[q + 1] of the next two are of query q
+    places: NDArray[np.int64]  # of its terms in `numbers`
+    counts: Floats  # of its terms in the query
 
     @classmethod
     def of(cls, queries: QueryTerms) -> Vocabulary:
@@ -97,22 +80,12 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermStatistics:
-    """Statistics available to a model, for one or more training sets.
+    """Statistics available to a model, for one or more training sets."""
 
-    Parameters
-    ----------
-    documents
-        M: the number of documents of each training set.
-    length
-        The sum of their lengths.
-    df, cf
-        Terms × training sets: documents that contain the term, and its occurrences.
-    """
-
-    documents: Floats
-    length: Floats
-    df: Floats
-    cf: Floats
+    documents: Floats  # M: the number of documents of each training set
+    length: Floats  # the sum of their lengths
+    df: Floats  # terms × training sets: documents that contain the term
+    cf: Floats  # its occurrences
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -147,15 +120,7 @@ class TermStatistics:
 def cell_statistics(
     index: Index, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
-    """Compute the statistics of each cell of a partition of the documents.
-
-    Parameters
-    ----------
-    cells
-        The cell of each document, from 0; −1: in none.
-    number
-        Number of cells.
-    """
+    """Compute the statistics of each of `number` cells; `cells` has that of each document or −1."""
     from heldout.retrieve.kernels.counting import count_cells
 
     postings = vocabulary.postings(index)
@@ -189,12 +154,7 @@ def weighted_statistics(
 ) -> TermStatistics:
     """Compute the statistics of documents with multiplicities.
 
-    Parameters
-    ----------
-    weights
-        Documents × replicates: how often each training set contains each document.
-    occurrences
-        Whether cf is needed; else it stays 0.
+    Weights are documents × replicates. Without `occurrences`, cf stays 0.
     """
     from heldout.retrieve.kernels.counting import count_weighted, sum_weights
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["STOP_LISTS"]
-
 # The 33 words that Lucene's StandardAnalyzer left out by default before version 8. Short on
 # purpose: longer lists remove words that some queries are about ("the who", "take that").
 _ENGLISH: Final = (

@@ -11,7 +11,15 @@ from heldout.errors import InputError
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
 from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
 from heldout.retrieve.indexing.kernels.cutting import cut_words, split_unspaced
-from heldout.retrieve.indexing.kernels.types import SLACK, Counted, Found, Ranges, Table, Tokens
+from heldout.retrieve.indexing.kernels.types import (
+    SLACK,
+    Counted,
+    Found,
+    Ranges,
+    Table,
+    Tokens,
+    read_only,
+)
 from heldout.retrieve.indexing.strings import PackedStrings, offsets_of, pack
 
 if TYPE_CHECKING:
@@ -111,7 +119,7 @@ class Tokenizer:
 
     def _cut(self, batch: TextBatch) -> Tokens:
         lower = self._analyzer.lower
-        text, offsets = batch.text, batch.offsets
+        text, offsets = np.ascontiguousarray(batch.text), np.ascontiguousarray(batch.offsets)
         highest = int(text.max(initial=0))
         is_ascii = highest < 128
         if lower and not is_ascii:
@@ -122,7 +130,7 @@ class Tokenizer:
         out = self._room("text", size + size // 2 + n_documents + SLACK, np.uint8)
         ranges = self._ranges("word", size // 2 + n_documents + 1, n_documents)
         n_words = cut_words(
-            _read_only(text), _read_only(offsets), ascii_letters(lower), table, out, ranges
+            read_only(text), read_only(offsets), ascii_letters(lower), table, out, ranges
         )
         tokens = Tokens(out, words(out), *_first(ranges, n_words))
         if highest < _THREE_BYTES:
@@ -149,11 +157,8 @@ def _lower_sigmas(batch: TextBatch) -> tuple[Bytes, Ints]:
     """Lower-case documents with Σ in Python: its lower case depends on the letters around it."""
     if _SIGMA not in batch.text.tobytes():
         return batch.text, batch.offsets
-    lowered = [
-        text.decode().lower().encode() if _SIGMA in text else text
-        for text in map(batch.raw, range(len(batch)))
-    ]
-    packed = pack(lowered)
+    texts = map(batch.raw, range(len(batch)))
+    packed = pack([text.decode().lower().encode() if _SIGMA in text else text for text in texts])
     return packed.data, packed.offsets
 
 
@@ -180,10 +185,3 @@ def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
     longer = np.zeros(size, array.dtype)
     longer[: len(array)] = array
     return longer
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """Return a read-only view, so that the loops are compiled for one type only."""
-    view = np.ascontiguousarray(array).view()
-    view.flags.writeable = False
-    return view

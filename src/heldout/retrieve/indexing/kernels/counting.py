@@ -18,8 +18,6 @@ if TYPE_CHECKING:
         Words,
     )
 
-__all__ = ["count_terms", "rehash"]
-
 _SPREAD: Final = 0x9E3779B97F4A7C15
 _LONG: Final = 0xFF << 56
 
@@ -108,22 +106,11 @@ def _note(progress: Offsets, row: int, token: int, n_postings: int, n_terms: int
 def count_terms(
     tokens: Tokens, first: int, progress: Offsets, table: Table, found: Found, counted: Counted
 ) -> bool:
-    """Number the terms of a batch and count them in each document.
+    """Number the terms of a batch, whose documents begin at `first`, and count them in each.
 
-    Stops when the table is half full or the space for new terms is used up; the caller then makes
-    room and calls again to continue.
-
-    Parameters
-    ----------
-    first
-        The number of the batch's first document.
-    progress
-        Document and token to continue with, postings so far, terms in the table.
-
-    Returns
-    -------
-    bool
-        Whether the batch is finished.
+    Returns False when the table is half full or the space for new terms is used up: the caller
+    makes room and calls again. `progress` has the document and token to continue with, the number
+    of postings so far and of terms in the table.
     """
     row, token, n_postings, n_terms = progress[0], progress[1], progress[2], progress[3]
     keys, numbers = found.keys, found.numbers

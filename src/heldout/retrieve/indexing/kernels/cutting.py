@@ -12,8 +12,6 @@ from heldout.retrieve.indexing.kernels.types import CODE_POINT, DOTTED, MARK, UN
 if TYPE_CHECKING:
     from heldout.retrieve.indexing.kernels.types import Bytes, Offsets, Places, Ranges, Tokens
 
-__all__ = ["cut_words", "split_unspaced"]
-
 _SPACE: Final = 32
 _DOT_ABOVE: Final = 0x307
 _THREE_BYTES: Final = 0xE0
@@ -79,12 +77,8 @@ def cut_words(
 ) -> int:
     """Write the words of each document, each followed by one space; return their number.
 
-    Parameters
-    ----------
-    letters
-        For each byte, the byte to write; 0 if it is not an ASCII word character.
-    table
-        An entry for each code point that occurs (see `characters`).
+    `letters` has the byte to write for each byte, 0 if it is no ASCII word character; `table` an
+    entry for each code point that occurs (see `characters`).
     """
     place = np.int64(0)
     n_words = 0

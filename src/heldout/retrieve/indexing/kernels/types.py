@@ -69,3 +69,10 @@ class Counted(NamedTuple):
     terms: Places  # in order of first occurrence in each document
     counts: Counts
     offsets: Places  # the postings of document i are offsets[i] to offsets[i + 1]
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a read-only view, so that a loop is compiled for one type only."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
