@@ -2,8 +2,8 @@
 
 import pytest
 
+from heldout.data.files import file_stem
 from heldout.tune.listed import read_names, read_parameters
-from heldout.tune.run_groups import file_stem
 
 
 @pytest.mark.parametrize(

@@ -307,7 +307,8 @@ def _names_files(source: str) -> bool:
 
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     """Add the runs of ``--against``; one alone is the baseline of one system."""
-    from heldout.tune.run_groups import file_stem, matching  # NumPy comes with it
+    from heldout.data.files import file_stem
+    from heldout.tune.run_groups import matching  # NumPy comes with it
 
     untuned = [path for given in options.against for path in matching(given)]
     fields["systems"] = [*options.system, *untuned]

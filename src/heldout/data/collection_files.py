@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +17,7 @@ from heldout.data.document_files import (
 )
 from heldout.data.documents import Documents
 from heldout.data.export import DOC_MAP, QUERY_MAP
-from heldout.data.files import EXTENSIONS, Reading, readable
+from heldout.data.files import EXTENSIONS, Reading, file_stem, readable
 from heldout.data.paths import is_there, names_file, names_folder, place_among
 from heldout.data.qrels import read_qrels
 from heldout.data.query_files import read_queries
@@ -40,10 +39,6 @@ _EXPECTED = (
     "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
 )
 _SUFFIXES = ("", *EXTENSIONS)
-_ENDINGS = re.compile(
-    r"(\.(dat|txt|toml|jsonl?|ndjson|csv|tsv|parquet|trec|sgml?|xml|gz|xz|bz2|zst))+$",
-    re.IGNORECASE,
-)
 
 
 class _Found(NamedTuple):
@@ -242,7 +237,7 @@ def _find(given: str, reading: Reading, split: str | None, *, given_queries: boo
     records = records_of(given, _EXPECTED)
     if records is line_records:
         return _lines(path, reading)
-    name = _ENDINGS.sub("", path.name) or path.name
+    name = file_stem(given)
     return _Found(name, FileDocuments([given], reading, records))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import os
+import re
 import sys
 import threading
 from contextlib import contextmanager
@@ -40,8 +41,22 @@ MAGIC: Final = {
 }
 """First bytes of compressed files: they tell the compression, not the name, so that pipes work."""
 
+_ENDINGS: Final = re.compile(
+    r"(\.(run|trec|res|qrels|dat|txt|hyp|out|toml|jsonl?|ndjson|csv|tsv|parquet|sgml?|xml"
+    r"|gz|xz|bz2|zst))+$",
+    re.IGNORECASE,
+)
 _MODULES: Final = frozenset({"_lzma", "zlib", "zstandard", "zstd", "_zstd", "compression"})
 _local = threading.local()
+
+
+def file_stem(path: str) -> str:
+    """Return the name of a file without folders and without extensions of known formats.
+
+    Others stay: the .5 of lambda=0.5 is not one.
+    """
+    base = os.path.basename(path)  # noqa: PTH119 - pathlib is slow to import
+    return _ENDINGS.sub("", base) or base
 
 
 @contextmanager

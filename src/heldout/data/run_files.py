@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from heldout.data import trec
-from heldout.data.files import EXTENSIONS, compress, decode_text, open_source, parse_json
+from heldout.data.files import EXTENSIONS, compress, decode_text, file_stem, open_source, parse_json
 from heldout.data.frames import (
     USUAL_NAMES,
     frame_columns,
@@ -130,7 +130,7 @@ def _is_run(given: Any, kind: type) -> bool:
 
 
 def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
-    name = _stem(source.name)
+    name = file_stem(source.name)
     head = source.head()
     if re.match(rb'\s*\{\s*("(?:[^"\\]|\\.)*"\s*:\s*\{|\}\s*$)', head):
         if subtopics:
@@ -149,13 +149,6 @@ def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
 def _has_header(head: bytes) -> bool:
     cells = {cell.lower() for cell in trec.header_cells(head)[2]}
     return len(cells & _HEADER_WORDS) >= 2
-
-
-def _stem(name: str) -> str:
-    """Return the name of a file without folders and without extensions of known formats."""
-    base = os.path.basename(name)  # noqa: PTH119 - pathlib is slow to import
-    endings = r"(\.(run|trec|txt|csv|tsv|json|jsonl|parquet|qrels|gz|xz|bz2|zst))+$"
-    return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
 # Tables

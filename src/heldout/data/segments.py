@@ -7,11 +7,10 @@ import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.document_files import json_id, pick
-from heldout.data.files import decode_text, json_object, open_source
+from heldout.data.files import decode_text, file_stem, json_object, open_source
 from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 
@@ -131,7 +130,7 @@ def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
         The name of the system (default: the name of the file without extensions).
     """
     source = open_source(path)
-    shown = name or _stem(source.name)
+    shown = name or file_stem(source.name)
     if not _is_json(source):
         return replace(Segments.of(_lines(source), shown), source=source.name)
     return _from_records(source, shown, "hypothesis")
@@ -194,13 +193,6 @@ def _refuse_unpaired(what: str, wanted: tuple[str, ...], found: tuple[str, ...])
     if lacking:
         shown = ", ".join(lacking[:SHOWN]) + (", …" if len(lacking) > SHOWN else "")
         raise InputError(f"{what} {len(lacking):,} of {len(wanted):,} segments: {shown}")
-
-
-def _stem(name: str) -> str:
-    """Return the name of a file without folders and without extensions of known formats."""
-    base = Path(name).name
-    endings = r"(\.(txt|jsonl|json|hyp|out|gz|xz|bz2|zst))+$"
-    return re.sub(endings, "", base, flags=re.IGNORECASE) or base
 
 
 def _lines(source: Source) -> list[str]:

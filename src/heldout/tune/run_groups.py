@@ -1,16 +1,15 @@
-"""Find run files by pattern, and name them."""
+"""Find run files by pattern."""
 
 from __future__ import annotations
 
 import glob
 from pathlib import Path
-from typing import Final
 
 from heldout.data.notes import named_few
 from heldout.data.paths import is_there
 from heldout.errors import InputError
 
-__all__ = ["file_stem", "matching"]
+__all__ = ["matching"]
 
 
 def matching(pattern: str) -> list[str]:
@@ -32,19 +31,3 @@ def _nearby(pattern: str) -> str:
         return f"there is no folder {folder}"
     files = sorted(one.name for one in folder.iterdir() if one.is_file())
     return f"{folder} has {named_few(files, len(files)) if files else 'no files'}"
-
-
-_ENDINGS: Final = (".run", ".trec", ".txt", ".csv", ".tsv", ".json", ".jsonl", ".parquet", ".res")
-_PACKED: Final = (".gz", ".xz", ".bz2", ".zst")
-
-
-def file_stem(path: str) -> str:
-    """Return the name of a file without folders and extensions."""
-    # Only known extensions: the .5 of lambda=0.5 is not one.
-    name = Path(path).name
-    for endings in (_PACKED, _ENDINGS):
-        for ending in endings:
-            if name.lower().endswith(ending) and len(name) > len(ending):
-                name = name[: -len(ending)]
-                break
-    return name

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from heldout.data.files import file_stem
 from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
@@ -33,7 +34,6 @@ from heldout.experiment.systems.text_forms import (
 from heldout.retrieve.fuse import is_method
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
-from heldout.tune.run_groups import file_stem
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Space, given
 
