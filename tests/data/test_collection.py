@@ -182,8 +182,12 @@ def test_topics_have_fields():
     assert topics.by_field("narrative + title").texts == ("n t",)
     with pytest.raises(InputError, match="no field 'description'; they have title, narrative"):
         topics.by_field("description")
-    with pytest.raises(InputError, match="'1' appears twice"):
-        Queries(("1", "1"), ("a", "b"))
+    for ids, complaint in (
+        (("1", " 1"), "'1' appears twice"),
+        (("1", " "), "query 2 has an empty"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            Queries(ids, ("a", "b"))
 
 
 def test_description_sums_up():

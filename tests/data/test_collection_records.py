@@ -111,6 +111,10 @@ def test_fields_can_be_chosen(tmp_path, write):
         ('{"_id": "x", "txt": "y"}', ":2: no text: expected one of text, .*found _id, txt"),
         ('{"_id": null, "text": ""}', ":2: the id None is NoneType"),
         ('{"_id": true, "text": ""}', ":2: the id True is bool"),
+        ('{"_id": 1.5, "text": ""}', ":2: the id 1.5 is float"),
+        ('{"_id": NaN, "text": ""}', ":2: the id nan is float"),
+        ('{"_id": Infinity, "text": ""}', ":2: the id inf is float"),
+        ('{"_id": " ", "text": "y"}', ":2: the document has an empty id"),
         ('{"_id": "x", "text": 5}', ":2: the field 'text' is int"),
         ('{"_id": "", "text": "y"}', ":2: the document has an empty id"),
         (
@@ -142,6 +146,40 @@ def test_lists_numbers_and_null_are_understood(write):
     path = write("odd.jsonl", '{"id": 12, "title": null, "contents": ["one", "two"]}\n')
     found = FileDocuments([path], Reading(), json_records)
     assert list(found.pairs()) == [("12", "one\ntwo")]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("d.jsonl", '{"_id": " 10 ", "text": "x"}'),
+        ("d.jsonl", '{"_id": 10, "text": "x"}'),
+        ("d.jsonl", '{"_id": 10.0, "text": "x"}'),
+        ("d.jsonl", '{"_id": "10\\u00a0", "title": "", "text": "x"}'),
+        ("d.csv", "docno,text\n 10 ,x\n"),
+        ("d.tsv", " 10 \tx\n"),
+        ("d.trec", "<DOC><DOCNO> 10 </DOCNO>x</DOC>"),
+    ],
+)
+def test_ids_have_no_blanks_around_them(write, name, content):
+    queries = write("q.jsonl", '{"_id": " 1 ", "text": "a query"}')
+    found = read_collection(write(name, content), queries=queries, qrels=write("j", "1 0 10 1\n"))
+    assert (found.documents.ids[:], found.queries.ids) == (["10"], ("1",))
+    assert found.qrels.to_dict() == {"1": {"10": 1}}
+
+
+def test_notes_are_known_after_any_reading(write):
+    reads = []
+
+    def counted(path, begin, reading):
+        reads.append(begin)
+        return json_records(path, begin, reading)
+
+    path = write("d.jsonl", '{"_id": "a", "text": ""}\n{"_id": "b", "text": "x"}\n')
+    found = FileDocuments([path], Reading(), counted)
+    assert sum(len(batch) for batch in found.batches(1)) == 2
+    assert [note.text for note in found.notes] == ["empty documents: 1 (d.jsonl:1)"]
+    assert reads == [0]
+    assert FileDocuments([path], Reading(), json_records).notes == found.notes
 
 
 @pytest.mark.parametrize(

@@ -280,15 +280,15 @@ def pick(found: dict[str, Any], names: Sequence[str]) -> str | None:
 
 
 def json_id(found: dict[str, Any], names: Sequence[str], where: str) -> str:
-    """Return the id of an object: a string or an integer."""
+    """Return the id of an object: a string or a whole number."""
     name = pick(found, names)
     if name is None:
         raise FormatError(where, f"no id: expected one of {', '.join(names)}, found {_keys(found)}")
     value = found[name]
     if isinstance(value, str):
         return checked_id(value, where)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
+    if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
+        return str(int(value))  # pandas writes integers with gaps as floats
     raise FormatError(where, f"the id {value!r} is {type(value).__name__}, expected a text")
 
 

@@ -94,30 +94,28 @@ def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
                 shutil.rmtree(path)
 
 
+_EXPORTED = re.compile(
+    r"(corpus|queries)\.jsonl|documents\.trec|(topics|qrels|fingerprint)\.txt|(line|config)\.toml|"
+    r"split\.json|.*(\.tsv|\.dat|-queries\.txt|-qrels\.txt)"
+)
+
+
 def _refuse_target(target: Path, *, force: bool) -> None:
-    if target.exists() and not target.is_dir():
-        raise InputError(f"{target} is a file: give the path of a folder")
     if not target.exists():
         return
-    files = [one.name for one in target.rglob("*") if one.is_file()]
-    if not files and not any(target.iterdir()):
-        return
-    if not force:
+    if not target.is_dir():
+        raise InputError(f"{target} is a file: give the path of a folder")
+    if any(target.iterdir()) and not force:
         raise FolderExistsError(
             f"{target} already exists: choose another folder, or overwrite it (force=True)"
         )
-    strange = [name for name in files if not _is_exported(name)]
+    files = [one.name for one in target.rglob("*") if one.is_file()]
+    strange = [name for name in files if not _EXPORTED.fullmatch(name)]
     if strange:
         raise InputError(
             f"{target} has files that were not written by an export ({', '.join(strange[:3])}) "
             "and is not replaced: remove it yourself, or choose another folder"
         )
-
-
-def _is_exported(name: str) -> bool:
-    known = {"corpus.jsonl", "queries.jsonl", "documents.trec", "topics.txt", "qrels.txt"}
-    known |= {"line.toml", "config.toml", "fingerprint.txt", "split.json"}
-    return name in known or name.endswith((".tsv", ".dat", "-queries.txt", "-qrels.txt"))
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
