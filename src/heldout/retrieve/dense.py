@@ -7,8 +7,7 @@ of blocks and number of threads, and equal vectors have equal scores.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints, Words
 
     Floats = NDArray[np.float64]
-
-__all__ = ["Metric", "check_metric", "rank_vectors"]
 
 Metric = Literal["cosine", "ip"]
 """Cosine of the angle, or inner product."""
@@ -94,7 +91,8 @@ def rank_vectors(
     rows = np.arange(len(documents)) if document_rows is None else document_rows
     asked = np.arange(len(queries)) if query_rows is None else query_rows
     side = _Side.of(queries.block(asked), metric)
-    best = _Best.empty(len(asked), min(k, len(rows)), documents.ids.ranks())
+    empty = np.full((len(asked), min(k, len(rows))), -1, np.int32)
+    best = _Best(empty, np.full(empty.shape, -np.inf), documents.ids.ranks())
     step = max(1, _NUMBERS // documents.dimensions)
     for begin in range(0, len(rows), step):
         some = rows[begin : begin + step]
@@ -103,21 +101,8 @@ def rank_vectors(
     return run_of_lists(documents.ids, names, best.documents, best.scores, name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Side:
-    """Some vectors: as they are, in single precision, and the largest of their norms.
-
-    Parameters
-    ----------
-    values
-        The vectors.
-    norms
-        What products are divided by; 1 for the inner product.
-    quick
-        The vectors, divided by the norms, in single precision.
-    most
-        The largest norm of `quick`.
-    """
+class _Side(NamedTuple):
+    """Some vectors, and the same, divided by `norms`, in single precision; their largest norm."""
 
     values: NDArray[Any]
     norms: Floats
@@ -126,19 +111,12 @@ class _Side:
 
     @classmethod
     def of(cls, values: NDArray[Any], metric: Metric) -> _Side:
-        quick = values.astype(np.float32)
         lengths = np.sqrt(_row_sums(values, values))
         if metric == "ip":
-            return cls(values, np.ones(len(values)), quick, float(lengths.max(initial=0.0)))
+            most = float(lengths.max(initial=0.0))
+            return cls(values, np.ones(len(values)), values.astype(np.float32), most)
         norms = np.where(lengths > 0, lengths, 1.0)
-        quick = (values / norms[:, None]).astype(np.float32)
-        return cls(values, norms, quick, 1.0)
-
-    def scores(self, rows: Ints, queries: _Side, query: int) -> Floats:
-        """Return the exact scores of some rows for a query."""
-        products = _row_sums(self.values[rows], queries.values[query])
-        found: Floats = products / (self.norms[rows] * queries.norms[query])
-        return found
+        return cls(values, norms, (values / norms[:, None]).astype(np.float32), 1.0)
 
 
 def _row_sums(rows: NDArray[Any], factors: NDArray[Any]) -> Floats:
@@ -147,26 +125,15 @@ def _row_sums(rows: NDArray[Any], factors: NDArray[Any]) -> Floats:
     return found
 
 
-@dataclass(slots=True, eq=False)
-class _Best:
-    """The best documents so far (queries × places), best first.
+class _Best(NamedTuple):
+    """The best documents so far (queries × places), best first; −1 if there are fewer.
 
-    Parameters
-    ----------
-    documents, scores
-        Rows of documents, −1 if there are fewer; their scores.
-    order
-        Of two documents with equal scores, the one with the higher number is first.
+    Of two documents with equal scores, the one with the higher number in `order` is first.
     """
 
     documents: NDArray[np.int32]
     scores: Floats
     order: Words
-
-    @classmethod
-    def empty(cls, queries: int, places: int, order: Words) -> _Best:
-        documents = np.full((queries, places), -1, np.int32)
-        return cls(documents, np.full((queries, places), -np.inf), order)
 
     def add(self, query: int, rows: Ints, scores: Floats) -> None:
         """Merge documents into the list of a query."""
@@ -200,5 +167,7 @@ def _add_block(best: _Best, rows: Ints, block: _Side, queries: _Side) -> None:
         for at, limit in enumerate(rounded):
             near = np.flatnonzero(~(quick[at] < limit))  # also products that are NaN: too large
             if len(near):
-                scores = block.scores(near, queries, begin + at)
-                best.add(begin + at, rows[near], scores)
+                query = begin + at
+                products = _row_sums(block.values[near], queries.values[query])
+                scores = products / (block.norms[near] * queries.norms[query])
+                best.add(query, rows[near], scores)

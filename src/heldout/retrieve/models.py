@@ -30,34 +30,11 @@ if TYPE_CHECKING:
     from heldout.retrieve.statistics import TermStatistics
 
     Floats = NDArray[np.float64]
-    Idf = Callable[[Floats, Floats], Floats]
     Values = Mapping[str, Floats]
-
-__all__ = ["MODELS", "Form", "Model", "grid", "model_table", "parse_model"]
 
 FRACTION: Final = 0
 FRACTION_SHIFTED: Final = 1
 LIKELIHOOD: Final = 2
-
-
-def _idf_plain(m: Floats, df: Floats) -> Floats:
-    return np.log((m + 1) / df)
-
-
-def _idf_robertson(m: Floats, df: Floats) -> Floats:
-    return np.log(np.maximum((m - df + 0.5) / (df + 0.5), 1.0))
-
-
-def _idf_lucene(m: Floats, df: Floats) -> Floats:
-    return np.log1p((m - df + 0.5) / (df + 0.5))
-
-
-def _idf_atire(m: Floats, df: Floats) -> Floats:
-    return np.log(m / df)
-
-
-def _idf_bm25l(m: Floats, df: Floats) -> Floats:
-    return np.log((m + 1) / (df + 0.5))
 
 
 def _saturated(v: Values, top: Floats) -> Floats:
@@ -65,16 +42,8 @@ def _saturated(v: Values, top: Floats) -> Floats:
     return np.stack([top, v["k1"] * (1 - v["b"]), v["k1"] * v["b"]])
 
 
-def _bm25(v: Values) -> Floats:
-    return _saturated(v, v["k1"] + 1)
-
-
-def _bm25_without_top(v: Values) -> Floats:
-    return _saturated(v, np.ones_like(v["k1"]))
-
-
 def _bm25_plus(v: Values) -> Floats:
-    top, fixed, by_length = _bm25(v)
+    top, fixed, by_length = _saturated(v, v["k1"] + 1)
     zero = np.zeros_like(top)
     return np.stack([top, fixed, by_length, zero, zero, zero + 1, v["delta"]])
 
@@ -95,143 +64,104 @@ def _over_length(v: Values) -> Floats:
     return np.stack([zero + 1, 1 - s, s, zero, zero, zero, zero])
 
 
-def _smoothed(lam: Floats, kappa: Floats, mu: Floats, delta: Floats) -> Floats:
+def _smoothed(*parts: Floats | int) -> Floats:
     """Return λ, κ, μ, δ, and the logarithm of the collection's share (−∞ if it is 0)."""
+    lam, kappa, mu, delta = np.broadcast_arrays(*map(np.float64, parts))
     with np.errstate(divide="ignore"):
         return np.stack([lam, kappa, mu, delta, np.log(kappa + mu + delta)])
-
-
-def _jelinek_mercer(v: Values) -> Floats:
-    lam = v["lambda"]
-    return _smoothed(lam, 1 - lam, 0 * lam, 0 * lam)
-
-
-def _dirichlet(v: Values) -> Floats:
-    mu = v["mu"]
-    return _smoothed(1 + 0 * mu, 0 * mu, mu, 0 * mu)
-
-
-def _absolute(v: Values) -> Floats:
-    delta = v["delta"]
-    return _smoothed(1 + 0 * delta, 0 * delta, 0 * delta, delta)
-
-
-def _raw(x: Floats) -> Floats:
-    return x
-
-
-def _log_count(x: Floats) -> Floats:
-    return 1 + np.log(np.maximum(x, 1))
-
-
-def _double_log(x: Floats) -> Floats:
-    return 1 + np.log1p(np.log(np.maximum(x, 1)))
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
     """The definition of a model.
 
-    Parameters
-    ----------
-    kind
-        Its compiled form.
-    defaults, ranges
-        Its parameters, and the lowest and highest value of each.
-    idf
-        Weight of a term from M and df (only for sums).
-    coefficients
-        Maps parameter values to the coefficients of the form, one column per parameter setting.
-    count
-        Transformation of c(w, d) before it enters the sum.
-    about
-        One-line description.
+    `kind` is its compiled form; `parameters` have a name, a default, and the lowest and highest
+    value; `coefficients` maps their values to the coefficients of the form, one column per
+    parameter setting. For sums, `idf` is the weight of a term from M and df, and `count` what
+    c(w, d) becomes before it enters the sum.
     """
 
     kind: int
-    defaults: tuple[tuple[str, float], ...]
-    ranges: tuple[tuple[float, float], ...]
+    parameters: tuple[tuple[str, float, float, float], ...]
     coefficients: Callable[[Values], Floats]
     about: str
-    idf: Idf = _idf_plain
-    count: Callable[[Floats], Floats] = _raw
+    idf: Callable[[Floats, Floats], Floats] = lambda m, df: np.log((m + 1) / df)
+    count: Callable[[Floats], Floats] = lambda x: x
+
+    @property
+    def defaults(self) -> tuple[tuple[str, float], ...]:
+        """The parameters and their defaults."""
+        return tuple((name, default) for name, default, _, _ in self.parameters)
 
 
-_K1_B = (("k1", 1.2), ("b", 0.75))
-_K1_B_RANGES = ((0.0, math.inf), (0.0, 1.0))
-_DELTA = (0.0, math.inf)
+_K1_B = (("k1", 1.2, 0.0, math.inf), ("b", 0.75, 0.0, 1.0))
 
 MODELS: Final[dict[str, Form]] = {
-    "bm25": Form(FRACTION, _K1_B, _K1_B_RANGES, _bm25, "BM25, idf log((M+1)/df)"),
+    "bm25": Form(FRACTION, _K1_B, lambda v: _saturated(v, v["k1"] + 1), "BM25, idf log((M+1)/df)"),
     "bm25-robertson": Form(
         FRACTION,
         _K1_B,
-        _K1_B_RANGES,
-        _bm25_without_top,
+        lambda v: _saturated(v, np.ones_like(v["k1"])),
         "BM25 of Robertson et al. 1994, idf log((M−df+½)/(df+½)), not below 0",
-        _idf_robertson,
+        lambda m, df: np.log(np.maximum((m - df + 0.5) / (df + 0.5), 1.0)),
     ),
     "bm25-lucene": Form(
         FRACTION,
         _K1_B,
-        _K1_B_RANGES,
-        _bm25_without_top,
+        lambda v: _saturated(v, np.ones_like(v["k1"])),
         "BM25 of Lucene with exact lengths, idf log(1+(M−df+½)/(df+½))",
-        _idf_lucene,
+        lambda m, df: np.log1p((m - df + 0.5) / (df + 0.5)),
     ),
     "bm25-atire": Form(
-        FRACTION, _K1_B, _K1_B_RANGES, _bm25, "BM25 of ATIRE, idf log(M/df)", _idf_atire
+        FRACTION,
+        _K1_B,
+        lambda v: _saturated(v, v["k1"] + 1),
+        "BM25 of ATIRE, idf log(M/df)",
+        lambda m, df: np.log(m / df),
     ),
     "bm25-plus": Form(
         FRACTION_SHIFTED,
-        (*_K1_B, ("delta", 1.0)),
-        (*_K1_B_RANGES, _DELTA),
+        (*_K1_B, ("delta", 1.0, 0.0, math.inf)),
         _bm25_plus,
         "BM25+ of Lv and Zhai 2011: every word that a document has earns at least delta",
     ),
     "bm25-l": Form(
         FRACTION_SHIFTED,
-        (*_K1_B, ("delta", 0.5)),
-        (*_K1_B_RANGES, _DELTA),
+        (*_K1_B, ("delta", 0.5, 0.0, math.inf)),
         _bm25_l,
         "BM25L of Lv and Zhai 2011: kinder to long documents, idf log((M+1)/(df+½))",
-        _idf_bm25l,
+        lambda m, df: np.log((m + 1) / (df + 0.5)),
     ),
     "tf-idf": Form(
         FRACTION_SHIFTED,
-        (("s", 0.0),),
-        ((0.0, 1.0),),
+        (("s", 0.0, 0.0, 1.0),),
         _over_length,
         "(1 + log c) · log((M+1)/df), divided by 1−s+s·|d|/avdl",
-        count=_log_count,
+        count=lambda x: 1 + np.log(np.maximum(x, 1)),
     ),
     "pivoted": Form(
         FRACTION_SHIFTED,
-        (("s", 0.2),),
-        ((0.0, 1.0),),
+        (("s", 0.2, 0.0, 1.0),),
         _over_length,
         "pivoted length (Singhal et al. 1996): (1 + log(1 + log c)) / (1−s+s·|d|/avdl)",
-        count=_double_log,
+        count=lambda x: 1 + np.log1p(np.log(np.maximum(x, 1))),
     ),
     "ql-jm": Form(
         LIKELIHOOD,
-        (("lambda", 0.3),),
-        ((0.0, 1.0),),
-        _jelinek_mercer,
+        (("lambda", 0.3, 0.0, 1.0),),
+        lambda v: _smoothed(v["lambda"], 1 - v["lambda"], 0, 0),
         "query likelihood, Jelinek–Mercer; lambda weighs the DOCUMENT (MeTA's 0.7 is 0.3 here)",
     ),
     "ql-dirichlet": Form(
         LIKELIHOOD,
-        (("mu", 2000.0),),
-        ((0.0, math.inf),),
-        _dirichlet,
+        (("mu", 2000.0, 0.0, math.inf),),
+        lambda v: _smoothed(1, 0, v["mu"], 0),
         "query likelihood, Dirichlet prior",
     ),
     "ql-absolute": Form(
         LIKELIHOOD,
-        (("delta", 0.7),),
-        ((0.0, 1.0),),
-        _absolute,
+        (("delta", 0.7, 0.0, 1.0),),
+        lambda v: _smoothed(1, 0, 0, v["delta"]),
         "query likelihood, absolute discounting",
     ),
 }
@@ -273,7 +203,9 @@ class Model:
     @classmethod
     def make(cls, name: str, /, **parameters: float) -> Model:
         """Return a model by name; parameters that are not given have their defaults."""
-        form = _form(name)
+        if name not in MODELS:
+            raise InputError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
+        form = MODELS[name]
         parameters = {_SPELLINGS.get(key, key): value for key, value in parameters.items()}
         k3 = _real(name, "k3", parameters.pop("k3", math.inf))
         known = dict(form.defaults)
@@ -288,7 +220,7 @@ class Model:
         if math.isnan(k3) or k3 < 0:
             raise InputError(f"{name}: k3 = {k3:g} is below 0")
         values = tuple((key, _real(name, key, parameters.get(key, known[key]))) for key in known)
-        for (key, value), (low, high) in zip(values, form.ranges, strict=True):
+        for (key, value), (_, _, low, high) in zip(values, form.parameters, strict=True):
             if not low <= value <= high or math.isinf(value):
                 upto = f"outside {low:g} to {high:g}" if math.isfinite(high) else f"below {low:g}"
                 if math.isinf(value) or math.isnan(value):
@@ -324,12 +256,6 @@ class Model:
         df = statistics.df + added
         # A term that is in no training document has weight 0; it is in no ranked document either.
         return np.where(df > 0, self.form.idf(statistics.documents + added, np.maximum(df, 1)), 0.0)
-
-
-def _form(name: str) -> Form:
-    if name not in MODELS:
-        raise InputError(f"unknown model {name!r}: expected one of {', '.join(MODELS)}")
-    return MODELS[name]
 
 
 def _real(name: str, key: str, value: float) -> float:

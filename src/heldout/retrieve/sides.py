@@ -17,30 +17,17 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.int32]
 
-__all__ = ["Side", "held_out_side", "seen_side", "whole_side"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Side:
     """The documents to rank, and how.
 
-    Parameters
-    ----------
-    statistics
-        For each document, the training set by which it is scored; −1: it is not ranked.
-    lists
-        For each document, the ranked list in which it appears.
-    n_lists
-        Number of lists per query.
-    terms
-        The statistics of the training sets.
-    added
-        Whether a document is added to the statistics while it is scored: a held-out document is
-        scored as if it alone were added to the training data.
-    relative
-        Whether likelihoods are given relative to a document without any query term. Within one
-        training set the order is the same either way; where one list has documents of several
-        training sets, the likelihood of such a document must not differ between them.
+    `statistics` is the training set by which each document is scored (−1: it is not ranked),
+    `lists` the ranked list in which it appears, `terms` the statistics of the training sets.
+    `added`: a held-out document is scored as if it alone were added to the training data.
+    `relative`: likelihoods are given relative to a document without any query term. Within one
+    training set the order is the same either way; where one list has documents of several training
+    sets, the likelihood of such a document must not differ between them.
     """
 
     statistics: Numbers
@@ -69,14 +56,8 @@ def held_out_side(
 ) -> Side:
     """Return the side of all documents, each scored by the other folds with itself added.
 
-    Parameters
-    ----------
-    folds
-        The fold of each document, from 0; −1: it is neither used for statistics nor ranked.
-    number
-        Number of folds.
-    pooled
-        One ranked list of all folds together instead of one list per fold.
+    A fold of −1 is neither used for statistics nor ranked. `pooled`: one ranked list of all folds
+    together instead of one list per fold.
     """
     known = cell_statistics(index, vocabulary, folds, number).complement()
     lists = np.zeros_like(folds) if pooled else np.maximum(folds, 0)

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Bounds", "bound_sizes", "read_only", "window_bits"]
-
 _LEAST_BITS: Final = 11
 _MOST_BITS: Final = 13
 _WINDOWS: Final = 256
@@ -67,18 +65,10 @@ def bound_sizes(frequencies: NDArray[np.integer], n_documents: int) -> dict[str,
 class Bounds:
     """The bounds of some terms.
 
-    Parameters
-    ----------
-    bits
-        A window has 2 to the power of `bits` documents.
-    terms
-        The terms that have bounds for each window, ascending.
-    starts
-        For each of them, the number of postings before each window, and the number of all.
-    counts, lengths
-        For each of them, the largest count and the smallest length in each window.
-    most, shortest
-        For each term, the largest count and the smallest length.
+    A window has 2 to the power of `bits` documents. `terms` have bounds for each window, ascending;
+    for each of them, `starts` is the number of postings before each window, and of all, `counts`
+    and `lengths` are the largest count and the smallest length in each window. `most` and
+    `shortest` are those of every term, in all.
     """
 
     bits: int
@@ -104,25 +94,21 @@ class Bounds:
         terms = _frequent_terms(ends - begins, len(lengths))
         rows = np.full(n_terms, -1, np.int32)
         rows[terms] = np.arange(len(terms), dtype=np.int32)
-        bits = window_bits(len(lengths))
-        own = cls(
-            bits,
-            terms,
-            np.zeros((len(terms), windows + 1), np.int32),
-            np.zeros((len(terms), windows), np.uint16),
-            np.zeros((len(terms), windows), np.uint16),
-            np.zeros(n_terms, np.uint16),
-            np.zeros(n_terms, np.uint16),
-        )
-        parts = _even_parts(ends - begins, threads)
+        bits, shape = window_bits(len(lengths)), (len(terms), windows)
+        starts = np.zeros((len(terms), windows + 1), np.int32)
+        tables = [np.zeros(size, np.uint16) for size in (shape, shape, n_terms, n_terms)]
+        # Ranges of terms with about equally many postings.
+        total = np.cumsum(ends - begins)
+        wanted = [int(total[-1]) * part // threads for part in range(1, threads)] if n_terms else []
+        cuts = [0, *np.searchsorted(total, wanted).tolist(), n_terms]
         run_threads(
             lambda part: bound_terms(
                 *part, begins, ends, read_only(documents), read_only(counts), read_only(lengths),
-                rows, bits, own.starts, own.counts, own.lengths, own.most, own.shortest,
+                rows, bits, starts, *tables,
             ),
-            parts,
+            [(low, high) for low, high in pairwise(cuts) if low < high],
         )  # fmt: skip
-        return own
+        return cls(bits, terms, starts, *tables)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the sections of an index file."""
@@ -155,15 +141,6 @@ class Bounds:
             arrays["most_counts"],
             arrays["least_lengths"],
         )
-
-
-def _even_parts(sizes: NDArray[np.int64], number: int) -> list[tuple[int, int]]:
-    """Divide terms into ranges with about equally many postings."""
-    ends = np.cumsum(sizes)
-    total = int(ends[-1]) if len(ends) else 0
-    wanted = [total * part // number for part in range(1, number)]
-    cuts = [0, *np.searchsorted(ends, wanted).tolist(), len(ends)]
-    return [(low, high) for low, high in pairwise(cuts) if low < high]
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:

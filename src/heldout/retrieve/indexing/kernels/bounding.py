@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.indexing.kernels.types import Offsets, Places
 
-__all__ = ["bound_terms"]
-
 _SATURATED = 65535
 
 
@@ -35,22 +33,10 @@ def bound_terms(
     most: NDArray[np.uint16],
     shortest: NDArray[np.uint16],
 ) -> None:
-    """Compute the bounds of the terms `first` to `last`.
+    """Compute the bounds of the terms `first` to `last`; see `Bounds`.
 
-    Parameters
-    ----------
-    begins, ends
-        The postings of term ``t`` are ``begins[t]`` to ``ends[t]``.
-    rows
-        The row of each term in the tables of windows; −1: it has none.
-    bits
-        A window has 2 to the power of `bits` documents.
-    starts, window_counts, window_lengths
-        Rows × windows: the number of postings before each window (and all, in one more column),
-        the largest count and the smallest length in each (filled in; zero at first).
-    most, shortest
-        The largest count and the smallest length of each term (filled in). Counts and lengths above
-        65535 are stored as 65535.
+    `rows` are those of the terms in the tables of windows, which are zero at first; −1: it has
+    none. Counts and lengths above 65535 are stored as 65535.
     """
     for term in range(first, last):
         begin, end, row = begins[term], ends[term], rows[term]
