@@ -113,8 +113,8 @@ def test_memory_limits_the_postings_that_are_sorted_and_joined_at_a_time(tmp_pat
     def watch(name):
         plain = getattr(invert.Inversion, name)
 
-        def watched(self, given):
-            result = plain(self, given)
+        def watched(self, *given):
+            result = plain(self, *given)
             sizes[name].append(len(result[2]))
             return result
 
