@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.kernels.types import Counted
 
+    Tokenized = tuple[int, int, Counted, Ids, NDArray[np.uint64]]
+
 _BATCH: Final = 4 << 20
 """Bytes of text that a thread processes at a time: more does not fit into the cache."""
 _LEAST: Final = 1 << 16
@@ -72,11 +74,11 @@ def build_index(
     with Scratch(folder) as blocks, IndexWriter(folder, workers) as writer:
         with Scratch(folder) as raw:
             batches, ids, hashes, n_documents = [], [], [np.empty((0, 2), np.uint64)], 0
-            for batch, table, counted, own, hashed in _tokenized(
+            for first, table, counted, own, hashed in _tokenized(
                 documents.batches(size), tokenizers, digest
             ):
                 kept = tuple(map(raw.put, counted))
-                batches.append(Batch(batch.first, table, len(counted.terms), kept))
+                batches.append(Batch(first, table, len(counted.terms), kept))
                 ids.append(own)
                 hashes.append(hashed)
                 n_documents += len(own)
@@ -101,8 +103,8 @@ def build_index(
 
 def _tokenized(
     batches: Iterator[TextBatch], tokenizers: list[Tokenizer], digest: TextDigest
-) -> Iterator[tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]]:
-    """Yield batches in order, with the tokenizer of each and what it counted, ids and hashes."""
+) -> Iterator[Tokenized]:
+    """Yield the first document of each batch, its tokenizer, what that counted, ids and hashes."""
     free: SimpleQueue[int] = SimpleQueue()
     for number in range(len(tokenizers)):
         free.put(number)
@@ -112,11 +114,11 @@ def _tokenized(
             digest.add(batch)  # `Documents.digest` would read all documents again
             yield batch
 
-    def work(batch: TextBatch) -> tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]:
+    def work(batch: TextBatch) -> Tokenized:
         number = free.get()
         try:
             counted = tokenizers[number].count(batch)
-            return batch, number, counted, Ids.of(batch.ids), text_hashes(batch)
+            return batch.first, number, counted, Ids.of(batch.ids), text_hashes(batch)
         finally:
             free.put(number)
 
