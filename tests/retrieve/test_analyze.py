@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.retrieve.analyze import Analyzer
+from heldout.retrieve.analyze import STOP_LISTS, Analyzer
 from heldout.retrieve.characters import is_mark, is_unspaced
-from heldout.retrieve.stopwords import STOP_LISTS
 
 
 def by_comma(text):

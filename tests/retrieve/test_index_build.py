@@ -113,8 +113,8 @@ def test_memory_limits_the_postings_that_are_sorted_and_joined_at_a_time(tmp_pat
     def watch(name):
         plain = getattr(invert.Inversion, name)
 
-        def watched(self, given):
-            result = plain(self, given)
+        def watched(self, *given):
+            result = plain(self, *given)
             sizes[name].append(len(result[2]))
             return result
 
@@ -187,8 +187,9 @@ def test_an_index_knows_its_documents(tmp_path):
     assert Index.build(documents, path=path).documents_digest == documents.digest()
 
 
-def test_documents_are_ranked_by_their_ids_bytewise():
-    ids = ["d10", "d9", "é", "d1", "Z", "d10a", "a much longer id, 1", "a much longer id, 0"]
+@pytest.mark.parametrize("more", [[], ["a much longer id, 1", "a much longer id, 0"], ["d" * 65]])
+def test_documents_are_ranked_by_their_ids_bytewise(more):
+    ids = ["d10", "d9", "é", "d1", "Z", "d10a", "\uffff", "\U0001f600", *more]
     index = Index.build(dict.fromkeys(ids, "text"))
     order = np.argsort(index.id_order)
     assert [ids[number] for number in order] == sorted(ids, key=str.encode)

@@ -23,8 +23,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
 from heldout.infer.levels import check_level
 from heldout.resample.plan import MOST_REPEATS
-from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.stopwords import STOP_LISTS
+from heldout.retrieve.analyze import STOP_LISTS, Analyzer
 from heldout.tune.choice import Rule  # noqa: TC001 - the same
 
 if TYPE_CHECKING:

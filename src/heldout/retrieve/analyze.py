@@ -19,12 +19,19 @@ from typing import Any, Final
 
 from heldout.errors import InputError
 from heldout.retrieve.characters import is_mark, is_unspaced, is_word
-from heldout.retrieve.stopwords import STOP_LISTS
 
 TokenFunction = Callable[[str], Sequence[str]]
 
 _WORDS: Final = re.compile(r"\w+")
 _FIRST_UNSPACED: Final = "\u0e00"
+# The 33 words that Lucene's StandardAnalyzer left out by default before version 8. Short on
+# purpose: longer lists remove words that some queries are about ("the who", "take that").
+_ENGLISH: Final = (
+    "a an and are as at be but by for if in into is it no not of on or such "
+    "that the their then there these they this to was will with"
+)
+STOP_LISTS: Final = {"none": frozenset[str](), "english": frozenset(_ENGLISH.split())}
+"""Stop lists by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,27 +161,16 @@ def _pairs(run: str) -> list[str]:
     """Split a run: words where its script has spaces, and pairs of characters where it has not."""
     if max(run) < _FIRST_UNSPACED:
         return [run]
-    return [
-        term
-        for unspaced, segment in _segments(run)
-        for term in (
-            map("".join, pairwise(segment)) if unspaced and len(segment) > 1 else [segment]
-        )
-    ]
-
-
-def _segments(run: str) -> list[tuple[bool, str]]:
-    """Split a run where scripts with and without spaces meet; marks stay with their base."""
-    segments: list[tuple[bool, str]] = []
+    unspaced: list[bool] = []
     for character in run:
-        unspaced = is_unspaced(character)
-        if segments and not unspaced and is_mark(character):
-            unspaced = segments[-1][0]
-        if segments and segments[-1][0] == unspaced:
-            segments[-1] = (unspaced, segments[-1][1] + character)
-        else:
-            segments.append((unspaced, character))
-    return segments
+        own = is_unspaced(character)
+        # Marks stay with the character that they belong to.
+        unspaced.append(unspaced[-1] if unspaced and not own and is_mark(character) else own)
+    terms: list[str] = []
+    for pairs, part in groupby(zip(unspaced, run, strict=True), lambda one: one[0]):
+        segment = "".join(character for _, character in part)
+        terms += map("".join, pairwise(segment)) if pairs and len(segment) > 1 else [segment]
+    return terms
 
 
 def _stop_words(stop: Any) -> str | tuple[str, ...]:

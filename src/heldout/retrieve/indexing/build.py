@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.indexing.kernels.types import Counted
 
+    Tokenized = tuple[int, int, Counted, Ids, NDArray[np.uint64]]
+
 _BATCH: Final = 4 << 20
 """Bytes of text that a thread processes at a time: more does not fit into the cache."""
 _LEAST: Final = 1 << 16
@@ -69,38 +71,31 @@ def build_index(
     announce("the index builder", cut_words, count_terms, sort_block, append_block)
     tokenizers = [Tokenizer(analyzer) for _ in range(workers)]
     digest = TextDigest()
-    with (
-        Scratch(folder) as raw,
-        Scratch(folder) as blocks,
-        IndexWriter(folder, workers) as writer,
-    ):
-        batches, ids, hashes = [], [], [np.empty((0, 2), np.uint64)]
-        n_documents = 0
-        for batch, table, counted, own, hashed in _tokenized(
-            documents.batches(size), tokenizers, digest
-        ):
-            kept = tuple(map(raw.put, counted))
-            batches.append(Batch(batch.first, table, len(counted.terms), kept))
-            ids.append(own)
-            hashes.append(hashed)
-            n_documents += len(own)
-            if progress is not None:
-                progress(n_documents, documents.size_hint())
-        writer.write("text_hashes", np.concatenate(hashes))
-        hashes.clear()
-        _write_ids(Ids.stack(ids), documents, writer)
-        ids.clear()
-        terms = [tokenizer.raw_terms() for tokenizer in tokenizers]
-        frequencies = [tokenizer.frequencies() for tokenizer in tokenizers]
-        tokenizers.clear()  # only the terms of their tables are needed while these are sorted
-        vocabulary = final_vocabulary(terms, frequencies, analyzer)
-        del terms
-        writer.write("term_bytes", vocabulary.terms.data)
-        writer.write("term_offsets", vocabulary.terms.offsets)
-        writer.write("term_words", leading_words(vocabulary.terms))
-        inverted = Inversion(
-            batches, n_documents, vocabulary, raw, blocks, threads=workers, memory=inverting
-        )
+    with Scratch(folder) as blocks, IndexWriter(folder, workers) as writer:
+        with Scratch(folder) as raw:
+            batches, ids, hashes, n_documents = [], [], [np.empty((0, 2), np.uint64)], 0
+            for first, table, counted, own, hashed in _tokenized(
+                documents.batches(size), tokenizers, digest
+            ):
+                kept = tuple(map(raw.put, counted))
+                batches.append(Batch(first, table, len(counted.terms), kept))
+                ids.append(own)
+                hashes.append(hashed)
+                n_documents += len(own)
+                if progress is not None:
+                    progress(n_documents, documents.size_hint())
+            writer.write("text_hashes", np.concatenate(hashes))
+            hashes.clear()
+            _write_ids(Ids.stack(ids), documents, writer)
+            ids.clear()
+            vocabulary = final_vocabulary(tokenizers, analyzer)
+            writer.write("term_bytes", vocabulary.terms.data)
+            writer.write("term_offsets", vocabulary.terms.offsets)
+            writer.write("term_words", leading_words(vocabulary.terms))
+            inverted = Inversion(
+                batches, n_documents, vocabulary, raw, blocks, threads=workers, memory=inverting
+            )
+            del vocabulary
         _write_postings(inverted, workers, writer)
         about = describe_index(analyzer, digest.hexdigest())
         return writer.arrays, writer.finish(analyzer.signature(), about)
@@ -108,8 +103,8 @@ def build_index(
 
 def _tokenized(
     batches: Iterator[TextBatch], tokenizers: list[Tokenizer], digest: TextDigest
-) -> Iterator[tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]]:
-    """Yield batches in order, with the tokenizer of each and what it counted, ids and hashes."""
+) -> Iterator[Tokenized]:
+    """Yield the first document of each batch, its tokenizer, what that counted, ids and hashes."""
     free: SimpleQueue[int] = SimpleQueue()
     for number in range(len(tokenizers)):
         free.put(number)
@@ -119,11 +114,11 @@ def _tokenized(
             digest.add(batch)  # `Documents.digest` would read all documents again
             yield batch
 
-    def work(batch: TextBatch) -> tuple[TextBatch, int, Counted, Ids, NDArray[np.uint64]]:
+    def work(batch: TextBatch) -> Tokenized:
         number = free.get()
         try:
             counted = tokenizers[number].count(batch)
-            return batch, number, counted, Ids.of(batch.ids), text_hashes(batch)
+            return batch.first, number, counted, Ids.of(batch.ids), text_hashes(batch)
         finally:
             free.put(number)
 

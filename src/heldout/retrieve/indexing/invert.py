@@ -126,7 +126,7 @@ class Inversion:
         threads: int,
         memory: int | None,
     ) -> None:
-        self._vocabulary, self._raw, self._sorted, self._threads = vocabulary, raw, sorted_, threads
+        self._sorted, self._threads = sorted_, threads
         self.lengths, self.distinct = np.zeros((2, n_documents), np.int32)
         room, limit = _MOST_IN_BLOCK, int(vocabulary.most.sum()) + 1
         if memory is not None:  # some are worked on, some wait to be taken
@@ -135,7 +135,9 @@ class Inversion:
         self._cuts = _cuts(vocabulary.most, limit)
         frequencies, most = np.zeros(len(vocabulary.terms), np.int64), 0
         self._blocks: list[Block] = []
-        for block in stream_threads(self._sort, _chunks(batches, room), threads, ahead=1):
+        for block in stream_threads(
+            lambda chunk: self._sort(chunk, raw, vocabulary), _chunks(batches, room), threads, 1
+        ):
             frequencies[block.terms] += np.diff(block.starts)
             most = max(most, block.most)
             terms, starts, documents, counts = map(sorted_.put, block[:4])
@@ -145,15 +147,12 @@ class Inversion:
         self.counts_type = np.dtype(np.uint16 if most <= _NARROW else np.int32)
         self.offsets = offsets_of(frequencies)
 
-    def _sort(self, chunk: list[Batch]) -> Block:
+    def _sort(self, chunk: list[Batch], raw: Scratch, vocabulary: Vocabulary) -> Block:
         """Sort the postings of some batches."""
-        loaded = [Counted(*map(self._raw.get, batch.counted)) for batch in chunk]
+        loaded = [Counted(*map(raw.get, batch.counted)) for batch in chunk]
         joined = Counted(
             np.concatenate(
-                [
-                    self._vocabulary.final[a.table][b.terms]
-                    for a, b in zip(chunk, loaded, strict=True)
-                ]
+                [vocabulary.final[a.table][b.terms] for a, b in zip(chunk, loaded, strict=True)]
             ),
             np.concatenate([counted.counts for counted in loaded], dtype=np.int32),
             offsets_of(np.concatenate([np.diff(counted.offsets) for counted in loaded])).astype(
@@ -161,7 +160,7 @@ class Inversion:
             ),
         )
         del loaded
-        heads = np.zeros((len(self._vocabulary.terms) + 2, 2), np.int32)
+        heads = np.zeros((len(vocabulary.terms) + 2, 2), np.int32)
         documents, counts = (np.empty(len(joined.terms), np.int32) for _ in range(2))
         size, most = sort_block(
             joined, chunk[0].first, heads, documents, counts, self.lengths, self.distinct

@@ -10,11 +10,10 @@ import numpy as np
 from heldout.retrieve.indexing.strings import PackedStrings, bytewise_order, gather, join, pack
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.indexing.tokenize import Tokenizer
 
 _PIECE: Final = 1 << 19
 
@@ -28,11 +27,14 @@ class Vocabulary:
     most: NDArray[np.int64]  # for each, the postings of its raw terms: it has not more
 
 
-def final_vocabulary(
-    raw: Sequence[PackedStrings], frequencies: Sequence[NDArray[np.int32]], analyzer: Analyzer
-) -> Vocabulary:
-    """Map the raw terms of several tokenizers, with their numbers of postings, to final terms."""
+def final_vocabulary(tokenizers: list[Tokenizer], analyzer: Analyzer) -> Vocabulary:
+    """Map the raw terms of tokenizers, which are taken out of the list, to final terms."""
+    raw = [tokenizer.raw_terms() for tokenizer in tokenizers]
+    frequencies = [tokenizer.frequencies() for tokenizer in tokenizers]
+    tokenizers.clear()  # only the terms of their tables are needed while these are sorted
+    ends = np.cumsum([len(terms) for terms in raw])
     terms, numbers = _numbered(join(raw))
+    del raw
     if not analyzer.keeps_raw_terms():
         terms, finals = _numbered(_final_forms(terms, analyzer))
         if len(terms) and not terms.raw(0):
@@ -40,7 +42,6 @@ def final_vocabulary(
             terms = PackedStrings(terms.data, terms.offsets[1:])
             finals -= 1
         numbers = finals[numbers]
-    ends = np.cumsum([len(one) for one in raw])
     # The first number is of what is left out.
     most = np.bincount(numbers + 1, np.concatenate(frequencies), len(terms) + 1)[1:]
     return Vocabulary(terms, tuple(np.split(numbers, ends[:-1])), most.astype(np.int64))
