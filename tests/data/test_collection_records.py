@@ -12,6 +12,7 @@ from heldout.data.document_files import (
     FileDocuments,
     json_records,
     markup_text,
+    parquet_records,
     table_records,
     trec_records,
 )
@@ -371,3 +372,10 @@ def test_queries_come_in_many_forms(write, content):
 def test_lines_are_queries_with_numbers(write):
     found = read_queries(write("queries", "one\r\ntwo\n"), Reading(), first_line=5)
     assert found.to_dict() == {"5": "one", "6": "two"}
+
+
+def test_whole_numbers_are_ids_without_a_decimal_in_parquet(tmp_path):
+    frame = pl.DataFrame({"docno": [10.0, 2.5], "text": [" a ", "b"]})
+    frame.write_parquet(tmp_path / "docs.parquet")
+    found = FileDocuments([str(tmp_path / "docs.parquet")], Reading(), parquet_records)
+    assert list(found.pairs()) == [("10", " a "), ("2.5", "b")]

@@ -339,10 +339,14 @@ def parquet_rows(path: str, begin: int = 0) -> Iterator[tuple[int, dict[str, Any
     with _parquet_errors(path):
         frame = pl.scan_parquet(path)
         usable = [name for name, kind in frame.collect_schema().items() if not kind.is_nested()]
-        columns = [pl.col(name).cast(pl.String).alias(name.strip().lower()) for name in usable]
-        texts = frame.select(columns)
-        while len(part := texts.slice(begin, 1 << 14).collect()):
-            yield from enumerate(part.iter_rows(named=True), begin + 1)
+        while len(part := frame.select(usable).slice(begin, 1 << 14).collect()):
+            texts = {
+                cells.name.strip().lower(): _texts(cells)  # an id in a column with gaps: 10.0 is 10
+                if cells.dtype.is_float()
+                else cells.cast(pl.String)
+                for cells in part.get_columns()
+            }
+            yield from enumerate(pl.DataFrame(texts).iter_rows(named=True), begin + 1)
             begin += len(part)
 
 
