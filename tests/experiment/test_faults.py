@@ -328,7 +328,7 @@ OWN_WAY = {
     "compiled.py": "is a temporary file without a name, to see whether there can be one",
     "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
-    "retrieve/indexing/spill.py": "is a temporary file without a name",
+    "retrieve/indexing/invert.py": "is a temporary file without a name",
     "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
@@ -336,7 +336,7 @@ CALLED_INSIDE = {
     "data/export.py",
     "data/pydocs.py",
     "resample/export.py",
-    "resample/id_maps.py",
+    "retrieve/indexing/file.py",
 }
 
 
