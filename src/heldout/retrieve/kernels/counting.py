@@ -12,8 +12,6 @@ if TYPE_CHECKING:
 
     from heldout.retrieve.kernels.scoring import Floats, Postings
 
-__all__ = ["count_cells", "count_weighted", "sum_weights"]
-
 
 @bare_kernel
 def count_cells(

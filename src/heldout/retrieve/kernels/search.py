@@ -92,8 +92,6 @@ LEVELS = 1024
 BUCKETS = 1024
 _RESCORE = 30
 """Scoring a document again costs, for each term, as much as reading this many postings."""
-_DENSE = 4
-"""A window with a posting for this many documents is read as a whole."""
 _PROBE = 16
 """Looking a document up costs as much as reading this many postings."""
 
@@ -117,21 +115,6 @@ def _read(
         size += np.uint64(known < floor)  # without a branch, which could not be predicted
         sums[d - low] = max(floor, known) + weight * fraction(x, top, norms[codes[d]])
     return np.int64(size)
-
-
-@part
-def _gather(sums: Floats, least: float, touched: Places) -> Integer:
-    """Note all documents with a sum of at least `least`; return their number."""
-    found = np.uint64(0)
-    for y in range(0, len(sums), 16):
-        hits = 0
-        for z in range(y, y + 16):
-            hits += sums[z] >= least
-        if hits:
-            for z in range(y, y + 16):
-                touched[found] = z
-                found += np.uint64(sums[z] >= least)
-    return np.int64(found)
 
 
 @part
@@ -270,7 +253,7 @@ def search(
         least, level, size = -1.0, ZERO, 0
         levels[:] = 0
         for window in range(every):
-            base, total = window * width, 0
+            base = window * width
             stretch = min((base + width) >> bits, starts.shape[1] - 1)
             for r in range(begin, end):
                 one = terms[r]
@@ -284,7 +267,6 @@ def search(
                     while stop < one.stop and documents[stop] < base + width:
                         stop += 1
                 one.end = stop
-                total += stop - one.begin
             # Read lists as long as they can bring new documents, or are short. Look up the others.
             found, floor = ZERO, 0.0
             for r in range(begin, end):
@@ -317,9 +299,6 @@ def search(
                     levels[level:] = 0
                     if level > 0:
                         least = level / scale * (1 - SLACK)
-            dense = exact and total * _DENSE > width
-            if dense:
-                found = _gather(sums, least, touched)
             if found > 0:
                 level = _raise(level, k, found, scale, sums, touched, levels)
             if level > 0:
@@ -330,8 +309,6 @@ def search(
                 kept_docs[size] = base + np.int64(y)
                 size += sums[y] >= least
                 sums[y] = EMPTY
-            if dense:
-                sums[:] = EMPTY
             if window < every - 1 and size + width <= len(kept_docs):
                 continue
             # The end, or no room: give final scores to all that can be among the best.
