@@ -73,7 +73,7 @@ def build_index(
     digest = TextDigest()
     with Scratch(folder) as blocks, IndexWriter(folder, workers) as writer:
         with Scratch(folder) as raw:
-            batches, ids, hashes, n_documents = [], [], [np.empty((0, 2), np.uint64)], 0
+            batches, ids, hashes, n_documents = [], [], [], 0
             for first, table, counted, own, hashed in _tokenized(
                 documents.batches(size), tokenizers, digest
             ):
@@ -84,10 +84,14 @@ def build_index(
                 n_documents += len(own)
                 if progress is not None:
                     progress(n_documents, documents.size_hint())
-            writer.write("text_hashes", np.concatenate(hashes))
+            writer.begin("text_hashes", np.uint64, n_documents, 2)
+            for hashed in hashes:
+                writer.append("text_hashes", hashed)
             hashes.clear()
-            _write_ids(Ids.stack(ids), documents, writer)
+            stacked = Ids.stack(ids)
             ids.clear()
+            _write_ids(stacked, documents, writer)
+            del stacked
             vocabulary = final_vocabulary(tokenizers, analyzer)
             writer.write("term_bytes", vocabulary.terms.data)
             writer.write("term_offsets", vocabulary.terms.offsets)

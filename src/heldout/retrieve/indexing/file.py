@@ -29,6 +29,7 @@ FORMAT: Final = 3
 """Increased whenever another index would be misread or its terms would differ."""
 
 _ABOUT: Final = "index.json"
+_LARGE: Final = 1 << 20
 _AGAIN: Final = "build the index again"
 
 
@@ -80,7 +81,8 @@ class IndexWriter:
                 self.arrays[name].reshape(-1)[place : place + len(little)] = little
 
         takers: list[Callable[[memoryview], object]] = [keep, self._hashes[name].update]
-        run_threads(lambda take: take(data), takers, self._threads)  # both take about as long
+        threads = self._threads if len(data) > _LARGE else 1  # both take about as long
+        run_threads(lambda take: take(data), takers, threads)
         self._places[name] += len(little)
 
     def write(self, name: str, values: NDArray[Any]) -> None:
