@@ -67,6 +67,7 @@ _OF_RUNS: Final = {
     "per_unit": False,
     "no_summary": False,
     "rel": 1,
+    "docs": 0,
     "judged_only": False,
     "depth": None,
     "complete": False,
@@ -104,6 +105,7 @@ def add_eval(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
     )
     add("-J", "--judged-only", action="store_true", help="ignore documents without a judgement")
     add("-M", "--depth", type=positive, metavar="N", help="use the first N documents per query")
+    add("-N", "--docs", type=int, default=0, metavar="N", help="documents in all (for utility)")
     missing = parser.add_mutually_exclusive_group()
     missing.add_argument(
         "-c",
@@ -226,7 +228,7 @@ def _trec(judgements: Qrels, options: argparse.Namespace) -> str:
         raise InputError(
             "--format trec averages over the queries of the run: leave --intersection out"
         )
-    lines = trec_lines(options.measure or [], options.rel)
+    lines = trec_lines(options.measure or [], options.rel, options.docs)
     return "".join(
         line
         for path in options.runs

@@ -130,7 +130,7 @@ class TrecLine(NamedTuple):
     final: bool
 
 
-def trec_lines(names: list[str], rel: int = 1) -> list[TrecLine]:
+def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
     """Return the lines for trec_eval's ``-m`` arguments, in its order.
 
     Of several parameter lists for one measure the first is used, as in trec_eval.
@@ -157,7 +157,7 @@ def trec_lines(names: list[str], rel: int = 1) -> list[TrecLine]:
         if entry.kind == "runid":
             lines.append(TrecLine(name, None, single, final))
             continue
-        for label, measure in _expand(name, entry, wanted[name]):
+        for label, measure in _expand(name, entry, wanted[name], docs):
             lines.append(TrecLine(label, measure.with_defaults(rel=rel), single, final))
     return lines
 
@@ -192,7 +192,9 @@ def _trec_measures(name: str) -> list[RankingMeasure]:
     return []
 
 
-def _expand(name: str, entry: _Entry, params: str) -> list[tuple[str, RankingMeasure]]:
+def _expand(
+    name: str, entry: _Entry, params: str, docs: int = 0
+) -> list[tuple[str, RankingMeasure]]:
     """Return labels and measures for one name with its parameters."""
     if entry.kind == "plain":
         if params:
@@ -210,11 +212,11 @@ def _expand(name: str, entry: _Entry, params: str) -> list[tuple[str, RankingMea
         return [(f"{name}_{share:.2f}", make_measure(entry.family, share)) for share in shares]
     label = f"{name}_{params}" if params else name
     if entry.kind == "numbers":
-        return [(label, _with_numbers(name, entry, params))]
+        return [(label, _with_numbers(name, entry, params, docs))]
     return [(label, _with_pairs(name, entry, params))]
 
 
-def _with_numbers(name: str, entry: _Entry, params: str) -> RankingMeasure:
+def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> RankingMeasure:
     numbers = [_number(name, part) for part in params.split(",")] if params else []
     if name == "relstring":
         return make_measure(entry.family, max(int(numbers[0]), 1) if numbers else None)
@@ -225,7 +227,7 @@ def _with_numbers(name: str, entry: _Entry, params: str) -> RankingMeasure:
     if numbers and len(numbers) != 4:
         raise MeasureError(f"utility takes four numbers (got {params!r}), e.g. utility.1,-1,0,0")
     coefficients = dict(zip("abcd", numbers or (1.0, -1.0, 0.0, 0.0), strict=True))
-    return make_measure(entry.family, None, coefficients)
+    return make_measure(entry.family, None, {**coefficients, "docs": docs})
 
 
 def _with_pairs(name: str, entry: _Entry, params: str) -> RankingMeasure:
