@@ -186,7 +186,7 @@ COMMANDS = {
 
 
 def test_nothing_steers_the_terminal(evil_files, capsys):
-    """Whatever is in ids, names and paths, in what is printed and in what is said of errors."""
+    """Control characters in ids, names and paths, in output and in errors."""
     (evil_files / "twice.json").write_text(f'{{"q": {{{EVIL_JSON}: 1, {EVIL_JSON}: 2}}}}')
     (evil_files / "bad.csv").write_text(f'unit,A\n"{EVIL}",1\n"{EVIL}",{EVIL}\n')
     leaks, refused = {}, set()
