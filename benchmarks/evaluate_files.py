@@ -35,7 +35,7 @@ TREC_ORDER = ("ndcg_cut_10", "map", "P_10", "recip_rank", "recall_1000")
 def heldout_command(qrels: Path, run: Path) -> list[str]:
     program = Path(sys.executable).with_name("heldout")
     measures = [part for name in MEASURES for part in ("-m", name)]
-    options = ["-q", "-n", "--format", "tsv", "--digits", "17", "--quiet"]
+    options = ["-q", "-n", "--format", "tsv", "--quiet"]
     return [str(program), "eval", *options, *measures, str(qrels), str(run)]
 
 

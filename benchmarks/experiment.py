@@ -27,7 +27,7 @@ from heldout.experiment.experiment import Experiment
 from heldout.measure.parse import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model, grid
-from heldout.retrieve.search import search_numbers
+from heldout.retrieve.search import search_terms
 from zipf import make_zipf
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def timed(task: Callable[[], Any], rounds: int) -> tuple[float, Any]:
 def judged(index: Index, queries: list[str]) -> dict[str, dict[str, int]]:
     """Twenty of the two hundred best documents of each query, drawn at random."""
     rng = np.random.default_rng(3)
-    found, _ = search_numbers(index, queries, Model.make("bm25"), 200)
+    found, _ = search_terms(index, index.encode(queries), Model.make("bm25"), 200)
     return {
         f"q{q}": {str(d): int(rng.integers(1, 4)) for d in rng.permutation(row[row >= 0])[:20]}
         for q, row in enumerate(found)

@@ -43,13 +43,12 @@ from heldout.retrieve.models import Model
 from heldout.retrieve.rank import rank
 from heldout.retrieve.search import search
 from heldout.retrieve.sides import whole_side
-from heldout.retrieve.statistics import Vocabulary
 
 texts = [f"a{number % 3} b{number % 5} c {number}" for number in range(10_000)]
 index = Index.build(texts)
 search(index, {"q": "a1 b1"}, "ql-jm")
 search(index, {"q": "a1 b1"}, "bm25")
-vocabulary = Vocabulary.of(index.encode(["a1 b1 c"]))
+vocabulary = index.encode(["a1 b1 c"])
 rank(index, vocabulary, [[Model.make("bm25")]], whole_side(index, vocabulary), k=1, depth=1)
 print(json.dumps(seconds))
 """

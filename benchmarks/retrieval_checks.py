@@ -74,9 +74,8 @@ def check_search(index: Index, texts: list[str], found: Lists, most: int = 300) 
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import rank
     from heldout.retrieve.sides import whole_side
-    from heldout.retrieve.statistics import Vocabulary
 
-    vocabulary = Vocabulary.of(index.encode(texts[:most]))
+    vocabulary = index.encode(texts[:most])
     model, k = Model.make("bm25-lucene", k1=K1, b=B), found[0].shape[1]
     all_scored = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=k)
     same = [

@@ -126,7 +126,8 @@ def heldout_search(options: argparse.Namespace) -> Answer:
     model, asked = Model.make("bm25-lucene", k1=K1, b=B), index.encode(texts)
     seconds, found = least(lambda: search_terms(index, asked, model, options.depth), options)
     save(options, *found)
-    postings = int((index.offsets[asked.terms + 1] - index.offsets[asked.terms]).sum())
+    terms = asked.numbers[asked.places]
+    postings = int((index.offsets[terms + 1] - index.offsets[terms]).sum())
     return {"seconds": seconds, "postings_a_query": postings / len(texts)}
 
 
@@ -145,13 +146,12 @@ def heldout_folds(options: argparse.Namespace) -> Answer:
     from heldout.retrieve.models import grid
     from heldout.retrieve.rank import rank
     from heldout.retrieve.sides import held_out_side
-    from heldout.retrieve.statistics import Vocabulary
 
     index, texts = Index.open(options.folder / "heldout.index"), queries(options)
     folds, models = fold_of(index.n_documents), grid("bm25", k1=GRID["k1"], b=GRID["b"])
 
     def work() -> Any:
-        vocabulary = Vocabulary.of(index.encode(texts))
+        vocabulary = index.encode(texts)
         side = held_out_side(index, vocabulary, folds, FOLDS)
         return rank(index, vocabulary, [models], side, k=options.depth, depth=options.depth)
 
@@ -173,7 +173,7 @@ def rank_bootstrap(
     index: Any, vocabulary: Any, model: Any, *, replicates: int, seed: int, k: int = 10
 ) -> tuple[Any, Any]:
     """The best documents of bootstrap replicates, 64 MB of multiplicities at a time."""
-    from heldout.retrieve.bootstrap import rank_times
+    from heldout.retrieve.rank import rank_times
     from heldout.retrieve.statistics import weighted_statistics
 
     found, step = [], max((1 << 26) // index.n_documents, 64)
@@ -182,21 +182,20 @@ def rank_bootstrap(
         known = weighted_statistics(index, vocabulary, weights, occurrences=False)
         found.append(rank_times(index, vocabulary, model, known, weights, added=False, k=k))
     return (
-        np.concatenate([one.documents for one in found], axis=1),
-        np.concatenate([one.scores for one in found], axis=1),
+        np.concatenate([documents for documents, _ in found], axis=1),
+        np.concatenate([scores for _, scores in found], axis=1),
     )
 
 
 def heldout_bootstrap(options: argparse.Namespace) -> Answer:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
-    from heldout.retrieve.statistics import Vocabulary
 
     index, texts = Index.open(options.folder / "heldout.index"), queries(options)
     model = Model.make("bm25", k1=K1, b=B)
 
     def work(replicates: int = REPLICATES) -> Any:
-        vocabulary = Vocabulary.of(index.encode(texts))
+        vocabulary = index.encode(texts)
         return rank_bootstrap(
             index, vocabulary, model, replicates=replicates, seed=SEED, k=options.depth
         )
@@ -218,19 +217,18 @@ def heldout_kernels(options: argparse.Namespace) -> Answer:
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import JudgedDocuments, rank
-    from heldout.retrieve.search import search_numbers
+    from heldout.retrieve.search import search_terms
     from heldout.retrieve.sides import held_out_side
-    from heldout.retrieve.statistics import Vocabulary
 
     imported = time.perf_counter()
     texts = [f"a{number % 3} b{number % 5} c" for number in range(20)]
     index = Index.build(texts, path=options.folder / "few.index")
-    vocabulary = Vocabulary.of(index.encode(["a1 b1", "c"]))
+    vocabulary = index.encode(["a1 b1", "c"])
     folds = np.arange(20, dtype=np.int32) % 2
     judged = JudgedDocuments(np.array([0, 1, 2]), np.array([3, 4], np.int32))
     for name in ("bm25", "bm25-plus", "ql-jm"):
         model = Model.make(name)
-        search_numbers(index, ["a1 b1"], model, 5)
+        search_terms(index, index.encode(["a1 b1"]), model, 5)
         side = held_out_side(index, vocabulary, folds, 2)
         rank(index, vocabulary, [[model]], side, k=3, judged=judged)
         if name != "ql-jm":

@@ -125,11 +125,11 @@ def posting_bytes(path: Path) -> int:
 def postings_a_query(path: Path, queries: Path) -> float:
     """How many postings the words of a query have, on average."""
     from heldout.retrieve.index import Index
-    from heldout.retrieve.statistics import Vocabulary, whole_statistics
+    from heldout.retrieve.statistics import whole_statistics
 
     index = Index.open(path)
     texts = [json.loads(line)["text"] for line in queries.read_text().splitlines()]
-    asked = Vocabulary.of(index.encode(texts))
+    asked = index.encode(texts)
     return float(whole_statistics(index, asked).df[asked.places].sum()) / len(texts)
 
 

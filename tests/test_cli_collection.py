@@ -36,9 +36,9 @@ def test_show_prints_counts_lengths_and_oddities(capsys):
         "  per query   median 2 (quartiles 2 to 2), min 2, max 2, total 2\n"
         "  grades      0: 1, 2: 1\n"
         f"fingerprint   {'F' * 64}\n"
-        "Note: empty documents: 1 (docs.tsv:3). [empty-documents]\n"
+        "Note: empty documents: 1 (d3). [empty-documents]\n"
         "Warning: judgements of documents that the collection lacks, ignored: 1 "
-        "(query q1 document d9 in qrels:3). [absent-documents]\n"
+        "(query q1 document d9). [absent-documents]\n"
         "Note: queries without a judgement: 1 (q2). [unjudged-queries]\n"
     )
 
@@ -77,7 +77,7 @@ def test_export_and_read_back(folder, capsys):
         (["docs.tsv"], "has no queries: give a file of queries (--queries …)"),
         ([*OPTIONS, "--encoding", "utf-16"], "iconv"),
         ([*OPTIONS, "--query-field", "narrative"], "no field 'narrative'"),
-        ([*OPTIONS, "--fields", "abstract"], "no column 'abstract'"),
+        ([*OPTIONS, "--fields", "abstract"], "no field 'abstract'"),
         (["bad.tsv", "--queries", "queries.tsv"], "bad.tsv:1: byte 0xff"),
         ([*OPTIONS, "--to", "beir"], "--to and --force go with -o FOLDER"),
         ([*OPTIONS, "--json", "-o", "x"], "a description is printed"),

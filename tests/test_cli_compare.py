@@ -231,8 +231,7 @@ def test_scores_too_close_to_compute_with_are_refused(capsys, tmp_path):
     for exponent in (-320, -300, -170, -110):
         rows = ((f"q{n}", 0, f"{n + 1}e{exponent}") for n in range(4))
         said = refused(capsys, "compare", "--scores", table(tmp_path, *rows))
-        assert f"differ by {4 * float(f'1e{exponent}'):.3g} at most" in said
-        assert said.endswith("too little to compute with: scale the scores\n")
+        assert said.endswith("differ by less than 1e-100 everywhere: scale the scores\n")
     main(["compare", "--scores", table(tmp_path, ("a", 0, 1e-99), ("b", 0, 3e-99), ("c", 1, 1))])
     small = capsys.readouterr().out.splitlines()[0]
     main(["compare", "--scores", table(tmp_path, ("a", 0, 1), ("b", 0, 3), ("c", 1, 1))])
@@ -373,7 +372,7 @@ def test_wrong_use_is_refused_in_a_line(capsys):
 def test_the_column_of_units_can_be_named(capsys):
     named = ["compare", "--scores", "t.csv", "--unit", "number"]
     Path("t.csv").write_text("number,n,A,B\n7,1,0.5,0.4\n8,2,0.1,0.3\n9,3,0.1,0.2\n")
-    assert "column n has a different integer in every row" in refused(capsys, *named)
+    assert "column n looks like ids" in refused(capsys, *named)
     Path("t.csv").write_text("number,A,B\n7,0.5,0.4\n8,0.1,0.3\n9,0.1,0.2\n")
     assert "no column of unit ids" in refused(capsys, "compare", "--scores", "t.csv")
     main([*named, "--json"])

@@ -308,11 +308,14 @@ def test_predictions_are_told_by_their_columns(tmp_path, text, task):
 
 
 BAD = {
-    "unseen": ("truth,score_a,score_b\n1,a,1,0\n2,c,0,1\n", ":3: class c has no column"),
-    "outside": ("truth,prob_a,prob_b\n1,a,1.2,-.2\n", ":2: 1.2 is not a probability"),
-    "beyond": ("truth,probability\n1,a,.5\n2,b,1.7\n", ":3: 1.7 is not a probability"),
-    "sum": ("truth,prob_a,prob_b\n1,a,.6,.6\n", ":2: the probabilities add up to 1.2"),
-    "alone": ("truth,probability\n1,a,.6\n2,a,.7\n", "is for two classes, but there is 1"),
+    "unseen": (
+        "truth,score_a,score_b\n1,a,1,0\n2,c,0,1\n",
+        "for the classes a, b, but the true classes are a, c",
+    ),
+    "outside": ("truth,prob_a,prob_b\n1,a,1.2,-.2\n", ":2: 1.2, -0.2 are no probabilities"),
+    "beyond": ("truth,probability\n1,a,.5\n2,b,1.7\n", ":3: -0.7, 1.7 are no probabilities"),
+    "sum": ("truth,prob_a,prob_b\n1,a,.6,.6\n", "add up to 1.2, not 1"),
+    "alone": ("truth,probability\n1,a,.6\n2,a,.7\n", "is for two classes, found 1 (a)"),
     "twice": ("truth,prediction\n1,a,a\n1,a,b\n", ":3: twice has unit 1 twice"),
     "zero -m MAPE": ("truth,prediction\nx,1.5,1\ny,0,1\n", "the truth is 0 for 1 unit (y)"),
     "words -m accuracy": ("truth,prediction\nx,1.5,1\ny,0,1\n", "unknown measure"),
@@ -337,7 +340,7 @@ def test_bad_files_are_named(tmp_path, capsys, name):
 WRONG = {
     "eval L -m RMSE": "unknown measure 'RMSE'",
     "eval L --positive maybe": "--positive maybe: no such class",
-    "eval L -m ECE(bins=0)": "at least 1 bin",
+    "eval L -m ECE(bins=0)": "bins=0: expected an integer of at least 1",
     "eval L -m F1(class=maybe)": "no such class",
     "eval L --threshold 0.3": "--threshold 0.3 needs scores",
     "eval L --gate better": "unrecognized arguments: --gate",

@@ -29,7 +29,7 @@ import os
 
 def rank(train, test, power=1.0):
     """Shared words over a power of the length; waits for ever where the test says so."""
-    if os.environ.get("WAIT_AT") == f"{power} {len(train.query_ids())}":
+    if os.environ.get("WAIT_AT") == f"{power} {len(train.queries.ids)}":
         with open(os.environ["WAIT_FOR"]):  # a pipe that nobody writes to
             pass
     found = {}

@@ -52,7 +52,7 @@ class TestIndex:
     def test_prints_what_is_in_it(self, capsys):
         main(["index", "docs.jsonl", "-o", "docs.index"])
         printed = capsys.readouterr().out
-        digest = heldout.read_collection("docs.jsonl", queries="queries.tsv").documents.digest()
+        digest = heldout.read_collection("docs.jsonl", queries="queries.tsv").documents.digest
         opened = Index.open("docs.index")
         size = sum(file.stat().st_size for file in Path("docs.index").iterdir())
         assert printed == (
@@ -99,7 +99,7 @@ class TestIndex:
             ("docs.jsonl", "-o FOLDER"),
             ("absent.jsonl -o x", "no such file"),
             ("docs.jsonl --verify", "nothing to verify"),
-            ("docs.jsonl -o nowhere/x", "cannot be written"),
+            ("docs.jsonl -o docs.jsonl/x", "cannot be written"),
             ("docs.jsonl -o x --max-memory much", "500MB"),
             ("docs.jsonl -o x --max-memory 10KB", "at least"),
             ("docs.jsonl -o x --jobs 0", "positive integer"),

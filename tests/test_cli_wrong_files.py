@@ -70,8 +70,9 @@ def test_compare_names_the_grave_gap_before_the_small_one(capsys, files):
 def test_swapped_judgements_and_run_are_named(capsys, command):
     said = refused(capsys, command, "a.run", "q.txt", "b.run")
     assert said == (
-        "heldout: a.run looks like a run, not judgements: are the arguments swapped? Judgements "
-        "come first, then runs\n"
+        "heldout: a.run:1: 6 fields, expected 4: query iteration document grade. No line is as "
+        "expected: are the arguments swapped? Judgements come first, then runs. A table needs a "
+        "header: query_id,doc_id,…\n"
     )
 
 
@@ -80,7 +81,7 @@ def test_a_run_of_any_format_is_known_in_the_place_of_judgements(capsys, files, 
     Run.of("a.run").write(files / name)
     if name.endswith(".gz"):
         assert gzip.decompress((files / name).read_bytes())
-    assert f"{name} looks like a run" in refused(capsys, "eval", name, "q.txt")
+    assert "are the arguments swapped?" in refused(capsys, "eval", name, "q.txt")
 
 
 def test_a_bad_grade_among_good_ones_is_no_run(files):

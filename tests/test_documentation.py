@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from heldout.cli import main
+from heldout.compiled import cache_folder
 from heldout.data import pydocs
-from heldout.data.paths import cache_folder
 from heldout.data.pydocs import walk_docstrings
 from heldout.report.page.runtime import chart_runtime
 

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from heldout.infer.agree import agree
     from heldout.infer.agreement import Agreement
     from heldout.infer.compare import Comparison, compare
-    from heldout.measure.base import Measure
+    from heldout.measure.base import Measure, Undefined
     from heldout.measure.custom import define_measure
     from heldout.measure.evaluate import evaluate
     from heldout.measure.evaluation import Evaluation
     from heldout.measure.parse import parse_measure, parse_measures
-    from heldout.measure.undefined import Undefined
     from heldout.notebook import chart, charts
     from heldout.notes import Note
     from heldout.report.charts.export import save_chart
@@ -72,7 +71,7 @@ _HOMES = {
     # measures
     "Measure": "heldout.measure.base",
     "Evaluation": "heldout.measure.evaluation",
-    "Undefined": "heldout.measure.undefined",
+    "Undefined": "heldout.measure.base",
     "evaluate": "heldout.measure.evaluate",
     "parse_measure": "heldout.measure.parse",
     "parse_measures": "heldout.measure.parse",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
-__all__ = ["announce", "bare_kernel", "compile_elsewhere", "kernel", "part"]
+__all__ = ["announce", "bare_kernel", "cache_folder", "compile_elsewhere", "kernel", "part"]
 
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _ELSEWHERE: Final[dict[Callable[..., Any], subprocess.Popen[bytes]]] = {}
@@ -69,6 +69,21 @@ def _kept(function: _Function, **options: Any) -> _Function:
     return cast("_Function", compiled)
 
 
+def cache_folder() -> Path:
+    """Return ``HELDOUT_CACHE``, or the usual cache folder of the platform; it may not exist."""
+    own = os.environ.get("HELDOUT_CACHE")
+    if own:
+        return Path(own)
+    home = Path(os.sep, os.path.expanduser("~"))  # noqa: PTH111 - a user may have no home: then /~
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
+        return Path(local, "heldout", "Cache")
+    if sys.platform == "darwin":
+        return home / "Library" / "Caches" / "heldout"
+    given = os.environ.get("XDG_CACHE_HOME", "")  # XDG says that a relative path must be ignored
+    return Path(given if given.startswith("/") else home / ".cache", "heldout")
+
+
 @cache
 def _folder() -> str:
     """Return the folder for compiled code; an empty text if it cannot be written to."""
@@ -76,7 +91,6 @@ def _folder() -> str:
     import numba
 
     from heldout import __version__
-    from heldout.data.paths import cache_folder
 
     versions = (__version__, numba.__version__, llvm.get_host_cpu_name())
     digest = blake2b(repr(versions).encode(), digest_size=8)

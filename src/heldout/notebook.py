@@ -8,8 +8,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

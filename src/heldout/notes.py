@@ -7,12 +7,13 @@ that of a paragraph in docs/warnings.md. No code reads its text, so that it can 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODES", "Code", "Note", "Severity", "distinct"]
+__all__ = ["CODES", "Code", "Note", "Severity", "count_of", "distinct", "named_few"]
 
 Severity = Literal["warning", "info"]
 """A warning is about numbers that may mislead; an info needs no action."""
@@ -30,7 +31,6 @@ Code = Literal[
     "repeated-judgements",
     "zeros",
     "no-cache",
-    "missing-packages",
     "no-words",
     # predictions and texts
     "no-predictions",
@@ -184,3 +184,14 @@ class Note:
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:
     """Return each note once, in the order of their first appearance."""
     return tuple(dict.fromkeys(notes))
+
+
+def named_few(names: Iterable[str], count: int, shown: int = 5) -> str:
+    """Return the first names, and an ellipsis if there are more: ``a, b, …``."""
+    listed = list(islice(names, shown))
+    return ", ".join(listed) + (", …" if count > len(listed) else "")
+
+
+def count_of(number: int, noun: str, several: str = "") -> str:
+    """Return a number with its noun in the singular or plural: ``1 unit``, ``2,000 units``."""
+    return f"{number:,} {noun if number == 1 else several or noun + 's'}"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import Collection, InputError, Qrels, View
-from heldout.data.documents import MemoryDocuments, documents_of
+from heldout.data.documents import documents_of
 from heldout.data.queries import Queries
 from heldout.report.collection import describe
 
@@ -22,7 +22,7 @@ def kinds(collection):
 def test_documents_come_as_mapping_pairs_lists_or_texts():
     made = [documents_of(DOCS), documents_of(list(DOCS.items()))]
     assert [list(one.pairs()) for one in made] == [list(DOCS.items())] * 2
-    assert len({one.digest() for one in made}) == 1
+    assert len({one.digest for one in made}) == 1
     assert list(documents_of(["x", "y"]).pairs()) == [("0", "x"), ("1", "y")]
 
 
@@ -34,7 +34,7 @@ def test_documents_come_as_mapping_pairs_lists_or_texts():
         ([("", "x")], "empty id"),
         ({"a": "\ud800"}, "surrogate"),
         ({"a": None}, "NoneType"),
-        ("text", "got a string"),
+        ("text", "pairs of id and text"),
         ([("a", "b", "c")], "pairs of id and text"),
     ],
 )
@@ -123,8 +123,7 @@ def test_batches_of_any_size_hold_the_same_documents(texts, size):
 
 @given(st.lists(st.text(alphabet="ab \n\té", max_size=12), min_size=1, max_size=8))
 def test_words_are_counted_as_split_does(texts):
-    batch = next(documents_of(texts).batches())
-    assert batch.word_counts().tolist() == [len(text.split()) for text in texts]
+    assert documents_of(texts).word_counts().tolist() == [len(text.split()) for text in texts]
 
 
 def test_view_weighs_documents_and_queries():
@@ -132,10 +131,10 @@ def test_view_weighs_documents_and_queries():
     assert (whole.view().n_documents, whole.view().n_queries) == (3, 2)
     assert whole.view().qrels is whole.qrels
     drawn = View(whole, [0, 1, 2])
-    assert (drawn.n_documents, drawn.document_numbers().tolist()) == (3, [1, 2])
+    assert (drawn.n_documents, drawn.documents.ids[:]) == (3, ["d2", "d3"])
     assert drawn.qrels.to_dict() == {"q1": {"d3": 0}, "q2": {"d3": 1}}
     both = View(whole, [0, 1, 2], np.array([False, True]))
-    assert both.query_ids() == ["q2"]
+    assert both.queries.ids == ("q2",)
     assert both.qrels.to_dict() == {"q2": {"d3": 1}}
     assert View(whole, [1, 0, 0], [False, True]).qrels.to_dict() == {}
 
@@ -215,20 +214,8 @@ def test_the_documents_and_queries_of_a_view():
     assert whole.view().queries is whole.queries
 
 
-def test_texts_are_a_sequence_that_is_read_when_used():
-    class Counted(MemoryDocuments):
-        read = 0
-
-        def text(self, number):
-            Counted.read += 1
-            return super().text(number)
-
-    held = documents_of({"a": "first", "b": "second", "c": "third"})
-    (batch,) = held.batches()
-    texts = Counted(held.ids, batch.text.copy(), batch.offsets.copy()).texts
-    assert (len(texts), Counted.read) == (3, 0)
-    assert (texts[1], texts[-1], texts[1:]) == ("second", "third", ["second", "third"])
-    assert Counted.read == 4
-    assert list(texts) == ["first", "second", "third"]
+def test_a_number_beyond_the_last_document_is_an_error():
+    held = documents_of({"a": "first", "b": "second"})
+    assert (held.text(1), held.text(-1)) == ("second", "second")
     with pytest.raises(IndexError):
-        texts[3]
+        held.text(2)

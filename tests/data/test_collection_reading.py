@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from heldout import InputError, read_collection
-from heldout.data import irds as irds_module
+from heldout.data import collection_files
 from heldout.errors import MissingExtraError
 
 CORPUS = '{"_id": "d1", "title": "T", "text": "one"}\n{"_id": "d2", "title": "", "text": "two"}\n'
@@ -168,7 +168,7 @@ class FakeDataset:
 
 
 def test_irds_by_a_stand_in(monkeypatch):
-    monkeypatch.setattr(irds_module, "load_irds", lambda _: FakeDataset())
+    monkeypatch.setattr(collection_files, "load_irds", lambda _: FakeDataset())
     found = read_collection("irds:fake")
     assert (found.name, list(found.documents.pairs())) == (
         "fake",
@@ -187,7 +187,7 @@ def test_irds_failures_are_told_in_one_sentence(monkeypatch):
         def docs_iter(self):
             raise ConnectionError("no network")
 
-    monkeypatch.setattr(irds_module, "load_irds", lambda _: Broken())
+    monkeypatch.setattr(collection_files, "load_irds", lambda _: Broken())
     with pytest.raises(InputError, match=r"irds:x cannot be read \(ConnectionError: no network\)"):
         read_collection("irds:x")
 

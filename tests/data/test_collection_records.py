@@ -9,15 +9,15 @@ import pytest
 from heldout import InputError, read_collection
 from heldout.data import files as blocks_module
 from heldout.data.document_files import (
-    FileDocuments,
     json_records,
     markup_text,
     parquet_records,
     table_records,
     trec_records,
 )
+from heldout.data.documents import FileDocuments
 from heldout.data.files import Reading
-from heldout.data.query_files import read_queries
+from heldout.data.queries import read_queries
 from heldout.errors import FormatError
 
 ROWS = [
@@ -178,7 +178,7 @@ def test_notes_are_known_after_any_reading(write):
     path = write("d.jsonl", '{"_id": "a", "text": ""}\n{"_id": "b", "text": "x"}\n')
     found = FileDocuments([path], Reading(), counted)
     assert sum(len(batch) for batch in found.batches(1)) == 2
-    assert [note.text for note in found.notes] == ["empty documents: 1 (d.jsonl:1)"]
+    assert [note.text for note in found.notes] == ["empty documents: 1 (a)"]
     assert reads == [0]
     assert FileDocuments([path], Reading(), json_records).notes == found.notes
 
@@ -239,7 +239,7 @@ def test_trec_markup_is_taken_out(write):
     expected = "A & B\none < two &unknown; AT&T\n three é <kept> & so"
     assert list(found.pairs()) == [("AP-1", expected), ("AP-2", "")]
     assert found.text(1) == ""
-    assert [note.text for note in found.notes] == ["empty documents: 1 (t.sgml:10)"]
+    assert [note.text for note in found.notes] == ["empty documents: 1 (AP-2)"]
     head = FileDocuments([path], Reading(fields=("head",)), trec_records)
     assert head.text(0) == "A & B"
 
@@ -256,7 +256,7 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
     found = FileDocuments([path], Reading(), trec_records)
     assert list(found.pairs()) == whole
     assert found.text(0) == whole[0][1]
-    assert found.place(1) == f"{path}:10"
+    assert [line for *_, line in trec_records(path, 0, Reading())] == [1, 10]
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,7 @@ def test_trec_documents_may_lie_across_blocks(write, monkeypatch):
         ("<DOC><DOCNO>1</DOCNO>\n<DOC>\n</DOC>", ":1: </DOC> is missing: another <DOC> begins"),
         ("<DOC>\ntext</DOC>", ":1: the document has no <DOCNO>"),
         ("<DOC><DOCNO> </DOCNO></DOC>", ":1: the document has an empty id"),
-        ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: byte 0xe9 is not valid UTF-8"),
+        ("<DOC><DOCNO>1</DOCNO>a\nb\n\xe9</DOC>", ":3: byte 0xe9 is not UTF-8"),
         ("<DOCS>\n", "no documents found"),
     ],
 )

@@ -8,7 +8,6 @@ import warnings
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import numpy as np
 import pytest
 import zstandard
 
@@ -29,7 +28,7 @@ from heldout import (
     read_run,
     read_scores,
 )
-from heldout.data.vectors import read_vectors
+from heldout.measure.text.vectors import read_vectors
 from heldout.resample.export import export_splits
 
 
@@ -180,15 +179,6 @@ def test_a_pickle_is_not_unpickled_whatever_it_is_given_as(tmp_path, mark, reade
     (tmp_path / "x").write_bytes(pickle.dumps(Mark(mark)))
     with suppress(HeldoutError):  # one line of text can be read as a text
         READERS[reader](tmp_path / "x")
-    assert not mark.exists()
-
-
-def test_objects_in_an_npz_are_refused(tmp_path, mark):
-    np.savez(
-        tmp_path / "x.npz", words=np.array([Mark(mark)], object), vectors=np.ones((1, 2)),
-    )  # fmt: skip
-    with pytest.raises(HeldoutError, match="Python objects are refused"):
-        read_vectors(tmp_path / "x.npz")
     assert not mark.exists()
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.data import document_files as jsonl
-from heldout.data.documents import documents_of
-from heldout.data.files import Reading, json_object
+from heldout.data.documents import FileDocuments, documents_of
+from heldout.data.files import Reading, decode_text, json_object
 from heldout.errors import FormatError
 
 NAMES = ["_id", "id", "docno", "text", "contents", "body", "title", "other"]
@@ -35,7 +35,7 @@ LINES = st.one_of(
 
 def close_look(raw):
     """What the careful code makes of a line."""
-    found = json_object(Reading().decode(raw, lambda _: "file:1"), "file", 1)
+    found = json_object(decode_text(raw, "file"), "file", 1)
     return jsonl._document(found, None, "file:1")
 
 
@@ -65,4 +65,4 @@ def test_an_error_names_its_line_still(tmp_path):
     path = tmp_path / "docs.jsonl"
     path.write_text('{"_id": "a", "text": "b"}\n\n{"_id": "c", "text": 3}\n')
     with pytest.raises(FormatError, match=r"docs\.jsonl:3.*'text' is int"):
-        list(documents_of(jsonl.FileDocuments([str(path)], Reading(), jsonl.json_records)).pairs())
+        list(documents_of(FileDocuments([str(path)], Reading(), jsonl.json_records)).pairs())

@@ -57,9 +57,15 @@ def test_cells_that_are_quoted_come_back(rows):
 
 TOML = {
     "latin 1": ('title = "x"\n# caf\xe9\n'.encode("latin1"), ":2: byte 0xe9 is not UTF-8"),
-    "open list": ('a = 1\nb = [\n "x",\n "y"\nc = 2\n', ":5: not valid TOML: Unclosed array"),
-    "brackets in texts": ('a = "["\nb = "]" # [\nc = \n', ":3: not valid TOML: Invalid value"),
-    "no value at the end": ("a = 1\nb =", ":2: not valid TOML: Invalid value"),
+    "open list": (
+        'a = 1\nb = [\n "x",\n "y"\nc = 2\n',
+        ": .*Unclosed array .at line 5",
+    ),
+    "brackets in texts": (
+        'a = "["\nb = "]" # [\nc = \n',
+        ": .*Invalid value .at line 3",
+    ),
+    "no value at the end": ("a = 1\nb =", ": not valid TOML: Invalid value .at end of document"),
 }
 
 
@@ -97,7 +103,7 @@ def test_index_says_what_a_file_is_not(tmp_path, monkeypatch, capsys, content, m
 def test_index_asks_for_a_name_where_there_is_a_collection(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     saved(tmp_path, '{"_id": "a", "text": "one"}\n', "docs.jsonl")
-    for given_name in ("docs.jsonl", "pydocs", "irds:anything", "."):
+    for given_name in ("docs.jsonl", "pydocs", "."):
         with pytest.raises(SystemExit):
             main(["index", given_name])
         said = capsys.readouterr().err

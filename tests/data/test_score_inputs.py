@@ -27,7 +27,9 @@ def test_ids_are_no_system(frame, name):
 @FRAMES
 def test_integers_that_all_differ_are_taken_for_ids(frame):
     table = frame({"number": [3, 1, 2], "A": A, "B": B})
-    with pytest.raises(InputError, match="column number has a different integer in every row"):
+    with pytest.raises(
+        InputError, match=r"column number looks like ids .*different integer in every row"
+    ):
         Scores.of(table)
     assert Scores.of(table, systems=["A", "B"]).systems == ("A", "B")
     assert Scores.of(table, units="number").units == ("3", "1", "2")
@@ -83,11 +85,8 @@ def test_lists_of_values(several):
     scores = Scores.of({"A": several(A), "B": several(B)}, "AP")
     assert (scores.measure, scores.systems, scores.units) == ("AP", ("A", "B"), ("0", "1", "2"))
     assert scores.values.tolist() == BOTH
-    assert Scores.of({"A": several(A), "B": several(B)}, units=["x", "y", "z"]).units == (
-        "x",
-        "y",
-        "z",
-    )
+    with_ids = Scores.of({"unit": ["x", "y", "z"], "A": several(A), "B": several(B)})
+    assert with_ids.units == ("x", "y", "z")
 
 
 def test_who_writes_a_dictionary_has_named_the_systems():
@@ -116,21 +115,39 @@ def test_the_frame_of_an_evaluation_comes_back():
 
 FRAME = pd.DataFrame({"qid": [7, 8, 9], "A": A, "B": B})
 WRONG = {
-    "a frame as a dictionary": (FRAME.to_dict(), "qid has unit ids, not scores: give the frame"),
-    "a dictionary of series": (dict(FRAME), "qid has unit ids, not scores: give the frame"),
+    "a frame as a dictionary": (
+        FRAME.to_dict(),
+        "qid looks like unit ids, not like a system: give the frame",
+    ),
+    "a dictionary of series": (
+        dict(FRAME),
+        "qid looks like unit ids, not like a system: give the frame",
+    ),
     "ids by another name": (
         pd.DataFrame({"question": ["x", "y", "z"], "A": A}),
-        "column question has texts, not scores: .* units='question'",
+        r"no column of unit ids \(found question, A\): name it unit",
     ),
-    "two columns of ids": (FRAME.assign(topic=[1, 1, 2]), "qid and topic both look like unit ids"),
-    "text among scores": (FRAME.assign(A=["x", "y", "z"]), "column A: 'x' is not a number"),
-    "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows"),
-    "nothing": ({}, "no system was given"),
-    "only ids": ({"qid": [1, 2]}, r"only unit ids \(qid\)"),
+    "two columns of ids": (
+        FRAME.assign(topic=[1, 1, 2]),
+        "column topic looks like ids .*, but qid has the unit ids",
+    ),
+    "text among scores": (FRAME.assign(A=["x", "y", "z"]), "row 1: system A: 'x' is not a number"),
+    "no rows": (pd.DataFrame({"A": [], "B": []}), "has no rows of scores"),
+    "nothing": ({}, "has no rows of scores"),
+    "only ids": ({"qid": [1, 2]}, "no columns of scores, only qid"),
     "lengths": ({"A": A, "B": B[:2]}, "B has 2 values, others have 3"),
-    "two kinds": ({"A": A, "B": {1: 0.5}}, "B has {unit: value}, others have lists"),
-    "one number": ({"A": 0.5, "B": 0.6}, "A: 0.5 is not a list of scores; expected {system"),
-    "a table in a table": ({"A": np.zeros((2, 2)), "B": B}, r"shape \(2, 2\), expected one per"),
+    "two kinds": (
+        {"A": A, "B": {1: 0.5}},
+        "B has an object of type dict, not a list of scores: expected",
+    ),
+    "one number": (
+        {"A": 0.5, "B": 0.6},
+        "A has an object of type float, not a list of scores: expected {system",
+    ),
+    "a table in a table": (
+        {"A": np.zeros((2, 2)), "B": B},
+        "A has an object of type ndarray, not a list of scores",
+    ),
     "not finite": ({"A": [0.1, np.nan], "B": [1, 2]}, "nan is not a finite number"),
     "a lazy frame": (pl.LazyFrame({"A": A}), "type LazyFrame is not a table of scores: expected"),
     "a list": ([A, B], "type list is not a table of scores: expected {system"),
@@ -151,9 +168,7 @@ def test_what_is_no_table_is_refused_in_words(table, message):
     [
         ({"systems": "A"}, "systems='A': expected a list"),
         ({"systems": ["A", "C"]}, "no system 'C'; found qid, A, B"),
-        ({"units": "topic"}, "no column 'topic' of unit ids; found qid, A, B"),
-        ({"units": [1, 2]}, "units: 2 ids for 3 rows"),
-        ({"units": 5}, "units=5: expected a list"),
+        ({"units": "topic"}, "no column 'topic'; found qid, A, B"),
     ],
 )
 def test_names_that_are_not_there_are_refused(options, message):

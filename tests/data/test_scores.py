@@ -49,8 +49,8 @@ class TestScores:
             ({"values": [[0.1, np.nan], [0.3, 0.1]]}, "unit q1, system B: nan is not a finite"),
             ({"values": [[0.1, 0.1], [0.3, -np.inf]]}, "unit q2, system B: -inf is not a finite"),
             ({"values": [[0.1, 0.1], [3e100, 0.1]]}, "unit q2, system A: 3e\\+100 is too large"),
-            ({"units": ("q1", "q1")}, "two units have the same id: q1"),
-            ({"units": (1, "1")}, "two units have the same id: 1"),
+            ({"units": ("q1", "q1")}, "two units have the same name: q1"),
+            ({"units": (1, "1")}, "two units have the same name: 1"),
             ({"units": "q1"}, "units='q1': expected a list"),
             ({"systems": ("A", "A")}, "two systems have the same name: A"),
             ({"systems": "AB"}, "systems='AB': expected a list"),
@@ -70,7 +70,7 @@ class TestScores:
     @pytest.mark.parametrize(
         ("table", "message"),
         [
-            ({}, "no system"),
+            ({}, "no rows of scores"),
             ({"A": {1: 0.1, "1": 0.2}}, "unit 1 appears twice for system A"),
             ({"A": {1: 0.1}, "B": {}}, "system B has no scores"),
             ({"A": {1: 0.1}, "B": {2: 0.2}}, "no unit in common"),
@@ -134,18 +134,18 @@ WRONG = {
     "short line": ("unit,A,B\nq,1\n", r"t\.csv:2: 2 cells, but the header has 3$"),
     "decimal comma": (
         "unit;A;B\nq;0,5;0,6\n",
-        r"t\.csv:2: column A: '0,5' has a comma: use a decimal point",
+        r"t\.csv:2: system A: '0,5' has a comma: use a decimal point",
     ),
     "unquoted decimal comma": ("unit,A,B\nq,0,5,0,6\n", r"t\.csv:2: 5 cells.*decimal comma\?"),
     "thousands": ('unit,A\nq,"1,000.5"\n', "is not a number"),
-    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: column A: '1_000' is not a number"),
+    "underscore": ("unit,A,B\nq,1_000,1\n", r"t\.csv:2: system A: '1_000' is not a number"),
     "digits of another script": ("unit,A\nq,\u0661\n", "is not a number"),
     "hexadecimal": ("unit,A\nq,0x1\n", "'0x1' is not a number"),
-    "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: column A: 'NaN' is not a finite number"),
-    "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: '-inf' is not a finite number"),
+    "NaN": ("unit,A\n\nq,NaN\n", r"t\.csv:3: system A: 'NaN' is not a finite number"),
+    "inf": ("system,unit,value\nA,q,-inf\n", r"t\.csv:2: system A: '-inf' is not a finite number"),
     "too large": ("unit,A\nq,1e999\n", "'1e999' is not a finite number"),
-    "NA": ("unit,A\nq,NA\n", "leave cells without a value empty"),
-    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2: column note: 'good' is not a number"),
+    "NA": ("unit,A\nq,NA\n", "'NA' is not a number"),
+    "text": ("unit,A,note\nq,1,good\n", r"t\.csv:2: system note: 'good' is not a number"),
     "no unit, wide": ("unit,A\n,1\n", r"t\.csv:2: the unit is missing"),
     "no unit, long": ("system,unit,value\nA,,1\n", r"t\.csv:2: the unit is missing"),
     "no system": ("system,unit,value\n ,q,1\n", r"t\.csv:2: the system is missing"),
@@ -161,17 +161,17 @@ WRONG = {
         "system,unit,measure,value\nA,q,AP,1\nA,q,RR,1\n",
         r"has scores in 2 measures \(AP, RR\): choose one",
     ),
-    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, …\): name it unit"),
+    "no unit column": ("a,b,c,d,e,f\n1,2,3,4,5,6\n", r"found a, b, c, d, e, f\): name it unit"),
     "no value column": ("system,unit\nA,q\n", "name it value, score"),
     "no measure": ("system,unit,measure,value\nA,q,,1\n", r"t\.csv:2: the measure is missing"),
     "only means": ("run,query,AP\nA,all,1\n", "only means"),
-    "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "columns unit and fold both look like unit"),
+    "two columns of ids": ("unit,fold,A\nq,1,0.5\n", "column fold looks like ids"),
     "another column of ids": (
         "unit,number,A\nq,11,0.5\nr,12,0.1\ns,13,0.1\n",
-        r"column number has a different integer in every row.*systems=…\)",
+        r"column number looks like ids .*a different integer in every row.*systems=…\)",
     ),
     "only units": ("unit\nq\n", "no columns of scores"),
-    "only a header": ("unit,A\n", "no scores below the header"),
+    "only a header": ("unit,A\n", "no rows of scores"),
     "only comments": ("# a\n\n", "has no header"),
     "empty column": ("unit,A,B\nq,1,\n", "system B has no scores"),
     "nothing": ("", "empty"),
@@ -208,8 +208,8 @@ def test_parquet(tmp_path):
     assert scores.values.tolist() == EXPECTED
     assert (scores.units, scores.dropped) == (("1", "2"), ("3",))
     for values, message in (
-        ([0.1, float("nan")], "row 2: column A: nan is not a finite number"),
-        ([True, False], "row 1: column A: True is not a number"),
+        ([0.1, float("nan")], "row 2: system A: nan is not a finite number"),
+        ([True, False], "row 1: system A: True is not a number"),
         ([[1.0], [2.0]], r"no columns of scores, only unit"),
     ):
         pl.DataFrame({"unit": ["a", "b"], "A": values}).write_parquet(tmp_path / "t.parquet")
@@ -304,5 +304,5 @@ def test_systems_and_units_can_be_named(tmp_path, content):
     assert scores.values[:2, ::-1].tolist() == EXPECTED
     with pytest.raises(InputError, match="no system 'D'; found"):
         read_scores(tmp_path / "t.csv", systems=["A", "D"], units="number")
-    with pytest.raises(InputError, match="no column 'nowhere' of unit ids; found"):
+    with pytest.raises(InputError, match="no column 'nowhere'; found"):
         read_scores(tmp_path / "t.csv", units="nowhere")

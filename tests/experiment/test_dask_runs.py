@@ -50,7 +50,7 @@ def first(name):
 
 def rank(train, test, power=1.0):
     """Shared words over a power of the length."""
-    note("called", f"{{power}} {{sorted(train.query_ids())}} {{sorted(test.query_ids())}}")
+    note("called", f"{{power}} {{sorted(train.queries.ids)}} {{sorted(test.queries.ids)}}")
     if TROUBLE == "killed" and power == 0.5 and first("claimed"):
         import fcntl
 
@@ -64,7 +64,7 @@ def rank(train, test, power=1.0):
         raise ValueError("this never works")
     # One task alone: a worker that is killed as it starts does not come back, and a run whose
     # workers are all gone waits.
-    everything = power == 0.5 and len(train.query_ids()) == 12
+    everything = power == 0.5 and len(train.queries.ids) == 12
     if TROUBLE == "kills" and everything and os.getpid() != int((HERE / "parent").read_text()):
         os.kill(os.getpid(), 9)
     found = {{}}

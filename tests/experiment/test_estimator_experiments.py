@@ -31,7 +31,7 @@ from heldout.infer.compare import compare
 from heldout.infer.intervals.evaluations import score_predictions
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 from heldout.report.experiment import json_results, results_text
 
 X, Y = load_iris(return_X_y=True)

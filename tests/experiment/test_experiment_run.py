@@ -195,7 +195,7 @@ class TestByDocument:
         ).run()
         for split in plan.splits(collection, "document"):
             view = split.view(collection, "test")
-            docs = {collection.documents.ids[at] for at in view.document_numbers().tolist()}
+            docs = set(view.documents.ids)
             run = {
                 query: {doc: score for doc, score in ranked.items() if doc in docs}
                 for query, ranked in overlap(None, collection.view()).items()
@@ -247,7 +247,7 @@ class TestByDocument:
         ).run()
         (split,) = plan.splits(collection, "document")
         view = split.view(collection, "train")
-        ids = [collection.documents.ids[at] for at in view.document_numbers().tolist()]
+        ids = view.documents.ids[:]
         texts = {one: text for one, text in collection.documents.pairs() if one in set(ids)}
         seen = Index.build(texts)
         system = System.of("bm25(k1=0.2:2.2:5, b=0,1)")

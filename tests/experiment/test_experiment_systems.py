@@ -123,7 +123,7 @@ class TestGiven:
         [
             (lambda *_: None, "returned NoneType: expected a Run"),
             (lambda *_: {"strange": {"d000": 1.0}}, "not on the test side"),
-            (lambda _, test: {test.query_ids()[0]: {"zz": 1.0}}, "not on the test side"),
+            (lambda _, test: {test.queries.ids[0]: {"zz": 1.0}}, "not on the test side"),
             (lambda *_: 1 / 0, "ZeroDivisionError"),
         ],
     )
@@ -190,9 +190,8 @@ def test_a_system_never_sees_what_is_held_out(collection, by, plan, inner):
     per_split = 2 * (inner or 1)
     for number, split in enumerate(settings.splits):
         held = split.view(collection, "test")
-        queries = set(held.query_ids()) if by != "document" else set()
-        ids = collection.documents.ids
-        documents = {ids[at] for at in held.document_numbers().tolist()} if by != "query" else set()
+        queries = set(held.queries.ids) if by != "document" else set()
+        documents = set(held.documents.ids) if by != "query" else set()
         for train, test in reached[number * per_split : (number + 1) * per_split]:
             for view in (train, test):
                 assert not queries & set(view.collection.queries.ids)

@@ -328,15 +328,14 @@ OWN_WAY = {
     "compiled.py": "is a temporary file without a name, to see whether there can be one",
     "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
-    "retrieve/indexing/invert.py": "is a temporary file without a name",
+    "retrieve/invert.py": "is a temporary file without a name",
     "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole
     "data/export.py",
-    "data/pydocs.py",
     "resample/export.py",
-    "retrieve/indexing/file.py",
+    "retrieve/index_files.py",
 }
 
 

@@ -98,12 +98,12 @@ def test_an_experiment_in_a_file(project, tmp_path, monkeypatch, name):
     assert results_from(project, monkeypatch, tmp_path / "b", name, "--resume") == here
 
 
-def test_the_notes_have_places_in_the_collection(project, tmp_path, monkeypatch):
+def test_the_notes_name_ids_and_no_folders(project, tmp_path, monkeypatch):
     results_from(project, monkeypatch, tmp_path / "a", "experiment.toml")
     manifest = json.loads((tmp_path / "a" / "manifest.json").read_text())
     said = " ".join(note["text"] for note in manifest["notes"])
-    for place in ("(docs.jsonl:4)", "in qrels:3,"):
-        assert place in said
+    for name in ("empty documents: 1 (d3)", "query q0 document absent0,"):
+        assert name in said
     assert str(project) not in said
     assert manifest["settings"]["plan"] == "GivenFolds(folds='folds.tsv')"
 

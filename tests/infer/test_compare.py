@@ -1,6 +1,7 @@
 """Comparisons as a whole: what is chosen, what is said, what is refused."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -171,7 +172,7 @@ def test_warnings_are_given_where_they_are_due(two):
     assert any("too liberal below 100 units (here 10)" in one.text for one in shift.advice.warnings)
     signs = compare(two, tests=["sign", "wilcoxon"])
     assert any("do not test whether" in one.text for one in signs.advice.warnings)
-    unlike = scores_of({"A": A, "B": B}, judged=(1.0, 0.6))
+    unlike = replace(scores_of({"A": A, "B": B}), judged=(1.0, 0.6))
     assert any("judging: A 100%, B 60%" in one.text for one in compare(unlike).advice.warnings)
 
 
@@ -236,7 +237,7 @@ def test_tables_are_read_wide_and_long(tmp_path, text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2: column B: 'x' is not a number"),
+        ("unit,A,B\nq1,0.2,x\nq2,1,1\n", r"s\.csv:2: system B: 'x' is not a number"),
         ("unit,A,B\nq1,0.2,1\nq1,1,1\n", "unit q1 appears twice"),
         ("system,unit,value\nA,q1,0.2\nA,q1,0.3\n", r"s\.csv:3: unit q1 appears twice"),
         ("A,B\n1,2\n", "no column of unit ids"),

@@ -14,7 +14,6 @@ from heldout.infer.scoring.resample_sums import (
 )
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.sums import unit_sums
 
 
 def of_many_classes(units=400, classes=30):
@@ -27,8 +26,8 @@ def of_many_classes(units=400, classes=30):
     for share in (0.6, 0.68):
         guess = np.where(source.random(units) < share, truth, source.integers(0, classes, units))
         ids = tuple(map(str, range(units)))
-        found.append(unit_sums(ClassPredictions("A", ids, names, truth, guess), measure))
-    return found[0].table, found[1].table, found[0].score
+        found.append(measure.units(ClassPredictions("A", ids, names, truth, guess)))
+    return found[0].rows(), found[1].rows(), found[0].score
 
 
 def test_wide_tables_of_few_numbers_are_sparse_and_others_are_not():

@@ -109,8 +109,8 @@ def test_function_measures_rankings():
 
 def test_weights_call_the_function_for_repeated_units():
     measure = parse_measure(share_right, "classification")
-    kept = measure.unit_scores(TWO[0])
-    accuracy = parse_measure("accuracy").unit_scores(TWO[0])
+    kept = measure.units(TWO[0])
+    accuracy = parse_measure("accuracy").units(TWO[0])
     weights = RNG.integers(0, 3, (5, 40)).astype(float)
     assert kept.weighted(weights) == pytest.approx(accuracy.weighted(weights))
     assert np.isnan(kept.weighted(np.zeros((1, 40)))[0])

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prediction_data import ranked, value
 
 from heldout.errors import InputError
 from heldout.infer.tests.auc import delong_interval, delong_test
+from heldout.measure.base import Undefined
 from heldout.measure.prediction.delong import auc_covariance
-from heldout.measure.prediction.roc import auc
-from heldout.measure.undefined import Undefined
 
 
 def by_all_pairs(flags, table):
@@ -45,7 +45,7 @@ def test_midranks_give_what_all_pairs_give(rows):
     areas, covariance = by_all_pairs(flags, table)
     assert found.areas == pytest.approx(areas, abs=1e-12)
     assert found.covariance == pytest.approx(covariance, abs=1e-12)
-    assert found.areas[0] == pytest.approx(auc(flags, table[:, 0]), abs=1e-12)
+    assert found.areas[0] == pytest.approx(value("AUC", ranked(flags, table[:, 0])), abs=1e-12)
 
 
 def drawn(random, shift=1.0, units=60):

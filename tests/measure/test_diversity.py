@@ -205,7 +205,7 @@ def test_judgements_without_subtopics_are_refused(tmp_path):
     with pytest.raises(InputError, match="JSON has no subtopics"):
         evaluate(tmp_path / "lists.json", RUN, "alpha_nDCG@5")
     (tmp_path / "t.csv").write_text("query_id,doc_id,relevance\nq,A,1\n")
-    with pytest.raises(InputError, match="no column for the subtopic"):
+    with pytest.raises(InputError, match="no column of subtopics"):
         evaluate(tmp_path / "t.csv", RUN, "alpha_nDCG@5")
 
 

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prediction_data import numbered, value
 from sklearn import metrics
 
+from heldout import evaluate
 from heldout.errors import InputError
-from heldout.measure.prediction import regression as own
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 
 NUMBERS = st.floats(-1e3, 1e3).map(lambda value: round(value, 3))
 ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 4)), min_size=2, max_size=40)
@@ -20,55 +21,59 @@ ROWS = st.lists(st.tuples(NUMBERS, NUMBERS, st.integers(1, 4)), min_size=2, max_
 def test_scikit_learn_agrees(rows, weighted):
     truth, guess = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
     weights = np.array([row[2] for row in rows]) if weighted else None
-    common = {"sample_weight": weights}
-    assert own.mse(truth, guess, weights) == pytest.approx(
-        metrics.mean_squared_error(truth, guess, **common)
-    )
-    assert own.rmse(truth, guess, weights) == pytest.approx(
-        metrics.root_mean_squared_error(truth, guess, **common)
-    )
-    assert own.mae(truth, guess, weights) == pytest.approx(
-        metrics.mean_absolute_error(truth, guess, **common)
-    )
-    assert own.median_ae(truth, guess) == pytest.approx(metrics.median_absolute_error(truth, guess))
-    found = own.r_squared(truth, guess, weights)
-    if not isinstance(found, Undefined):
-        theirs = metrics.r2_score(truth, guess, **common)
-        assert found == pytest.approx(theirs, rel=1e-6, abs=1e-6)
-    if (truth != 0).all():
-        theirs = metrics.mean_absolute_percentage_error(truth, guess, **common)
-        assert own.mape(truth, guess, weights) == pytest.approx(theirs)
+    mine, common = numbered(truth, guess, weights), {"sample_weight": weights}
+    names = ["mean_squared_error", "root_mean_squared_error", "mean_absolute_error"]
+    names += ["median_absolute_error", "r2_score", "explained_variance_score"]
+    names += ["mean_absolute_percentage_error"] if (truth != 0).all() else []
+    for name in names:
+        found = value(name, mine)
+        if not isinstance(found, Undefined):
+            theirs = getattr(metrics, name)(truth, guess, **common)
+            assert found == pytest.approx(theirs, rel=1e-6, abs=1e-6), name
 
 
 def test_by_hand():
-    truth, guess = [1, 2, 4], [2, 2, 2]
-    assert own.mse(truth, guess) == pytest.approx(5 / 3)
-    assert own.rmse(truth, guess) == pytest.approx(math.sqrt(5 / 3))
-    assert own.mae(truth, guess) == 1.0
-    assert own.median_ae(truth, guess) == 1.0
-    assert own.mape(truth, guess) == pytest.approx((1 + 0 + 0.5) / 3)
-    assert own.smape(truth, guess) == pytest.approx((2 / 3 + 0 + 4 / 6) / 3)
+    mine = numbered([1, 2, 4], [2, 2, 2])
+    for name, expected in {
+        "MSE": 5 / 3,
+        "RMSE": math.sqrt(5 / 3),
+        "MAE": 1.0,
+        "median-AE": 1.0,
+        "MAPE": (1 + 0 + 0.5) / 3,
+        "sMAPE": (2 / 3 + 0 + 4 / 6) / 3,
+    }.items():
+        assert value(name, mine) == pytest.approx(expected), name
+    assert value("pinball(alpha=0.9)", numbered([1, 1], [0, 2])) == pytest.approx(0.5)
 
 
-def test_a_truth_of_zero_is_named():
-    with pytest.raises(InputError, match=r"truth is 0 for 2 units \(b, d\)"):
-        own.mape([1, 0, 2, 0], [1, 1, 1, 1], names="abcd")
-    with pytest.raises(InputError, match=r"truth and prediction are 0 for 1 unit \(number 2\)"):
-        own.smape([1, 0, 0], [1, 0, 1])
+@pytest.mark.parametrize(
+    ("name", "truth", "guess", "message"),
+    [
+        ("MAPE", [1, 0, 2, 0], [1, 1, 1, 1], r"truth is 0 for 2 units \(b, d\)"),
+        ("sMAPE", [1, 0, 0], [1, 0, 1], r"truth and prediction are 0 for 1 unit \(b\)"),
+        ("MSLE", [1, 2], [1, -1], r"-1 or less for 1 unit \(b\): the logarithm"),
+    ],
+)
+def test_units_without_a_value_are_named(name, truth, guess, message):
+    with pytest.raises(InputError, match=message):
+        value(name, numbered(truth, guess))
 
 
 def test_the_mean_explains_nothing():
     truth = [1.0, 5.0, 9.0]
-    base = own.mean_baseline(truth)
-    assert base.tolist() == [5.0, 5.0, 5.0]
-    assert own.r_squared(truth, base) == 0.0
-    assert own.rmse(truth, base) == pytest.approx(np.std(truth))
+    found = evaluate(truth, [1.0, 2.0, 3.0], ["R2", "RMSE"], task="regression")
+    assert found.value("(mean)", "R2") == 0.0
+    assert found.value("(mean)", "RMSE") == pytest.approx(np.std(truth))
     # What scikit-learn calls 1 or 0 does not exist.
-    assert isinstance(own.r_squared([0.1, 0.1, 0.1], [0.1, 0.1, 0.1]), Undefined)
+    flat = numbered([0.1, 0.1, 0.1], [0.1, 0.1, 0.1])
+    assert value("R2", flat) == Undefined("the truth is the same for every unit")
+    assert value("Pearson", flat) == Undefined("the truth is the same for every unit")
 
 
-def test_bad_input_is_refused():
-    with pytest.raises(InputError, match="unit number 2 is nan"):
-        own.mae([1, 2], [1, math.nan])
-    with pytest.raises(InputError, match="true values for"):
-        own.mae([1, 2], [1])
+@given(st.integers(0, 10_000), st.integers(2, 12))
+def test_the_median_of_units_with_weights(seed, units):
+    source = np.random.default_rng(seed)
+    errors = source.integers(0, 5, units).astype(float)
+    drawn = source.integers(0, units, source.integers(1, 2 * units))
+    counts = np.bincount(drawn, minlength=units)
+    assert value("median-AE", numbered(np.zeros(units), errors, counts)) == np.median(errors[drawn])

@@ -7,18 +7,27 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prediction_data import classed, ranked, value
 from sklearn import metrics
 
 from heldout.errors import InputError
+from heldout.measure.base import Undefined
 from heldout.measure.prediction.hull import roc_hull
-from heldout.measure.prediction.roc import (
-    auc,
-    average_precision,
-    one_vs_rest,
-    pr_curve,
-    roc_curve,
-)
-from heldout.measure.undefined import Undefined
+from heldout.measure.prediction.roc import pr_curve, roc_curve
+
+
+def auc(flags, scores, weights=None):
+    return value("AUC", ranked(flags, scores, weights))
+
+
+def average_precision(flags, scores):
+    return value("average-precision", ranked(flags, scores))
+
+
+def one_vs_rest(truth, scores, names, average="macro"):
+    letters = [names[one] for one in truth]
+    return value(f"AUC({average})", classed(letters, classes=names, scores=scores))
+
 
 # Fawcett (2006), table 1: 20 units with their scores.
 FAWCETT = [one == "p" for one in "ppnpppnnpnpnpnnnpnpn"]
@@ -186,9 +195,9 @@ def test_one_class_only_is_undefined():
 
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="not a finite number"):
-        auc([0, 1], [0.1, math.nan])
+        roc_curve([0, 1], [0.1, math.nan])
     with pytest.raises(InputError, match=r"expected 1 \(positive\) or 0"):
-        auc([0, 2], [0.1, 0.2])
+        roc_curve([0, 2], [0.1, 0.2])
     with pytest.raises(InputError, match=r"rates 1.2"):
         roc_hull({"A": (1.2, 0.3)})
     with pytest.raises(InputError, match="expected a number between 0 and 1"):

@@ -172,7 +172,7 @@ def test_undefined_is_a_word(folder, capsys):
         (
             ["a.txt"],
             {"references": ("ref.txt", "short.txt")},
-            "short.txt has 1 lines, ref.txt has 3",
+            "short.txt has 1 segment, the references have 3",
         ),
         (["bad.jsonl"], {}, "bad.jsonl:2: not JSON"),
         (["a.txt"], {"measure": ["Perplexity"]}, "a has no log-probabilities"),

@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 
 import pytest
 
-from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.text.bleu import Bleu, ChrF, Ter
@@ -16,6 +15,7 @@ from heldout.measure.text.evaluate import evaluate_text
 from heldout.measure.text.meteor import Meteor
 from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1
 from heldout.measure.text.perplexity import Perplexity
+from heldout.measure.text.vectors import Vectors
 
 pytest.importorskip("sacrebleu")
 pytest.importorskip("nltk")

@@ -3,8 +3,8 @@
 import pytest
 
 from heldout.cli import main
+from heldout.measure.names import definitions
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
 from heldout.measure.ranking.names import families
 from heldout.measure.text.names import text_measure_kinds
 from heldout.report.formulas import FORMULAS
@@ -17,8 +17,8 @@ def names(task):
 
 
 def test_every_measure_of_predictions_is_described():
-    assert names("classification") == list(CLASS_MEASURES)
-    assert names("regression") == list(NUMBER_MEASURES)
+    assert names("classification") == list(definitions("classification"))
+    assert names("regression") == list(definitions("regression"))
     for one in task_measures([]):
         if one.task != "text":
             [parsed] = parse_measures([one.name], one.task)
@@ -46,7 +46,7 @@ def test_all_tasks_are_listed(capsys):
 def test_a_named_measure_has_parameters_formula_and_input(capsys):
     main(["list", "measures", "kappa", "BLEU", "alpha_nDCG"])
     out = capsys.readouterr().out
-    assert "\nkappa(linear | quadratic)\n" in out
+    assert "\nkappa(linear | quadratic, undefined=0)\n" in out
     assert "BLEU(order=4" in out
     assert "    input: judgements by subtopic, and a run\n" in out
     assert "    formula: 1 - Σ w_ij n_ij / Σ w_ij e_ij" in out

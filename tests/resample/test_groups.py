@@ -52,7 +52,7 @@ def jaccard(one, other):
     )
 )
 def test_hashes_are_equal_for_texts_that_differ_in_case_and_blanks_alone(texts):
-    hashes = documents_of(texts).text_hashes()
+    hashes = documents_of(texts).text_hashes
     keys = [" ".join(text.casefold().split()) for text in texts]
     for row, key in zip(hashes.tolist(), keys, strict=True):
         assert (row == [0, 0]) == (not key)
@@ -81,7 +81,7 @@ def test_hashes_ignore_case_and_blanks_at_all_places_of_eight_bytes(at):
     ]
     texts = [f"{'x' * at}{middle}{'y' * 20}" for middle in between]
     keys = [" ".join(text.casefold().split()) for text in texts]
-    assert equal_rows(documents_of(texts).text_hashes()).tolist() == _numbered(keys)
+    assert equal_rows(documents_of(texts).text_hashes).tolist() == _numbered(keys)
 
 
 def test_hashes_do_not_depend_on_batches():
@@ -91,8 +91,8 @@ def test_hashes_do_not_depend_on_batches():
 
     parts = [text_hashes(batch) for batch in documents.batches(60)]
     assert len(parts) > 5
-    assert (np.concatenate(parts) == documents.text_hashes()).all()
-    assert equal_rows(documents.text_hashes()).tolist() == _numbered(map(str.lower, texts))
+    assert (np.concatenate(parts) == documents.text_hashes).all()
+    assert equal_rows(documents.text_hashes).tolist() == _numbered(map(str.lower, texts))
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=1, max_size=12))

@@ -220,11 +220,11 @@ def test_views_follow_the_unit():
     by_query = KFold(2).splits(found)[0]
     train, test = (by_query.view(found, side) for side in ("train", "test"))
     assert train.n_documents == test.n_documents == 4
-    assert sorted([*train.query_ids(), *test.query_ids()]) == ["q0", "q1"]
+    assert sorted([*train.queries.ids, *test.queries.ids]) == ["q0", "q1"]
     split = KFold(2).splits(found, "document")[0]
     train, test = (split.view(found, side) for side in ("train", "test"))
     assert train.n_queries == test.n_queries == 2
-    assert sorted([*train.document_numbers(), *test.document_numbers()]) == [0, 1, 2, 3]
+    assert sorted([*train.documents.ids, *test.documents.ids]) == list(found.documents.ids)
     assert len(train.qrels) + len(test.qrels) == 3
 
 
@@ -233,12 +233,11 @@ def test_views_of_ids_are_found_in_a_collection_by_id():
     split = KFold(2).splits(["d3", "d1"], "document")[0]
     train, test = (split.view(found, side) for side in ("train", "test"))
     held = [split.ids[at] for at in split.rows("test").tolist()]
-    assert [found.documents.ids[n] for n in test.document_numbers()] == held
+    assert test.documents.ids[:] == held
     assert train.n_documents == test.n_documents == 1
     by_query = KFold(2).splits(["q2", "q0"])[0]
-    assert by_query.view(found, "test").query_ids() == [
-        by_query.ids[at] for at in by_query.rows("test")
-    ]
+    asked = [by_query.ids[at] for at in by_query.rows("test")]
+    assert list(by_query.view(found, "test").queries.ids) == asked
     with pytest.raises(PlanError, match="not in the collection"):
         KFold(2).splits(["x", "y"], "document")[0].view(found, "train")
     with pytest.raises(PlanError, match="rows of a table"):
@@ -303,9 +302,9 @@ def test_two_way_splits_hold_out_queries_and_documents():
     cells = np.zeros((6, 40), int)
     for split in splits:
         train, test = (split.view(found, side) for side in ("train", "test"))
-        assert not set(train.query_ids()) & set(test.query_ids())
-        assert not set(train.document_numbers()) & set(test.document_numbers())
-        cells[np.ix_(test.query_numbers(), test.document_numbers())] += 1
+        assert not set(train.queries.ids) & set(test.queries.ids)
+        assert not set(train.documents.ids) & set(test.documents.ids)
+        cells[np.ix_(test.query_weights > 0, test.document_weights > 0)] += 1
     assert (cells == 1).all()  # every pair of query and document is held out once
     with pytest.raises(PlanError, match=r"queries\.folds\(\)"):
         splits.folds()
@@ -324,8 +323,8 @@ def test_inner_splits_of_two_way_splits_touch_neither_held_out_kind():
         ):
             for one in inner:
                 for view in (one.view(found, "train"), one.view(found, "test")):
-                    assert not set(view.query_ids()) & set(held.query_ids())
-                    assert not set(view.document_numbers()) & set(held.document_numbers())
+                    assert not set(view.queries.ids) & set(held.queries.ids)
+                    assert not set(view.documents.ids) & set(held.documents.ids)
                 assert one.key.other == split.key.other
     with pytest.raises(PlanError, match="unit='query' or 'document'"):
         split.inner(KFold(2))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heldout import Bootstrap, Collection, HoldOut, InputError, KFold, TwoWay, read_collection
-from heldout.data.export import FolderExistsError, write_map
+from heldout.data.export import write_map
 from heldout.resample import export
 from heldout.resample.export import export_splits
 from heldout.resample.id_maps import IdMaps, maps_beside, read_map
@@ -54,10 +54,10 @@ def test_a_written_side_is_its_view(tmp_path, to, unit):
             folder = tmp_path / "out" / name / side
             found = read_collection(folder)
             documents, queries = first_ids(folder, found)
-            assert documents == [whole.documents.ids[n] for n in view.document_numbers()]
-            assert queries == view.query_ids()
+            assert documents == view.documents.ids[:]
+            assert queries == list(view.queries.ids)
             texts = [text for _, text in found.documents.pairs()]
-            assert texts == [whole.documents.text(n) for n in view.document_numbers().tolist()]
+            assert texts == [text for _, text in view.documents.pairs()]
             expected = judged(whole, whole.documents.ids, whole.queries.ids)
             kept = {row for row in expected if row[0] in queries and row[1] in documents}
             assert judged(found, documents, queries) == kept
@@ -167,7 +167,7 @@ def test_an_old_export_is_replaced_only_when_asked(tmp_path):
     whole = made()
     splits = KFold(2).splits(whole, "document")
     export_splits(splits, whole, tmp_path / "out", "lines")
-    with pytest.raises(FolderExistsError, match="force=True"):
+    with pytest.raises(InputError, match="force=True"):
         export_splits(splits, whole, tmp_path / "out")
     export_splits(splits, whole, tmp_path / "out", "trec", force=True)
     assert (tmp_path / "out" / "r0-f0" / "test" / "documents.trec").exists()

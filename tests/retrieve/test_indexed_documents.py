@@ -15,8 +15,7 @@ from heldout.data.documents import documents_of
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.results import Results
-from heldout.retrieve.index import Index
-from heldout.retrieve.indexed_documents import IndexedDocuments
+from heldout.retrieve.index import Index, IndexedDocuments
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -75,7 +74,7 @@ def test_an_index_is_built_in_one_pass_over_the_files(
     assert len(read) == 1
     assert seen == [(len(TEXTS), 0)]
     assert [note.code for note in documents.notes] == ["empty-documents"]
-    assert index.documents_digest == documents.digest()
+    assert index.documents_digest == documents.digest
 
 
 def test_an_id_that_appears_twice_is_named_with_its_places(
@@ -97,8 +96,8 @@ def test_ids_hashes_and_digest_come_from_the_index(index: Index) -> None:
     assert found.ids.find([*TEXTS, "d", "d4", "zz", ""]).tolist() == [0, 1, 2, 3, 4, *[-1] * 4]
     assert found.ids.take(np.array([3, 0])) == plain.ids.take(np.array([3, 0])) == ["é", "d2"]
     assert found.ids.hashes().tolist() == plain.ids.hashes().tolist()
-    assert found.digest() == plain.digest()
-    assert np.array_equal(found.text_hashes(), plain.text_hashes())
+    assert found.digest == plain.digest
+    assert np.array_equal(found.text_hashes, plain.text_hashes)
     with pytest.raises(InputError, match="an index has no texts"):
         found.text(0)
 

@@ -26,7 +26,7 @@ import rank_bm25
 import heldout
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
-from heldout.retrieve.search import search_numbers
+from heldout.retrieve.search import search_terms
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 K1, B = 1.2, 0.75
@@ -64,7 +64,9 @@ class Case:
 
     def scores(self, model: Model) -> np.ndarray:
         """Queries × documents; not a number where a document has no word of the query."""
-        documents, scores = search_numbers(self.index, self.queries, model, self.index.n_documents)
+        index = self.index
+        vocabulary = index.encode(self.queries)
+        documents, scores = search_terms(index, vocabulary, model, index.n_documents)
         table = np.full((len(self.queries), self.index.n_documents), np.nan)
         for query, (numbers, values) in enumerate(zip(documents, scores, strict=True)):
             there = numbers >= 0

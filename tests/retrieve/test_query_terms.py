@@ -48,7 +48,7 @@ def as_defined(index: Index, text: str) -> dict[int, float]:
 
 def encoded(index: Index, texts: list[str]) -> list[dict[int, float]]:
     found = index.encode(texts)
-    terms, counts = found.terms.tolist(), found.counts.tolist()
+    terms, counts = found.numbers[found.places].tolist(), found.counts.tolist()
     return [
         dict(zip(terms[a:b], counts[a:b], strict=True)) for a, b in pairwise(found.offsets.tolist())
     ]

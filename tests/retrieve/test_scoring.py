@@ -12,13 +12,13 @@ from heldout.data.collection import Collection
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer
-from heldout.retrieve.bootstrap import rank_times
 from heldout.retrieve.index import Index
-from heldout.retrieve.models import LIKELIHOOD, MODELS, Model, grid, parse_model
-from heldout.retrieve.rank import JudgedDocuments, rank
-from heldout.retrieve.search import search, search_numbers
+from heldout.retrieve.kernels.types import LIKELIHOOD
+from heldout.retrieve.models import MODELS, Model, grid, parse_model
+from heldout.retrieve.rank import JudgedDocuments, rank, rank_times
+from heldout.retrieve.search import search, search_terms
 from heldout.retrieve.sides import held_out_side, seen_side, whole_side
-from heldout.retrieve.statistics import Vocabulary, cell_statistics, weighted_statistics
+from heldout.retrieve.statistics import cell_statistics, weighted_statistics
 
 SETTINGS = [
     *((name, {}) for name in MODELS),
@@ -65,7 +65,7 @@ def index(texts):
 
 @pytest.fixture(scope="module")
 def vocabulary(index):
-    return Vocabulary.of(index.encode([" ".join(query) for query in QUERIES]))
+    return index.encode([" ".join(query) for query in QUERIES])
 
 
 def expected(name, parameters, query, texts, numbers, side_of):
@@ -105,7 +105,7 @@ class TestAgainstFormulas:
     def test_search_gives_the_same_bits(self, index, vocabulary, name, parameters):
         model = Model.make(name, **parameters)
         found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=9)
-        documents, scores = search_numbers(index, [" ".join(q) for q in QUERIES], model, 9)
+        documents, scores = search_terms(index, vocabulary, model, 9)
         assert np.array_equal(documents, found.documents[:, 0, 0])
         assert np.array_equal(scores, found.scores[:, 0, 0])
 
@@ -175,10 +175,10 @@ class TestAgainstFormulas:
                 else:
                     numbers = np.flatnonzero(times == 0).tolist()
                     wanted = expected(name, parameters, query, texts, numbers, side_of)
-                same_list(found.documents[q, r], found.scores[q, r], wanted)
+                same_list(found[0][q, r], found[1][q, r], wanted)
                 # Taking documents by falling bound must not change the top of the list.
-                assert np.array_equal(short.documents[q, r], found.documents[q, r, :4])
-                assert np.array_equal(short.scores[q, r], found.scores[q, r, :4])
+                assert np.array_equal(short[0][q, r], found[0][q, r, :4])
+                assert np.array_equal(short[1][q, r], found[1][q, r, :4])
 
 
 def test_a_held_out_document_is_scored_as_if_it_were_indexed_with_the_train_side(texts):
@@ -187,14 +187,14 @@ def test_a_held_out_document_is_scored_as_if_it_were_indexed_with_the_train_side
     named = [(f"d{number:02d}", " ".join(doc)) for number, doc in enumerate(texts)]
     index = Index.build(named)
     asked = [" ".join(query) for query in QUERIES[:3]]
-    vocabulary = Vocabulary.of(index.encode(asked))
+    vocabulary = index.encode(asked)
     side = held_out_side(index, vocabulary, folds, 5)
     for model in (Model.make("bm25"), Model.make("ql-jm", lam=0.4), Model.make("bm25-l")):
         found = rank(index, vocabulary, [[model]], side, k=60)
         for number in range(60):
             seen = [named[d] for d in range(60) if folds[d] != folds[number]]
             again = Index.build([*seen, named[number]])
-            documents, scores = search_numbers(again, asked, model, 60)
+            documents, scores = search_terms(again, again.encode(asked), model, 60)
             for q in range(3):
                 mine = found.documents[q, folds[number], 0] == number
                 anew = documents[q] == len(seen)
@@ -252,7 +252,7 @@ class TestLanes:
             boot = rank_times(
                 index, vocabulary, Model.make("bm25"), known, weights, added=False, k=10
             )
-            results.append((found.scores.tobytes(), boot.documents.tobytes()))
+            results.append((found.scores.tobytes(), boot[0].tobytes()))
         assert len(set(results)) == 1
 
     def test_models_of_two_kinds_are_not_mixed(self, index, vocabulary):

@@ -29,7 +29,7 @@ def split_paths(given: str) -> list[str]:
 
 def is_file(given: str) -> bool:
     """Whether there is a file of that name."""
-    return os.path.isfile(given)  # noqa: PTH113 - pathlib is slow to import
+    return os.path.isfile(given)  # pathlib is slow to import
 
 
 def refuse_same_file(paths: Sequence[str]) -> None:

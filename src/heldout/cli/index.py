@@ -113,17 +113,17 @@ def add_index(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _index(options: argparse.Namespace) -> int:
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
 
     if is_index(options.collection):
         return _show(options)
     if options.verify:
         raise InputError(f"{options.collection}: not an index of heldout, nothing to verify")
     if options.output is None:
-        from heldout.data.collection_files import refuse_unknown
+        from heldout.data.collection_files import read_documents
 
         try:
-            refuse_unknown(options.collection)
+            read_documents(options.collection)
         except InputError as error:
             raise InputError(f"neither an index of heldout nor a collection: {error}") from None
         raise InputError(f"name the index of {options.collection} to write: -o FOLDER")
@@ -214,7 +214,7 @@ def _peak_memory() -> int:
 
 def _refuse_to_replace(output: str, *, force: bool) -> None:
     """Refuse, before anything is read, to destroy something at the end."""
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
 
     if not Path(output).exists():
         return
@@ -226,7 +226,7 @@ def _refuse_to_replace(output: str, *, force: bool) -> None:
 
 def _print(index: Index, path: str | os.PathLike[str], options: argparse.Namespace) -> None:
     from heldout.report.search import index_json, index_text
-    from heldout.retrieve.indexing.file import index_size
+    from heldout.retrieve.index_files import index_size
 
     size = index_size(path)
     if options.json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -25,8 +26,8 @@ from heldout.cli.options import (
 )
 from heldout.cli.places import option_of
 from heldout.cli.signals import Terminated
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -243,7 +244,6 @@ def _check(options: argparse.Namespace) -> None:
 
 
 def _experiment(options: argparse.Namespace) -> Experiment:
-    from heldout.data.paths import names_folder
     from heldout.experiment.experiment import Experiment
 
     if options.system:
@@ -252,7 +252,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
         return experiment
     if options.experiment.endswith(".toml") or _has_results(options.experiment):
         return Experiment.read(options.experiment)
-    what = "folder has no results" if names_folder(options.experiment) else "is not an experiment"
+    what = "folder has no results" if os.path.isdir(options.experiment) else "is not an experiment"
     raise InputError(
         f"{options.experiment}: {what} (.toml): name the systems to run with --system, or give an "
         "experiment file"

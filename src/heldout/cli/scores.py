@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -63,9 +64,7 @@ def add_score_arguments(parser: argparse.ArgumentParser, files: str) -> None:
 
 def given_results(options: argparse.Namespace) -> Results | None:
     """Return the results of an experiment that ``--scores`` names; None if it names a table."""
-    from heldout.data.paths import names_folder
-
-    if options.scores is None or not names_folder(options.scores):
+    if options.scores is None or not os.path.isdir(options.scores):
         return None
     from heldout.experiment.results import Results
 
@@ -90,25 +89,26 @@ def read_inputs(options: argparse.Namespace) -> list[Scores]:
 
 
 def _read_table(options: argparse.Namespace) -> list[Scores]:
-    from heldout.data.score_tables import score_table  # NumPy comes with it
+    from heldout.data.score_tables import scored_units  # NumPy comes with it
     from heldout.data.scores import paired_scores
 
-    table = score_table(options.scores, units=options.unit)
-    names = options.measure or [None]
-    if table.measures:
-        names = _measures_of_table(options.scores, table.measures, options.measure or [])
+    tables = scored_units(options.scores, units=options.unit)
+    names = options.measure or ["score"]
+    if "" not in tables:
+        names = _measures_of_table(options.scores, list(tables), options.measure or [])
     elif len(names) > 1:
         raise InputError(
             f"{options.scores} has no column measure, but -m names {len(names)} measures "
             f"({', '.join(names)}): give one -m and one table per measure, or add that column"
         )
     higher = not options.lower_is_better
-    return [replace(paired_scores(table, name), higher_is_better=higher) for name in names]
+    scores = [paired_scores(tables[name if name in tables else ""], name) for name in names]
+    return [replace(one, higher_is_better=higher) for one in scores]
 
 
 def _measures_of_table(path: str, there: list[str], wanted: list[str]) -> list[str]:
     """Return the measures to take from a table, as it spells them."""
-    from heldout.data.notes import named_few
+    from heldout.notes import named_few
 
     if not wanted and len(there) > 1:
         raise InputError(

@@ -18,8 +18,8 @@ from heldout.cli.options import (
 )
 from heldout.cli.run_output import add_run_output, print_run, run_format
 from heldout.cli.search_vectors import METRICS, is_vectors, refuse_text_options, search_vectors
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -90,7 +90,7 @@ def add_search(command: Callable[..., argparse.ArgumentParser], commands: Any) -
 
 
 def _search(options: argparse.Namespace) -> int:
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
     from heldout.retrieve.models import parse_model
 
     model = parse_model(options.model)
@@ -150,7 +150,7 @@ def _from_collection(options: argparse.Namespace) -> _Given:
 def _from_index(options: argparse.Namespace) -> _Given:
     """An index alone: queries must be given beside it."""
     from heldout.data.files import Reading
-    from heldout.data.query_files import read_queries
+    from heldout.data.queries import read_queries
 
     if options.queries is None:
         raise InputError(
@@ -185,7 +185,7 @@ def _open_named(options: argparse.Namespace) -> Index | None:
 
 def _refuse_other(index: Index, documents: Documents, options: argparse.Namespace) -> None:
     """Refuse an index of other documents."""
-    if not index.made_of(documents):
+    if index.documents_digest != documents.digest:
         raise InputError(
             f"{options.index} is not an index of the documents that {options.collection} has now "
             f"({index.n_documents} there, {len(documents)} here; text or ids differ): build it "
@@ -217,8 +217,7 @@ def _run(given: _Given, model: Model, options: argparse.Namespace) -> Run:
 
 def _notes(given: _Given, run: Run) -> list[str]:
     """What is printed about a run."""
-    from heldout.data.notes import named_few
-    from heldout.notes import Note
+    from heldout.notes import Note, named_few
     from heldout.report.tables import note_lines, plain_text
 
     notes = list(given.notes)
@@ -242,8 +241,8 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
 
     from heldout.data.collection_files import read_documents
     from heldout.report.search import found_json, found_text
-    from heldout.retrieve.indexing.file import is_index
-    from heldout.retrieve.search import search_numbers
+    from heldout.retrieve.index_files import is_index
+    from heldout.retrieve.search import search_terms
 
     documents = None if is_index(options.collection) else read_documents(options.collection)
     if documents is None:
@@ -254,7 +253,7 @@ def _show_found(options: argparse.Namespace, model: Model) -> int:
         )
         _refuse_other(index, documents, options)
     depth = min(options.depth or _MOST_SHOWN, max(index.n_documents, 1))
-    numbers, scores = search_numbers(index, [options.query], model, depth)
+    numbers, scores = search_terms(index, index.encode([options.query]), model, depth)
     found = [(n, s) for n, s in zip(numbers[0].tolist(), scores[0].tolist(), strict=True) if n >= 0]
     if not found:
         terms = ", ".join(dict.fromkeys(index.analyzer.analyze(options.query))) or "none"

@@ -43,7 +43,7 @@ def refuse_text_options(options: argparse.Namespace) -> None:
 def search_vectors(options: argparse.Namespace, depth: int) -> tuple[Run, list[str]]:
     """Rank a file of vectors for those of ``--queries``; also return what is printed about it."""
     from heldout.data.embeddings import read_embeddings
-    from heldout.data.notes import count_of
+    from heldout.notes import count_of
     from heldout.retrieve.dense import check_metric, rank_vectors
 
     documents, queries = map(read_embeddings, (options.collection, options.queries))

@@ -23,8 +23,8 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.output import output_format
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
@@ -151,7 +151,7 @@ def _query_ids(options: argparse.Namespace) -> list[str]:
         return list(open_collection(options).queries.ids)
     from heldout.data.files import Reading
     from heldout.data.qrels import read_qrels
-    from heldout.data.query_files import read_queries
+    from heldout.data.queries import read_queries
 
     try:
         return list(read_qrels(source).queries)

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import sys
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-_RUST: Final = re.compile(r"(?:.*: )?(.+) \(os error \d+\)", re.DOTALL)
-"""How libraries written in Rust report an error of the operating system."""
 
 
 @contextmanager
@@ -46,29 +42,49 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
+def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) -> Iterator[Path]:
+    """Yield a folder beside `path`, and rename it to `path` when everything is written.
+
+    `check` raises an error for a folder that must not be replaced. A folder cannot be replaced in
+    one step: the old one is renamed first and removed last.
+    """
+    target = Path(os.path.abspath(path))  # noqa: PTH100 - a name is needed even for "."
+    if target.exists():
+        check(target)
+    with _named(path):
+        target.parent.mkdir(parents=True, exist_ok=True)
+        aside = make_aside(target, Path.mkdir)
+        old = aside.with_suffix(".old")
+        try:
+            yield aside
+            if target.exists():
+                target.rename(old)
+            try:
+                aside.rename(target)
+            except OSError:
+                if old.exists() and not target.exists():
+                    old.rename(target)
+                raise
+        finally:
+            for folder in (aside, old):
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
 def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Create a folder unless it exists; remove what was created if something fails inside."""
     folder = Path(path)
-    created = []
-    for parent in (folder, *folder.parents):
-        if parent.exists():
-            break
-        created.append(parent)
+    created = [one for one in (folder, *folder.parents) if not one.exists()]
     try:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            reason = error.strerror
-            raise InputError(
-                f"{os.fspath(path)}: the folder cannot be created ({reason})"
-            ) from None
+            what = f"the folder cannot be created ({error.strerror})"
+            raise InputError(f"{os.fspath(path)}: {what}") from None
         yield folder
     except BaseException:
-        for parent in created[:1]:
-            shutil.rmtree(parent, ignore_errors=True)
-        for parent in created[1:]:
-            with suppress(OSError):  # another process may have written into it
-                parent.rmdir()
+        for one in created[-1:]:
+            shutil.rmtree(one, ignore_errors=True)
         raise
 
 
@@ -85,7 +101,7 @@ def _named(path: str | os.PathLike[str]) -> Iterator[None]:
         failures = OSError if polars is None else (OSError, polars.exceptions.PolarsError)
         if not isinstance(error, failures):
             raise
-        reason = getattr(error, "strerror", None) or _RUST.sub(r"\1", str(error))
+        reason = getattr(error, "strerror", None) or error
         raise InputError(f"{os.fspath(path)}: cannot be written ({reason})") from error
 
 

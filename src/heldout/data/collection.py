@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,27 +10,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.documents import Documents, PartDocuments, documents_of
-from heldout.data.notes import count_of, named_few
 from heldout.data.qrels import Qrels, empty_qrels
 from heldout.data.queries import Queries, queries_of
 from heldout.errors import InputError
-from heldout.notes import Note
+from heldout.notes import Note, count_of, named_few
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import ArrayLike
 
     from heldout.data.documents import Weights
     from heldout.data.words import Flags, Ints
     from heldout.notes import Code
-
-    Where = Callable[[str, str], str]
-
-DocumentsLike = Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
-QueriesLike = Queries | Mapping[str, str] | Sequence[tuple[str, str]]
-QrelsLike = Qrels | Mapping[str, Mapping[str, int]]
 
 
 class Collection:
@@ -51,8 +42,6 @@ class Collection:
         Its name.
     notes
         Earlier notes about it; new ones are added.
-    where
-        Returns the place (``file:line``) of a judgement of a query and a document, for the notes.
 
     Examples
     --------
@@ -65,32 +54,19 @@ class Collection:
 
     def __init__(
         self,
-        documents: DocumentsLike,
-        queries: QueriesLike,
-        qrels: QrelsLike | None = None,
+        documents: Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
+        queries: Queries | Mapping[str, str] | Sequence[tuple[str, str]],
+        qrels: Qrels | Mapping[str, Mapping[str, int]] | None = None,
         *,
         name: str = "collection",
         notes: Iterable[Note] = (),
-        where: Where | None = None,
     ) -> None:
         self.name = name
         self.documents = documents_of(documents)
         self.queries = queries_of(queries)
         given = qrels if isinstance(qrels, Qrels) else Qrels.of(qrels) if qrels else empty_qrels()
-        self.qrels, self.judgements, new = _join(self.documents, self.queries, given, where)
-        self.notes: tuple[Note, ...] = (
-            *notes,
-            *self.documents.notes,
-            *self.queries.notes(),
-            *new,
-        )
-
-    @classmethod
-    def read(cls, source: str | os.PathLike[str]) -> Collection:
-        """Read a collection; `heldout.read_collection` has more options."""
-        from heldout.data.collection_files import read_collection  # circular import
-
-        return read_collection(source)
+        self.qrels, self.judgements, new = _join(self.documents, self.queries, given)
+        self.notes: tuple[Note, ...] = (*notes, *self.documents.notes, *self.queries.notes(), *new)
 
     def __repr__(self) -> str:
         return f"Collection({self.name!r}, {self.sizes()})"
@@ -122,15 +98,11 @@ class Collection:
             for text in pair:
                 raw = text.encode()
                 queries.update(len(raw).to_bytes(8, "little") + raw)
-        cells = (
-            self.qrels.query_of_row().tolist(),
-            self.qrels.docs.tolist(),
-            self.qrels.grades.tolist(),
-        )
-        names = self.qrels.queries
-        rows = sorted(f"{names[q]}\0{d}\0{g}\0" for q, d, g in zip(*cells, strict=True))
+        found, names = self.qrels, self.qrels.queries
+        cells = zip(found.query_of_row().tolist(), found.docs, found.grades.tolist(), strict=True)
+        rows = sorted(f"{names[query]}\0{doc}\0{grade}\0" for query, doc, grade in cells)
         qrels = hashlib.sha256("".join(rows).encode())
-        parts = bytes.fromhex(self.documents.digest()), queries.digest(), qrels.digest()
+        parts = bytes.fromhex(self.documents.digest), queries.digest(), qrels.digest()
         return hashlib.sha256(b"".join(parts)).hexdigest()
 
 
@@ -147,7 +119,7 @@ class Judgements:
 
 
 def _join(
-    documents: Documents, queries: Queries, qrels: Qrels, where: Where | None
+    documents: Documents, queries: Queries, qrels: Qrels
 ) -> tuple[Qrels, Judgements, list[Note]]:
     """Keep the judgements whose query and document are known, with notes about the others."""
     if not len(qrels):
@@ -159,46 +131,37 @@ def _join(
     query = of_query[qrels.query_of_row()]
     docs = qrels.docs.tolist()
     document = documents.ids.find(docs)
-    _refuse_strangers(query, qrels.queries, queries.ids, "queries")
-    _refuse_strangers(document, docs, documents.ids[:3], "documents")
+    for what, places, judged, known in (
+        ("queries", query, qrels.queries, queries.ids),
+        ("documents", document, docs, documents.ids[:3]),
+    ):
+        if not (places >= 0).any():
+            raise InputError(
+                f"the judgements and the collection have no {what} in common: the judgements have "
+                f"{named_few(judged, len(judged), 3)}; the collection has "
+                f"{named_few(known, len(known) + 1, 3)}: do they belong together?"
+            )
     unknown, keep = query < 0, (query >= 0) & (document >= 0)
     notes = [
-        *_left_out(qrels, unknown, "unknown-queries", "queries", where),
-        *_left_out(qrels, ~unknown & ~keep, "absent-documents", "documents", where),
+        *_left_out(qrels, unknown, "unknown-queries", "queries"),
+        *_left_out(qrels, ~unknown & ~keep, "absent-documents", "documents"),
     ]
     kept = qrels.take(np.flatnonzero(keep))
-    unjudged = len(queries) - len(kept.queries)
+    judged_queries = set(kept.queries)
+    unjudged = [one for one in queries.ids if one not in judged_queries]
     if unjudged:
-        judged = set(kept.queries)
-        names = (one for one in queries.ids if one not in judged)
-        message = f"queries without a judgement: {unjudged} ({named_few(names, unjudged)})"
-        notes.append(Note("unjudged-queries", message, "info", unjudged))
+        named = named_few(unjudged, len(unjudged))
+        message = f"queries without a judgement: {len(unjudged)} ({named})"
+        notes.append(Note("unjudged-queries", message, "info", len(unjudged)))
     return kept, Judgements(query[keep], document[keep], kept.grades), notes
 
 
-def _refuse_strangers(found: Ints, judged: Sequence[str], known: Sequence[str], what: str) -> None:
-    if (found >= 0).any():
-        return
-    raise InputError(
-        f"the judgements and the collection have no {what} in common: the judgements have "
-        f"{named_few(judged, len(judged), 3)}; the collection has "
-        f"{named_few(known, len(known) + 1, 3)}: do they belong together?"
-    )
-
-
-def _left_out(qrels: Qrels, rows: Flags, code: Code, what: str, where: Where | None) -> list[Note]:
-    places = np.flatnonzero(rows)
-    if not len(places):
-        return []
-    query_of_row = qrels.query_of_row()
-    named = []
-    for row in places[:5].tolist():
-        query, doc = qrels.queries[int(query_of_row[row])], qrels.docs[row]
-        place = where(query, doc) if where is not None else ""
-        named.append(f"query {query} document {doc}{f' in {place}' if place else ''}")
-    count = len(places)
-    message = f"judgements of {what} that the collection lacks, ignored: {count}"
-    return [Note(code, f"{message} ({named_few(named, count)})", count=count)]
+def _left_out(qrels: Qrels, rows: Flags, code: Code, what: str) -> list[Note]:
+    places, of_row = np.flatnonzero(rows), qrels.query_of_row()
+    named = [f"query {qrels.queries[of_row[at]]} document {qrels.docs[at]}" for at in places[:5]]
+    message = f"judgements of {what} that the collection lacks, ignored: {len(places)}"
+    message += f" ({named_few(named, len(places))})"
+    return [Note(code, message, count=len(places))] if named else []
 
 
 class View:
@@ -216,10 +179,10 @@ class View:
     --------
     >>> whole = Collection(["a", "b", "c"], {"q": "a"}, {"q": {"0": 1, "2": 1}})
     >>> drawn = View(whole, [2, 1, 0])
-    >>> drawn.n_documents, drawn.document_numbers().tolist(), drawn.qrels.to_dict()
-    (3, [0, 1], {'q': {'0': 1}})
-    >>> list(drawn.documents.texts), drawn.queries.texts
-    (['a', 'b'], ('a',))
+    >>> drawn.n_documents, drawn.documents.ids[:], drawn.qrels.to_dict()
+    (3, ['0', '1'], {'q': {'0': 1}})
+    >>> list(drawn.documents.pairs()), drawn.queries.texts
+    ([('0', 'a'), ('1', 'b')], ('a',))
     """
 
     def __init__(
@@ -233,47 +196,30 @@ class View:
         self.query_weights = _weights(query_weights, len(collection.queries), "query")
 
     def __repr__(self) -> str:
-        return (
-            f"View({self.collection.name!r}, {self.n_documents} of "
-            f"{len(self.collection.documents)} documents, {self.n_queries} of "
-            f"{len(self.collection.queries)} queries)"
-        )
+        sizes = f"{self.n_documents:,} documents, {self.n_queries:,} queries"
+        return f"View({self.collection.name!r}, {sizes})"
 
     @property
     def documents(self) -> Documents:
         """The documents that are in the view, each once; their text is read when it is used."""
-        whole, weights = self.collection.documents, self.document_weights
-        if weights is None or bool((weights > 0).all()):
-            return whole
-        return PartDocuments(whole, (weights > 0).astype(np.int32))
+        whole, present = self.collection.documents, self.document_weights > 0
+        return whole if present.all() else PartDocuments(whole, present.astype(np.int32))
 
     @property
     def queries(self) -> Queries:
         """The queries that are in the view, each once."""
-        whole = self.collection.queries
-        return whole if self.query_weights is None else whole.take(self.query_numbers().tolist())
+        whole, present = self.collection.queries, np.flatnonzero(self.query_weights)
+        return whole if len(present) == len(whole) else whole.take(present.tolist())
 
     @property
     def n_documents(self) -> int:
         """The number of documents, each counted as often as it is in the view."""
-        return _total(self.document_weights, len(self.collection.documents))
+        return int(self.document_weights.sum())
 
     @property
     def n_queries(self) -> int:
         """The number of queries, each counted as often as it is in the view."""
-        return _total(self.query_weights, len(self.collection.queries))
-
-    def document_numbers(self) -> Ints:
-        """Return the numbers of the documents that are in the view, each once."""
-        return _present(self.document_weights, len(self.collection.documents))
-
-    def query_numbers(self) -> Ints:
-        """Return the numbers of the queries that are in the view, each once."""
-        return _present(self.query_weights, len(self.collection.queries))
-
-    def query_ids(self) -> Sequence[str]:
-        """Return the ids of the queries that are in the view, each once."""
-        return [self.collection.queries.ids[number] for number in self.query_numbers().tolist()]
+        return int(self.query_weights.sum())
 
     @cached_property
     def qrels(self) -> Qrels:
@@ -282,32 +228,20 @@ class View:
         They have no queries without judgements.
         """
         rows = self.collection.judgements
-        keep = np.ones(len(rows), np.bool_)
-        if self.document_weights is not None:
-            keep &= self.document_weights[rows.documents] > 0
-        if self.query_weights is not None:
-            keep &= self.query_weights[rows.queries] > 0
+        keep = (self.document_weights[rows.documents] > 0) & (self.query_weights[rows.queries] > 0)
         return self.collection.qrels.take(np.flatnonzero(keep))
 
 
-def _weights(given: ArrayLike | None, size: int, what: str) -> Weights | None:
+def _weights(given: ArrayLike | None, size: int, what: str) -> Weights:
     if given is None:
-        return None
+        return np.broadcast_to(np.int32(1), size)  # one number in memory
     values = np.asarray(given)
-    if values.shape != (size,):
-        raise InputError(f"{what} weights: expected {size} values, got shape {values.shape}")
-    if values.dtype.kind not in "biu":
-        raise InputError(f"{what} weights: expected integers or booleans, got {values.dtype}")
-    if size and (int(values.min()) < 0 or int(values.max()) > np.iinfo(np.int32).max):
-        raise InputError(f"{what} weights: expected values from 0 to 2,147,483,647")
+    is_whole = values.dtype.kind in "biu" and values.shape == (size,)
+    if not is_whole or (size and not 0 <= int(values.min()) <= int(values.max()) < 1 << 31):
+        raise InputError(
+            f"{what} weights: expected {size} booleans, or integers from 0 to 2,147,483,647, got "
+            f"{values.dtype} of shape {values.shape}"
+        )
     weights = values.astype(np.int32)  # a copy, so that the caller cannot change it
     weights.flags.writeable = False
     return weights
-
-
-def _total(weights: Weights | None, size: int) -> int:
-    return size if weights is None else int(weights.sum(dtype=np.int64))
-
-
-def _present(weights: Weights | None, size: int) -> Ints:
-    return np.arange(size) if weights is None else np.flatnonzero(weights)

@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.collection import Collection
 from heldout.data.document_files import (
-    FileDocuments,
-    Records,
+    EXPECTED,
     json_records,
     line_records,
     records_of,
 )
-from heldout.data.documents import Documents
+from heldout.data.documents import Documents, FileDocuments
 from heldout.data.export import DOC_MAP, QUERY_MAP
-from heldout.data.files import EXTENSIONS, Reading, file_stem, readable
-from heldout.data.paths import is_there, names_file, names_folder, place_among
-from heldout.data.qrels import read_qrels
-from heldout.data.query_files import read_queries
-from heldout.data.run_files import read_rows
+from heldout.data.files import EXTENSIONS, Reading, encoded, file_stem, open_source
+from heldout.data.ids import as_id
+from heldout.data.qrels import Qrels, read_qrels
+from heldout.data.queries import Queries, read_queries
 from heldout.data.toml import parse_toml
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import FormatError, InputError, MissingExtraError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from heldout.data.qrels import Qrels
-    from heldout.data.queries import Queries
+    from heldout.data.documents import Record
 
     Path_ = str | os.PathLike[str]
-
-_EXPECTED = (
-    "expected a BEIR folder (corpus.jsonl), a MeTA folder or its config toml, TREC documents, JSON "
-    "lines, CSV, TSV or Parquet of documents, a line corpus (.dat), irds:NAME, or pydocs"
-)
-_SUFFIXES = ("", *EXTENSIONS)
 
 
 class _Found(NamedTuple):
@@ -51,6 +43,7 @@ class _Found(NamedTuple):
     first_query: int | None = None  # its id, in a file without ids
     notes: tuple[Note, ...] = ()
     only_judged: bool = False  # the queries are those of several splits
+    whole: Collection | None = None  # if it is at hand
 
 
 def read_collection(
@@ -98,31 +91,33 @@ def read_collection(
         Its `notes` say what is unusual in the files.
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
-    if isinstance(source, Documents):
-        found = _Found("documents", source)
+    found = _find(source, reading, split, needs_queries=queries is None)
+    if found.whole is not None and queries is None and qrels is None:
+        return found.whole
+    documents = found.documents
+    len(documents)  # reads them, so that errors in their files come first
+    dataset = documents if isinstance(documents, IrdsDocuments) else None
+    path = found.queries if queries is None else os.fspath(queries)
+    if path is not None:
+        first = found.first_query if queries is None else found.first_query or 1
+        topics = read_queries(path, reading, field=query_field, first_line=first)
+    elif dataset is not None:
+        topics = dataset.queries(query_field)
     else:
-        given = os.fspath(source)
-        if _is_pydocs(given):
-            from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
-
-            whole = read_pydocs()
-            if queries is None and qrels is None:
-                return whole
-            found = _Found(whole.name, whole.documents)
-        elif given.startswith("irds:"):
-            from heldout.data.irds import IrdsDocuments
-
-            dataset = IrdsDocuments(given, reading)
-            if queries is None:
-                topics = dataset.queries(query_field)
-            else:
-                topics = read_queries(os.fspath(queries), reading, field=query_field)
-            judged = dataset.qrels() if qrels is None else read_qrels(*_paths(qrels))
-            return Collection(dataset, topics, judged, name=name or given.removeprefix("irds:"))
-        else:
-            found = _find(given, reading, split, given_queries=queries is not None)
-    len(found.documents)  # reads them, so that errors in their files come first
-    return _assemble(found._replace(name=name or found.name), reading, queries, qrels, query_field)
+        raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
+    paths: Sequence[Path_] = found.qrels
+    if qrels is not None:
+        paths = [qrels] if isinstance(qrels, str | os.PathLike) else qrels
+    judged = read_qrels(*paths) if paths else dataset.qrels() if dataset is not None else None
+    notes = list(found.notes)
+    if judged is not None:
+        topics = _matched(topics, judged, notes, only_judged=found.only_judged)
+    elif found.only_judged:
+        raise InputError(
+            f"{found.name} has judgements of several splits, and none is called test: give the "
+            "file of one of them (qrels=…)"
+        )
+    return Collection(documents, topics, judged, name=name or found.name, notes=notes)
 
 
 def read_documents(
@@ -134,73 +129,7 @@ def read_documents(
     while they are read. The parameters are those of `read_collection`.
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
-    given = os.fspath(source)
-    if _is_pydocs(given):
-        from heldout.data.pydocs import read_pydocs  # needs the packages it is built from
-
-        return read_pydocs().documents
-    if given.startswith("irds:"):
-        from heldout.data.irds import IrdsDocuments
-
-        return IrdsDocuments(given, reading)
-    return _find(given, reading, None, given_queries=True).documents
-
-
-def _is_pydocs(given: str) -> bool:
-    return given == "pydocs" and not is_there(given)
-
-
-def refuse_unknown(source: Path_) -> None:
-    """Raise an error if a path or its first bytes are not those of a collection."""
-    given = os.fspath(source)
-    if names_folder(given) or given.startswith("irds:") or given.lower().endswith(".toml"):
-        return
-    if is_there(given):
-        records_of(given, _EXPECTED)
-    elif given != "pydocs":
-        raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
-
-
-def _assemble(
-    found: _Found,
-    reading: Reading,
-    queries: Path_ | None,
-    qrels: Path_ | Sequence[Path_] | None,
-    query_field: str,
-) -> Collection:
-    path = found.queries if queries is None else os.fspath(queries)
-    if path is None:
-        raise InputError(f"{found.name} has no queries: give a file of queries (queries=…)")
-    first = found.first_query if queries is None else found.first_query or 1
-    topics = read_queries(path, reading, field=query_field, first_line=first)
-    paths = found.qrels if qrels is None else _paths(qrels)
-    notes = list(found.notes)
-    if paths:
-        judged = read_qrels(*paths)
-        topics = _matched(topics, judged, notes, only_judged=found.only_judged)
-    elif found.only_judged:
-        raise InputError(
-            f"{found.name} has judgements of several splits, and none is called test: give the "
-            "file of one of them (qrels=…)"
-        )
-    else:
-        judged = None
-
-    def where(query: str, doc: str) -> str:
-        """Return ``file:line`` of a judgement; empty if that is unknown, as in a table."""
-        for one in paths:
-            with suppress(HeldoutError):
-                places = read_rows(one, "grade").places(query, doc)
-                if places:
-                    return place_among(places[0], paths)
-        return ""
-
-    return Collection(found.documents, topics, judged, name=found.name, notes=notes, where=where)
-
-
-def _paths(given: Path_ | Sequence[Path_]) -> tuple[str, ...]:
-    several = (given,) if isinstance(given, str | os.PathLike) else given
-    return tuple(os.fspath(one) for one in several)
+    return _find(source, reading, None, needs_queries=False).documents
 
 
 def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: bool) -> Queries:
@@ -224,27 +153,42 @@ def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: 
     return topics
 
 
-def _find(given: str, reading: Reading, split: str | None, *, given_queries: bool) -> _Found:
+def _find(
+    source: Path_ | Documents, reading: Reading, split: str | None, *, needs_queries: bool
+) -> _Found:
+    if isinstance(source, Documents):
+        return _Found("documents", source)
+    given = os.fspath(source)
     path = Path(given)
-    if names_folder(path):
+    if os.path.isdir(path):
         if _compressed(path / "corpus.jsonl") is not None:
             return _beir(path, reading, split)
-        return _meta_folder(path, reading) or _folder(path, reading, given_queries=given_queries)
-    if path.suffix.lower() == ".toml":
-        return _meta_config(path, reading)
-    if not is_there(path):
-        raise InputError(f"{given}: no such file or folder; {_EXPECTED}")
-    records = records_of(given, _EXPECTED)
+        return _meta_folder(path, reading) or _folder(path, reading, needs_queries=needs_queries)
+    if os.path.exists(path) or given.lower().endswith(".toml"):
+        return _file(given, reading)
+    if given.startswith("irds:"):
+        return _Found(given.removeprefix("irds:"), IrdsDocuments(given, reading))
+    if given == "pydocs":
+        from heldout.data.pydocs import read_pydocs  # circular import
+
+        whole = read_pydocs()
+        return _Found(whole.name, whole.documents, whole=whole)
+    raise InputError(f"{given}: no such file or folder; {EXPECTED}")
+
+
+def _file(path: str, reading: Reading) -> _Found:
+    if path.lower().endswith(".toml"):
+        return _meta_config(Path(path), reading)
+    records = records_of(path)
     if records is line_records:
-        return _lines(path, reading)
-    name = file_stem(given)
-    return _Found(name, FileDocuments([given], reading, records))
+        return _lines(Path(path), reading)
+    return _Found(file_stem(path), FileDocuments([path], reading, records))
 
 
 def _compressed(path: Path) -> str | None:
     """Return the path of a file, or of its compressed form; None if neither exists."""
-    found = (f"{path}{ending}" for ending in _SUFFIXES)
-    return next((one for one in found if names_file(one)), None)
+    paths = (f"{path}{ending}" for ending in ("", *EXTENSIONS))
+    return next(filter(os.path.isfile, paths), None)
 
 
 def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
@@ -258,58 +202,42 @@ def _beir(folder: Path, reading: Reading, split: str | None) -> _Found:
         )
     chosen = split or (next(iter(splits)) if len(splits) == 1 else "test")
     others = [name for name in splits if name != chosen]
-    notes = []
-    if others and chosen in splits:
-        message = f"using the split {chosen} (also available: {', '.join(others)})"
-        notes.append(Note("split", message, "info", len(others)))
+    message = f"using the split {chosen} (also available: {', '.join(others)})"
     return _Found(
         folder.resolve().name,
         FileDocuments([str(_compressed(folder / "corpus.jsonl"))], reading, json_records),
         _compressed(folder / "queries.jsonl"),
         (splits[chosen],) if chosen in splits else (),
-        notes=tuple(notes),
+        notes=(Note("split", message, "info", len(others)),) if others and chosen in splits else (),
         only_judged=bool(others),
     )
 
 
-def _folder(path: Path, reading: Reading, *, given_queries: bool) -> _Found:
-    """Read a folder of documents of one format; queries and judgements are found by name."""
-    documents, queries, qrels = [], [], []
-    records: Records | None = None
-    for one in _visible_files(path):
-        name = one.name.lower()
-        if "qrels" in name:
-            qrels.append(str(one))
-        if "topics" in name or "queries" in name:
-            queries.append(str(one))
-        elif "qrels" not in name:
-            # Stop at the first file that cannot belong to it: the folder may be a whole disk.
-            found = records_of(str(one), _EXPECTED)
-            if found is line_records or records not in (None, found):
-                raise InputError(f"{path}: its files have different formats; {_EXPECTED}")
-            records = found
-            documents.append(one)
-    if records is None:
-        raise InputError(f"{path}: no documents found; {_EXPECTED}")
-    if len(queries) > 1 and not given_queries:
-        names = ", ".join(Path(one).name for one in sorted(queries))
-        raise InputError(f"{path} has several files of queries ({names}): choose one (queries=…)")
+def _folder(folder: Path, reading: Reading, *, needs_queries: bool) -> _Found:
+    """Find documents of one format in a folder and below it, and queries and qrels by name."""
+    paths = [one for one in sorted(folder.rglob("*")) if one.is_file()]
+    names = {
+        str(one): one.name.lower()
+        for one in paths
+        if one.name not in {DOC_MAP, QUERY_MAP}
+        and not any(part.startswith(".") for part in one.relative_to(folder).parts)
+    }
+    qrels = [path for path, name in names.items() if "qrels" in name]
+    queries = [path for path, name in names.items() if "topics" in name or "queries" in name]
+    documents = [path for path in names if path not in {*qrels, *queries}]
+    formats = {records_of(path) for path in documents}
+    if len(formats) != 1 or line_records in formats:
+        problem = "its files have different formats" if formats else "no documents found"
+        raise InputError(f"{folder}: {problem}; {EXPECTED}")
+    if len(queries) > 1 and needs_queries:
+        shown = ", ".join(Path(one).name for one in queries)
+        raise InputError(f"{folder} has several files of queries ({shown}): choose one (queries=…)")
     return _Found(
-        path.resolve().name,
-        FileDocuments([str(one) for one in sorted(documents)], reading, records),
+        folder.resolve().name,
+        FileDocuments(documents, reading, formats.pop()),
         queries[0] if queries else None,
-        tuple(sorted(qrels)),
+        tuple(qrels),
     )
-
-
-def _visible_files(folder: Path) -> Iterator[Path]:
-    """Yield the files in a folder and those below it, without hidden ones and our tables of ids."""
-    for place, folders, names in os.walk(folder):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in sorted(names):
-            one = Path(place, name)
-            if not name.startswith(".") and name not in {DOC_MAP, QUERY_MAP} and one.is_file():
-                yield one
 
 
 # Line corpora of MeTA, found by a config or by the names of files
@@ -321,17 +249,17 @@ def _meta_folder(folder: Path, reading: Reading) -> _Found | None:
     for one in sorted(folder.glob("*.toml")):
         with suppress(InputError):  # another file
             configs += [one] if "dataset" in _toml(one) else []
-    if len(configs) > 1:
-        names = ", ".join(one.name for one in configs)
-        raise InputError(f"{folder} has several configs ({names}): give the path of one of them")
-    if configs:
-        return _meta_config(configs[0], reading)
-    files = [one for ending in _SUFFIXES for one in sorted(folder.glob(f"*.dat{ending}"))]
+    files = [one for ending in ("", *EXTENSIONS) for one in sorted(folder.glob(f"*.dat{ending}"))]
     corpora = [one for one in files if not one.name.startswith("metadata.")]
-    if files and len(corpora) != 1:
-        names = ", ".join(one.name for one in corpora) or "none"
-        raise InputError(f"{folder}: expected one .dat file, found {names}")
-    return _lines(corpora[0], reading) if corpora else None
+    for what, some in (("config", configs), (".dat file", corpora)):
+        if len(some) > 1:
+            names = ", ".join(one.name for one in some)
+            raise InputError(
+                f"{folder} has several {what}s ({names}): give the path of one of them"
+            )
+        if some:
+            return (_meta_config if some is configs else _lines)(some[0], reading)
+    return None
 
 
 def _lines(documents: Path, reading: Reading) -> _Found:
@@ -357,33 +285,18 @@ def _meta_config(path: Path, reading: Reading) -> _Found:
     dataset, prefix = config.get("dataset"), str(config.get("prefix", ""))
     if not isinstance(dataset, str) or not dataset:
         raise InputError(f"{path}: the config has no dataset")
-    folders = [
-        base.joinpath(*parts)
-        for base in (path.parent, path.parent / "..")
-        for parts in ((prefix, dataset), (dataset,), (prefix,), ())
-    ]
-
-    def candidates(name: str) -> list[Path]:
-        tried = (os.path.normpath(folder / name) for folder in folders)
-        return [Path(one) for one in dict.fromkeys(tried)]
 
     def find(name: object, what: str) -> str:
-        if not isinstance(name, str) or not name:
-            raise InputError(f"{path}: the path of the {what} is {name!r}, expected a text")
-        found = next(filter(None, map(_compressed, candidates(name))), None)
+        tried = dict.fromkeys(
+            os.path.normpath(base.joinpath(*parts, str(name)))
+            for base in (path.parent, path.parent / "..")
+            for parts in ((prefix, dataset), (dataset,), (prefix,), ())
+        )
+        found = next(filter(None, map(_compressed, map(Path, tried))), None)
         if found is None:
-            tried = ", ".join(map(str, candidates(name)))
-            raise InputError(f"{path}: the {what} {name!r} do not exist; tried {tried}")
+            raise InputError(f"{path}: the {what} {name!r} do not exist; tried {', '.join(tried)}")
         return found
 
-    corpora = filter(names_file, candidates(str(config.get("corpus", "line.toml"))))
-    for corpus in list(corpora)[:1]:
-        kind = _toml(corpus).get("type", "line-corpus")
-        if kind not in {"line-corpus", "gz-corpus"}:
-            raise InputError(
-                f"{corpus}: {dataset} is a {kind}, expected line-corpus or gz-corpus, which have "
-                "one document per line"
-            )
     found = _lines(Path(find(f"{dataset}.dat", "documents")), reading)
     runner = config.get("query-runner", {})
     runner = runner if isinstance(runner, dict) else {}
@@ -401,6 +314,88 @@ def _meta_config(path: Path, reading: Reading) -> _Found:
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    with readable(str(path)):
-        content = path.read_bytes()
-    return parse_toml(content, str(path))[0]
+    return parse_toml(open_source(path).whole(), str(path))[0]
+
+
+# Collections of ir_datasets, by their ids
+
+
+def load_irds(name: str) -> Any:
+    """Load a dataset by its name, such as ``irds:vaswani``."""
+    try:
+        package: Any = import_module("ir_datasets")
+    except ImportError:
+        raise MissingExtraError(f"{name} needs a package: pip install ir_datasets") from None
+    short = name.removeprefix("irds:")
+    try:
+        return package.load(short)
+    except KeyError:
+        raise InputError(
+            f"ir_datasets has no dataset {short!r}: see https://ir-datasets.com for its names"
+        ) from None
+
+
+@contextmanager
+def _available(name: str) -> Iterator[None]:
+    """Turn what downloads and parsers raise, which is of many types, into one sentence."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{name} cannot be read ({type(error).__name__}: {error})") from error
+
+
+class IrdsDocuments(FileDocuments):
+    """The documents of a dataset; `reading.fields` are attributes of its documents."""
+
+    def __init__(self, name: str, reading: Reading) -> None:
+        self._name = name
+        self._dataset = load_irds(name)
+        if not self._dataset.has_docs():
+            raise InputError(f"{name} has no documents")
+        super().__init__([name], reading, self._all)
+
+    def _all(self, path: str, _begin: int, _reading: Reading) -> Iterator[Record]:
+        with _available(path):
+            for number, doc in enumerate(self._dataset.docs_iter(), 1):
+                yield as_id(doc.doc_id), self._text(doc), -1, number
+
+    def raw(self, number: int) -> bytes:
+        """Return the bytes of one document from the store of ir_datasets."""
+        with _available(self._name):
+            return self._text(self._dataset.docs_store().get(self.ids[number]))
+
+    def _text(self, doc: Any) -> bytes:
+        where, fields = f"{self._name}, document {doc.doc_id}", self._reading.fields
+        missing = [one for one in fields or () if one not in doc._fields]
+        if missing:
+            has = ", ".join(doc._fields)
+            raise FormatError(where, f"no field {missing[0]!r}; documents have {has}")
+        parts = [doc.default_text()] if fields is None else [getattr(doc, one) for one in fields]
+        return encoded("\n".join(filter(None, map(str, parts))), where)
+
+    def queries(self, field: str) -> Queries:
+        """Return the queries of the dataset, with their fields."""
+        if not self._dataset.has_queries():
+            raise InputError(
+                f"{self._name} has no queries: name a subset that has, or give a file (queries=…)"
+            )
+        with _available(self._name):
+            topics = list(self._dataset.queries_iter())
+        texts = tuple(str(query.default_text()) for query in topics)
+        fields = {
+            name: tuple(str(getattr(query, name)) for query in topics)
+            for name in (topics[0]._fields if topics else ())
+            if name != "query_id" and isinstance(getattr(topics[0], name), str)
+        }
+        ids = [query.query_id for query in topics]
+        return Queries(ids, texts, {"title": texts, **fields}).by_field(field)
+
+    def qrels(self) -> Qrels | None:
+        """Return the judgements of the dataset, if it has any."""
+        if not self._dataset.has_qrels():
+            return None
+        with _available(self._name):
+            rows = list(self._dataset.qrels_iter())
+        return Qrels.of(rows) if rows else None

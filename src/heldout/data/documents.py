@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, overload
+from functools import cached_property
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
+from heldout.data.files import Reading, encoded
 from heldout.data.ids import Ids, as_id, distinct_ids
-from heldout.data.notes import named_few
-from heldout.errors import InputError
-from heldout.notes import Note
+from heldout.errors import FormatError, InputError
+from heldout.notes import Note, named_few
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -31,8 +33,11 @@ if TYPE_CHECKING:
 BATCH: Final = 16 << 20
 """Approximate number of bytes of text in a batch."""
 
-_BLANK: Final = np.zeros(256, np.bool_)
-_BLANK[[9, 10, 11, 12, 13, 32]] = True
+Record: TypeAlias = tuple[str, bytes, int, int]
+"""Id, text in UTF-8, offset from which it can be read alone (-1: it cannot), and line or row."""
+
+Records: TypeAlias = Callable[[str, int, Reading], Iterator[Record]]
+"""Yields the documents of a file from byte 0, or from the offset of a record."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,7 +50,7 @@ class TextBatch:
     offsets: Ints  # document i of the batch is text[offsets[i]:offsets[i + 1]]
 
     @classmethod
-    def of(cls, first: int, ids: Sequence[str], texts: list[bytes]) -> TextBatch:
+    def of(cls, first: int, ids: Sequence[str], texts: Sequence[bytes]) -> TextBatch:
         """Join the texts of documents."""
         offsets = np.zeros(len(texts) + 1, np.int64)
         np.cumsum(list(map(len, texts)), out=offsets[1:])
@@ -62,25 +67,6 @@ class TextBatch:
         """Yield id and text of each document."""
         for place, one in enumerate(self.ids):
             yield one, self.raw(place).decode()
-
-    def word_counts(self) -> Ints:
-        """Return the number of words, separated by white space, of each document.
-
-        Examples
-        --------
-        >>> next(documents_of(["two words", "", " one"]).batches()).word_counts().tolist()
-        [2, 0, 1]
-        """
-        blank = _BLANK[self.text]
-        begins = ~blank
-        begins[1:] &= blank[:-1]
-        filled = np.flatnonzero(np.diff(self.offsets))
-        first = self.offsets[filled]
-        begins[first] = ~blank[first]  # the byte before belongs to another document
-        counts = np.zeros(len(self), np.int64)
-        if len(filled):
-            counts[filled] = np.add.reduceat(begins, first, dtype=np.int64)
-        return counts
 
 
 class TextDigest:
@@ -110,8 +96,6 @@ class Documents(ABC):
 
     ids: Ids  # all of them, in collection order
     notes: tuple[Note, ...] = ()  # what is unusual in them
-    _digest: str | None = None
-    _hashes: Words | None = None
 
     @abstractmethod
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
@@ -121,8 +105,8 @@ class Documents(ABC):
         """
 
     @abstractmethod
-    def text(self, number: int) -> str:
-        """Return the text of one document; this may be slow in compressed files."""
+    def raw(self, number: int) -> bytes:
+        """Return the bytes of one document; this may be slow in compressed files."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -132,119 +116,147 @@ class Documents(ABC):
 
     def size_hint(self) -> int:
         """Return the number of documents; 0 if files would have to be read to know it."""
-        return len(self)
+        return len(self.ids) if "ids" in vars(self) else 0
 
-    @property
-    def texts(self) -> DocumentTexts:
-        """The texts in collection order: a sequence that reads each text when it is used."""
-        return DocumentTexts(self)
+    def text(self, number: int) -> str:
+        """Return the text of one document."""
+        return self.raw(range(len(self))[number]).decode()
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield id and text of every document."""
         for batch in self.batches():
             yield from batch.pairs()
 
+    def word_counts(self) -> Ints:
+        """Return the number of words, separated by white space, of each document."""
+        raw = (batch.raw(place) for batch in self.batches() for place in range(len(batch)))
+        return np.fromiter((len(one.split()) for one in raw), np.int64)
+
+    @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of ids, lengths and texts; computed once."""
-        if self._digest is None:
-            digest = TextDigest()
-            for batch in self.batches():
-                digest.add(batch)
-            self._digest = digest.hexdigest()
-        return self._digest
+        """The SHA-256 of ids, lengths and texts."""
+        digest = TextDigest()
+        for batch in self.batches():
+            digest.add(batch)
+        return digest.hexdigest()
 
+    @cached_property
     def text_hashes(self) -> Words:
-        """Return 128 bits of each document's text, as documents × 2; computed once.
+        """128 bits of each document's text, as documents × 2; equal but for case and white space.
 
-        Texts that differ only in case and white space have the same hash; that of an empty document
-        is 0.
+        That of an empty document is 0.
         """
-        if self._hashes is None:
-            from heldout.compiled import announce
-            from heldout.data.text_hashes import hash_kernel, text_hashes  # compiled loops
+        from heldout.compiled import announce
+        from heldout.data.text_hashes import hash_kernel, text_hashes  # compiled loops
 
-            announce("the search for duplicates", hash_kernel)
-            self._hashes = np.concatenate([text_hashes(batch) for batch in self.batches()])
-            self._hashes.flags.writeable = False
-        return self._hashes
-
-    def _check(self, number: int) -> None:
-        if not 0 <= number < len(self):
-            raise IndexError(f"document {number} of {len(self)}")
+        announce("the search for duplicates", hash_kernel)
+        return np.concatenate([text_hashes(batch) for batch in self.batches()])
 
 
-class DocumentTexts(Sequence[str]):
-    """The texts of documents, read when they are used.
+class FileDocuments(Documents):
+    """Documents in one file or several, in this order."""
 
-    Examples
-    --------
-    >>> texts = documents_of({"a": "one text", "b": "another"}).texts
-    >>> len(texts), texts[-1], list(texts)
-    (2, 'another', ['one text', 'another'])
-    """
+    def __init__(self, files: Sequence[str], reading: Reading, records: Records) -> None:
+        self._files = tuple(files)
+        self._reading = reading
+        self._records = records
 
-    def __init__(self, documents: Documents) -> None:
-        self._documents = documents
+    @cached_property
+    def ids(self) -> Ids:  # type: ignore[override]
+        """All ids in collection order; the files are read on first use."""
+        columns, digest, offsets = [], TextDigest(), []
+        for batch, begins in self._stream(BATCH):
+            columns.append(Ids.of(batch.ids))
+            digest.add(batch)
+            offsets.append(np.array(begins, np.int64))
+        ids = Ids.stack(columns)
+        twice = ids.first_duplicate()
+        if twice is not None:
+            first, again = (f"{path}:{record[3]}" for path, record in map(self._read, twice))
+            raise FormatError(
+                again,
+                f"the document id {ids[twice[1]]!r} appears twice (first at {first}): keep one of "
+                "them",
+            )
+        self._offsets: Ints = np.concatenate(offsets)
+        self.digest = digest.hexdigest()
+        return ids
 
-    def __len__(self) -> int:
-        return len(self._documents)
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} texts>"
-
-    def __iter__(self) -> Iterator[str]:
-        return (text for _, text in self._documents.pairs())
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        numbers = range(len(self))[place]
-        if isinstance(numbers, range):
-            return [self._documents.text(number) for number in numbers]
-        return self._documents.text(numbers)
-
-
-class MemoryDocuments(Documents):
-    """Documents held in memory."""
-
-    def __init__(self, ids: Ids, text: Bytes, offsets: Ints) -> None:
-        self.ids = ids
-        self._text = text
-        self._offsets = offsets
-        text.flags.writeable = offsets.flags.writeable = False
-        short = np.flatnonzero(np.diff(offsets) < 64).tolist()
-        empty = [number for number in short if not self._raw(number).strip()]
-        self.notes = empty_note(len(empty), [ids[number] for number in empty[:5]])
-
-    def _raw(self, number: int) -> bytes:
-        return self._text[self._offsets[number] : self._offsets[number + 1]].tobytes()
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """What is unusual in them; set by `_stream`, for whatever purpose they are read first."""
+        for _ in self.batches():
+            pass
+        return self.notes
 
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """Yield all documents, in batches of about `size` bytes of text at most."""
-        offsets, begin = self._offsets, 0
-        while begin < len(self):
-            end = int(np.searchsorted(offsets, offsets[begin] + size, "right")) - 1
-            end = max(end, begin + 1)
-            text = self._text[int(offsets[begin]) : int(offsets[end])]
-            yield TextBatch(
-                begin, self.ids[begin:end], text, offsets[begin : end + 1] - offsets[begin]
+        """Return all documents, in batches of about `size` bytes of text at most."""
+        return (batch for batch, _ in self._stream(size))
+
+    def _stream(self, size: int) -> Iterator[tuple[TextBatch, Sequence[int]]]:
+        """Yield batches and the offsets of their records; afterwards the notes are known."""
+        ids: list[str] = []
+        texts: list[bytes] = []
+        offsets: list[int] = []
+        room, done = size, 0
+        firsts, empty = [], []
+        for path in self._files:
+            firsts.append(done + len(ids))
+            for one, text, offset, line in self._records(path, 0, self._reading):
+                if len(text) > room and ids:
+                    yield TextBatch.of(done, ids, texts), offsets
+                    done += len(ids)
+                    ids, texts, offsets, room = [], [], [], size
+                if not one:
+                    raise FormatError(f"{path}:{line}", "the document has an empty id")
+                if len(text) < 64 and not text.strip():  # a long text of blanks is implausible
+                    empty.append(one)
+                ids.append(one)
+                texts.append(text)
+                offsets.append(offset)
+                room -= len(text)
+        if not ids:
+            raise InputError(f"{', '.join(self._files)}: no documents found")
+        fields = self._reading.fields
+        if fields is not None and len(empty) == done + len(ids):
+            raise InputError(
+                f"{self._files[0]}: no document has text in the fields {', '.join(fields)}"
             )
-            begin = end
+        self._first = np.array(firsts, np.int64)
+        told = f"empty documents: {len(empty)} ({named_few(empty, len(empty))})"
+        self.notes = (Note("empty-documents", told, "info", len(empty)),) if empty else ()
+        yield TextBatch.of(done, ids, texts), offsets
 
-    def text(self, number: int) -> str:
-        """Return the text of one document."""
-        self._check(number)
-        return self._raw(number).decode()
+    def raw(self, number: int) -> bytes:
+        """Return the bytes of one document."""
+        return self._read(number, int(self._offsets[number]))[1][1]
+
+    def _read(self, number: int, offset: int = -1) -> tuple[str, Record]:
+        """Read a document and name its file; without an offset, those before it are read, too."""
+        place = int(np.searchsorted(self._first, number, "right")) - 1
+        path, skipped = self._files[place], 0
+        if offset < 0:
+            offset, skipped = 0, number - int(self._first[place])
+        records = self._records(path, offset, self._reading)
+        record = next(islice(records, skipped, None), None)
+        if record is None:
+            raise InputError(f"{path} changed while it was read: read it again")
+        return path, record
 
 
-def empty_note(count: int, names: Sequence[str]) -> tuple[Note, ...]:
-    """Return a note about empty documents that names some of them; nothing if there are none."""
-    if not count:
-        return ()
-    text = f"empty documents: {count} ({named_few(names, count)})"
-    return (Note("empty-documents", text, "info", count),)
+class MemoryDocuments(FileDocuments):
+    """Documents held in memory."""
+
+    def __init__(self, ids: Ids, texts: Sequence[bytes]) -> None:
+        super().__init__(
+            ["documents"], Reading(), lambda *_: zip(ids, texts, repeat(-1), repeat(0))
+        )
+        self.ids = ids
+        self._texts = texts
+
+    def raw(self, number: int) -> bytes:
+        """Return the bytes of one document."""
+        return self._texts[number]
 
 
 class PartDocuments(Documents):
@@ -261,77 +273,50 @@ class PartDocuments(Documents):
         first = 0
         for batch in self._whole.batches(size):
             wanted = self._weights[batch.first : batch.first + len(batch)]
-            texts = [
-                batch.raw(place) for place in np.repeat(np.arange(len(batch)), wanted).tolist()
-            ]
+            texts = [batch.raw(at) for at in np.repeat(np.arange(len(batch)), wanted).tolist()]
             if texts:
                 yield TextBatch.of(first, self.ids[first : first + len(texts)], texts)
             first += len(texts)
 
-    def text(self, number: int) -> str:
-        """Return the text of one document."""
-        self._check(number)
-        return self._whole.text(int(self.numbers[number]))
+    def raw(self, number: int) -> bytes:
+        """Return the bytes of one document."""
+        return self._whole.raw(int(self.numbers[number]))
 
 
 def copy_names(names: Sequence[str], taken: Container[str]) -> list[str]:
-    """Return unique names for copies: the second ``a`` is ``a~2``.
-
-    Examples
-    --------
-    >>> copy_names(["a", "a", "b"], ["a", "b"]), copy_names(["a", "a"], ["a", "a~2"])
-    (['a', 'a~2', 'b'], ['a', 'a~~2'])
-    """
+    """Return unique names for copies: the second ``a`` is ``a~2``, or ``a~~2`` if that is taken."""
     counts: dict[str, int] = {}
-    found = []
+    copies = []
     for name in names:
         times = counts[name] = counts.get(name, 0) + 1
         copy, mark = name, "~"
         while times > 1 and (copy == name or copy in taken):
             copy, mark = f"{name}{mark}{times}", mark + "~"
-        found.append(copy)
-    return found
+        copies.append(copy)
+    return copies
 
 
 def documents_of(
     given: Documents | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str],
 ) -> Documents:
-    """Make documents from ``{id: text}``, pairs of id and text, or texts alone (ids 0, 1, …).
-
-    Examples
-    --------
-    >>> documents = documents_of({"a": "one text", "b": "another"})
-    >>> len(documents), documents.text(1)
-    (2, 'another')
-    """
+    """Make documents from ``{id: text}``, pairs of id and text, or texts alone (ids 0, 1, …)."""
     if isinstance(given, Documents):
         return given
-    if isinstance(given, str | bytes):
-        raise InputError("documents: expected a mapping, pairs or a list of texts, got a string")
-    listed = list(given.items() if isinstance(given, Mapping) else given)
-    if not listed:
+    names, texts = text_pairs(given, "document", numbered=True)
+    if not names:
         raise InputError("no documents were given")
-    texts = [one for one in listed if isinstance(one, str)]
-    if len(texts) == len(listed):
-        ids = Ids.numbered(len(texts))
-    else:
-        if any(isinstance(one, str) or len(one) != 2 for one in listed):
-            raise InputError("documents: expected pairs of id and text, or texts alone")
-        ids = distinct_ids([as_id(one[0]) for one in listed])
-        texts = [one[1] for one in listed]
-    batch = TextBatch.of(0, ids, [_encoded(text, ids, n) for n, text in enumerate(texts)])
-    return MemoryDocuments(ids, batch.text, batch.offsets)
+    raw = [encoded(text, f"document {one!r}") for one, text in zip(names, texts, strict=True)]
+    return MemoryDocuments(distinct_ids(names), raw)
 
 
-def _encoded(text: str, ids: Ids, number: int) -> bytes:
-    if not isinstance(text, str):
-        raise InputError(
-            f"document {ids[number]!r}: the text is {type(text).__name__}, expected str"
-        )
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(
-            f"document {ids[number]!r}: character {error.start + 1} is half of a surrogate pair, "
-            "which is not valid Unicode: decode the text again from its source"
-        ) from None
+def text_pairs(given: Any, what: str, *, numbered: bool = False) -> tuple[list[str], list[str]]:
+    """Return ids and texts, given as ``{id: text}`` or pairs, or as texts alone if `numbered`."""
+    pairs = list(given.items() if isinstance(given, Mapping) else given)
+    if numbered and not isinstance(given, str) and all(isinstance(one, str) for one in pairs):
+        pairs = list(enumerate(pairs))
+    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
+        raise InputError(f"{what}: expected a mapping, or pairs of id and text")
+    for one, text in pairs:
+        if not isinstance(text, str):
+            raise InputError(f"{what} {one!r}: the text is {type(text).__name__}, expected str")
+    return [as_id(one) for one, _ in pairs], [text for _, text in pairs]

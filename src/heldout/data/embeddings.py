@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.files import BOM, decode_text, readable
+from heldout.data.files import decode_text, open_source, readable
 from heldout.data.ids import as_id, distinct_ids
-from heldout.data.notes import count_of, named_few
 from heldout.errors import InputError
+from heldout.notes import count_of, named_few
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
 
     PathLike = str | os.PathLike[str]
-
-ID_ENDINGS: Final = (".ids", ".txt")
-"""Endings of the file of ids beside a file of vectors."""
 
 
 class Embeddings:
@@ -102,9 +98,7 @@ class Embeddings:
         """Return a hash of ids and vectors."""
         digest = hashlib.sha256("\0".join(self.ids).encode())
         digest.update(f"{self.values.dtype}{self.values.shape}".encode())
-        step = max(1, (1 << 24) // (self.dimensions * self.values.itemsize))
-        for begin in range(0, len(self), step):
-            digest.update(np.ascontiguousarray(self.values[begin : begin + step]).tobytes())
+        digest.update(np.ascontiguousarray(self.values).data)
         return digest.hexdigest()
 
 
@@ -117,7 +111,7 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
         An ``.npy`` file with one row per vector.
     ids
         Text file with one id per line, in the order of the rows (default: beside the vectors, with
-        the ending ``.ids`` or ``.txt``).
+        the ending ``.ids``).
     """
     name = os.fspath(path)
     with readable(name):
@@ -133,14 +127,8 @@ def read_embeddings(path: PathLike, ids: PathLike | None = None) -> Embeddings:
     if not isinstance(values, np.ndarray):
         values.close()
         raise InputError(f"{name}: several arrays; write one array with numpy.save")
-    places = [Path(name).with_suffix(ending) for ending in ID_ENDINGS]
-    beside = next((place for place in places if place.is_file()), None) if ids is None else ids
-    if beside is None:
-        expected = " or ".join(place.name for place in places)
-        raise InputError(
-            f"{name}: its ids are missing: expected {expected} beside it, one id per line"
-        )
-    with readable(os.fspath(beside)):
-        content = Path(beside).read_bytes()
-    lines = decode_text(content.removeprefix(BOM), os.fspath(beside)).splitlines()
-    return Embeddings(lines, values, name)
+    beside = f"{name.removesuffix('.npy')}.ids"
+    if ids is None and not os.path.isfile(beside):
+        raise InputError(f"{name}: its ids are missing: expected {beside}, with one id per line")
+    source = open_source(ids or beside)
+    return Embeddings(decode_text(source.whole(), source.name).splitlines(), values, name)

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import shutil
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from html import escape
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from heldout.data.atomic import make_aside
+from heldout.data.atomic import write_folder
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from heldout.data.collection import Collection
     from heldout.data.queries import Queries
@@ -29,10 +28,6 @@ DOC_MAP = "doc_map.tsv"
 QUERY_MAP = "query_map.tsv"
 MAP_HEAD = "new\toriginal"
 _LABELS = {"description": ("desc", "Description"), "narrative": ("narr", "Narrative")}
-
-
-class FolderExistsError(InputError):
-    """A folder exists and should not be replaced."""
 
 
 def export_collection(
@@ -54,68 +49,40 @@ def export_collection(
     force
         Replace the folder if it exists and holds nothing but an earlier export.
     """
-    writers = {"beir": write_beir, "trec": _write_trec, "lines": _write_lines}
+    writers = {"beir": _write_beir, "trec": _write_trec, "lines": _write_lines}
     if to not in writers:
         raise InputError(f"to={to!r}: expected one of {', '.join(writers)}")
-    with write_folder(Path(folder), force=force) as aside:
+    with new_export(folder, force=force) as aside:
         writers[to](collection, aside)
 
 
-@contextmanager
-def write_folder(target: Path, *, force: bool) -> Iterator[Path]:
-    """Yield a temporary folder beside `target`, and rename it when everything is written."""
-    target = Path(os.path.abspath(target))  # noqa: PTH100 - a name is needed even for "."
-    _refuse_target(target, force=force)
-    temporary: list[Path] = []
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        aside = make_aside(target, Path.mkdir)
-        temporary.append(aside)
-        yield aside
-        old = aside.with_suffix(".old")
-        if target.exists():
-            target.rename(old)
-            temporary.append(old)
-        try:
-            aside.rename(target)
-        except OSError:
-            if target.exists():
-                raise FolderExistsError(
-                    f"{target} was created by another process meanwhile"
-                ) from None
-            if old.exists():
-                old.rename(target)
-            raise
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror or error})") from None
-    finally:
-        for path in temporary:
-            with suppress(OSError):
-                shutil.rmtree(path)
-
-
 _EXPORTED = re.compile(
-    r"(corpus|queries)\.jsonl|documents\.trec|(topics|qrels|fingerprint)\.txt|(line|config)\.toml|"
+    r"(corpus|queries)\.jsonl|documents\.trec|(topics|qrels)\.txt|(line|config)\.toml|"
     r"split\.json|.*(\.tsv|\.dat|-queries\.txt|-qrels\.txt)"
 )
 
 
-def _refuse_target(target: Path, *, force: bool) -> None:
-    if not target.exists():
-        return
-    if not target.is_dir():
-        raise InputError(f"{target} is a file: give the path of a folder")
-    if any(target.iterdir()) and not force:
-        raise FolderExistsError(
-            f"{target} already exists: choose another folder, or overwrite it (force=True)"
-        )
-    files = [one.name for one in target.rglob("*") if one.is_file()]
-    strange = [name for name in files if not _EXPORTED.fullmatch(name)]
-    if strange:
-        raise InputError(
-            f"{target} has files that were not written by an export ({', '.join(strange[:3])}) "
-            "and is not replaced: remove it yourself, or choose another folder"
-        )
+@contextmanager
+def new_export(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
+    """Yield a folder that becomes `folder`, if nothing but an earlier export is there."""
+
+    def check(target: Path) -> None:
+        if not target.is_dir():
+            raise InputError(f"{target} is a file: give the path of a folder")
+        if any(target.iterdir()) and not force:
+            raise InputError(
+                f"{target} already exists: choose another folder, or overwrite it (force=True)"
+            )
+        files = [one.name for one in target.rglob("*") if one.is_file()]
+        strange = [name for name in files if not _EXPORTED.fullmatch(name)]
+        if strange:
+            raise InputError(
+                f"{target} has files that were not written by an export ({', '.join(strange[:3])}) "
+                "and is not replaced: remove it yourself, or choose another folder"
+            )
+
+    with write_folder(folder, check) as aside:
+        yield aside
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:
@@ -130,7 +97,7 @@ def _topics(queries: Queries) -> Iterator[tuple[str, str, dict[str, str]]]:
         yield one, text, {name: column[place] for name, column in others.items()}
 
 
-def write_beir(collection: Collection, folder: Path) -> None:
+def _write_beir(collection: Collection, folder: Path) -> None:
     """Write the files of BEIR into a folder."""
 
     def line(**record: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
-from heldout.data.notes import named_few
 from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
@@ -55,17 +54,11 @@ def find_column(names: Sequence[str], role: str) -> str | None:
     return next((spelled[name] for name in USUAL_NAMES[role] if name in spelled), None)
 
 
-def pick_columns(names: Sequence[str], roles: Sequence[str], what: str) -> dict[str, str]:
-    """Return the column of each role; `what` has them."""
-    picked = {role: find_column(names, role) for role in roles}
-    for role, name in picked.items():
-        if name is None:
-            there = named_few(names, len(names), 10) or "no columns"
-            raise InputError(
-                f"{what}: no column for the {role}; found {there}, "
-                f"expected one of {', '.join(USUAL_NAMES[role])}"
-            )
-    return {role: str(name) for role, name in picked.items()}
+def header_cells(line: bytes) -> list[str]:
+    """Return the cells of a line, if it were the header of a table."""
+    text = line.decode(errors="replace")
+    mark = max("\t,;", key=text.count)
+    return [cell.strip().strip('"') for cell in text.split(mark)]
 
 
 def refuse_repeated(names: Sequence[str], place: str) -> None:
@@ -113,17 +106,12 @@ def as_list(given: Any, what: str) -> list[Any]:
     return given.tolist() if hasattr(given, "tolist") else list(given)
 
 
-def check_library(library: str) -> None:
-    """Raise an error for the name of another library."""
-    if library not in {"polars", "pandas"}:
-        raise InputError(f"library={library!r}: expected polars or pandas")
-
-
 def frame_of(frame: pl.DataFrame, library: Library) -> Any:
     """Return a Polars frame, or the same as a pandas frame."""
-    check_library(library)
     if library == "polars":
         return frame
+    if library != "pandas":
+        raise InputError(f"library={library!r}: expected polars or pandas")
     import pandas as pd
 
     # Not to_pandas(), which needs pyarrow.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
@@ -19,7 +20,6 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
 
-    import polars as pl
     from numpy.typing import NDArray
 
 SHORT: Final = 64
@@ -30,14 +30,7 @@ _PIECE: Final = 1 << 16
 
 
 class Ids(Sequence[str]):
-    """Ids in a fixed order; the position of an id is its number.
-
-    Examples
-    --------
-    >>> ids = Ids.of(["a", "b", 3])
-    >>> ids.find(["b", "c"]).tolist(), ids.take(np.array([2, 0]))[:]
-    ([1, -1], ['3', 'a'])
-    """
+    """Ids in a fixed order; the position of an id is its number."""
 
     __slots__ = ("_hashes", "_order", "texts", "words")
 
@@ -55,36 +48,33 @@ class Ids(Sequence[str]):
     @classmethod
     def of(cls, ids: Iterable[Any]) -> Ids:
         """Hold strings as they are, and other values as `as_id` gives them."""
-        strings = [one if isinstance(one, str) else as_id(one) for one in ids]
-        encoded = encode_ids(strings)
-        longest = max(map(len, encoded), default=0)
-        if longest > SHORT:
-            return cls((), np.array(strings, np.dtypes.StringDType()), _hash(encoded))
-        width = max(1, -(-longest // 8))
-        return cls(_words(np.array(encoded, f"S{8 * width}"), width))
-
-    @classmethod
-    def of_texts(cls, texts: list[str] | pl.Series) -> Ids:
-        """Hold the texts of a list, or of a Polars series without a Python string for each."""
-        if isinstance(texts, list):
-            return cls.of(texts)
-        lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-        if lengths.max(initial=0) > SHORT or texts.str.contains("\0", literal=True).any():
-            return cls.of(texts.to_list())
-        data = np.frombuffer(texts.str.join("").item().encode() + bytes(PADDING), np.uint8)
-        return cls(tuple(field_words(data, np.cumsum(lengths) - lengths, lengths)))
+        if hasattr(ids, "to_physical"):  # a Polars series, without a Python string for each
+            series: Any = ids
+            strings, encoded = series, encode_ids([series.str.join("").item()])
+            lengths = series.str.len_bytes().to_numpy().astype(np.int64)
+        else:
+            strings = [one if isinstance(one, str) else as_id(one) for one in ids]
+            encoded = encode_ids(strings)
+            lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
+        data = np.frombuffer(b"".join([*encoded, bytes(PADDING)]), np.uint8)
+        starts = np.cumsum(lengths) - lengths
+        if lengths.max(initial=0) <= SHORT:
+            return cls(tuple(field_words(data, starts, lengths)))
+        texts = np.array(list(strings), np.dtypes.StringDType())
+        return cls((), texts, hash_fields(data, starts, lengths))
 
     @classmethod
     def numbered(cls, size: int) -> Ids:
         """Return the ids 0, 1 and so on."""
         width = 1 if size <= 10**8 else 3
-        return cls(_words(np.arange(size).astype(f"S{8 * width}"), width))
+        raw = np.arange(size).astype(f"S{8 * width}").view("<u8").reshape(-1, width)
+        return cls(tuple(np.ascontiguousarray(raw.T, np.uint64)))
 
     @classmethod
     def stack(cls, columns: Sequence[Ids]) -> Ids:
         """Return several one after another."""
-        if len(columns) == 1:
-            return columns[0]
+        if len(columns) < 2:
+            return columns[0] if columns else cls.of([])
         if any(one.texts is not None for one in columns):
             texts = [
                 np.array(one.tolist(), np.dtypes.StringDType()) if one.texts is None else one.texts
@@ -92,15 +82,12 @@ class Ids(Sequence[str]):
             ]
             hashes = [one.hashes() for one in columns]
             return cls((), np.concatenate(texts), np.concatenate(hashes))
-        width = max((len(one.words) for one in columns), default=1)
-        nothing = [np.zeros(0, np.uint64)]
-        padded = [(*one.words, *(np.zeros(len(one), np.uint64),) * width) for one in columns]
-        return cls(
-            tuple(
-                np.concatenate(nothing + [words[place] for words in padded])
-                for place in range(width)
-            )
-        )
+        width = max(len(one.words) for one in columns)
+        padded = [
+            (*one.words, *[np.zeros(len(one), np.uint64)] * (width - len(one.words)))
+            for one in columns
+        ]
+        return cls(tuple(map(np.concatenate, zip(*padded, strict=True))))
 
     def __len__(self) -> int:
         return len(self.words[0] if self.texts is None else self.texts)
@@ -111,16 +98,11 @@ class Ids(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return self._cut(place).tolist()
+            return self.take(place).tolist()
         if self.texts is not None:
             return str(self.texts[place])
         raw = b"".join(int(word[place]).to_bytes(8, "little") for word in self.words)
         return raw.rstrip(b"\0").decode()
-
-    def _cut(self, place: slice) -> Ids:
-        if self.texts is None:
-            return Ids(tuple(word[place] for word in self.words))
-        return Ids((), self.texts[place], self.hashes()[place])
 
     def __iter__(self) -> Iterator[str]:
         for begin in range(0, len(self), _PIECE):
@@ -148,7 +130,7 @@ class Ids(Sequence[str]):
         raw = np.stack(self.words, axis=1).astype("<u8", copy=False)
         return [one.decode() for one in raw.view(f"S{8 * len(self.words)}").ravel().tolist()]
 
-    def take(self, rows: NDArray[np.integer]) -> Ids:
+    def take(self, rows: NDArray[np.integer] | slice) -> Ids:
         """Return the ids at `rows`."""
         if self.texts is None:
             return Ids(tuple(word[rows] for word in self.words))
@@ -177,50 +159,56 @@ class Ids(Sequence[str]):
                 result[longer] = mix(result[longer] ^ part[longer])
         return result
 
-    def compare(self, rows: Ints, others: Ints) -> NDArray[np.int8]:
-        """Compare rows bytewise: -1, 0 or 1, as C's ``strcmp`` does."""
+    def changes(self) -> Ints:
+        """Return the rows whose id differs from that of the row before."""
+        differ = np.ones(len(self), np.bool_)
+        arrays = self.words if self.texts is None else (self.texts,)
+        differ[1:] = np.logical_or.reduce([array[1:] != array[:-1] for array in arrays])
+        return np.flatnonzero(differ)
+
+    def _keys(self, rows: Ints) -> list[Words]:
+        """Return the keys by which np.lexsort orders some rows bytewise, as C's ``strcmp`` does."""
         if self.texts is not None:
-            mine, other = self.texts[rows], self.texts[others]
-            return (mine > other) * np.int8(1) - (mine < other)
-        result = np.zeros(len(rows), np.int8)
-        for word in self.words:
-            first, second = word[rows].byteswap(), word[others].byteswap()
-            result = np.where(result == 0, (first > second) * np.int8(1) - (first < second), result)
+            return [self.take(rows).ranks()]
+        return [word[rows].byteswap() for word in reversed(self.words)]
+
+    def compare(self, rows: Ints, others: Ints) -> Ints:
+        """Compare rows bytewise: -1, 0 or 1."""
+        result = np.zeros(len(rows), np.int64)
+        for key in self._keys(np.concatenate((rows, others))):
+            mine, their = np.split(key, 2)
+            result = np.where(mine == their, result, np.where(mine > their, 1, -1))
         return result
 
     def order(self, rows: Ints, groups: Ints, *, descending: bool) -> Ints:
         """Order `rows` by group and, inside a group, bytewise by id."""
+        keys = [~key if descending else key for key in self._keys(rows)]
+        return rows[np.lexsort((*keys, groups))]
+
+    def ranks(self) -> Words:
+        """Return a number for each id: of two ids, the bytewise greater has the higher number."""
+        rows = np.arange(len(self))
+        if len(self.words) == 1:
+            return self.words[0].byteswap()
         if self.texts is None:
-            keys = [word[rows].byteswap() for word in reversed(self.words)]
-            return rows[np.lexsort((*((~key for key in keys) if descending else keys), groups))]
-        by_id = rows[np.argsort(self.texts[rows], kind="stable")]
-        rank = np.empty(len(self), np.int64)
-        rank[by_id] = np.arange(len(by_id))
-        return rows[np.lexsort((-rank[rows] if descending else rank[rows], groups))]
+            order = np.lexsort(self._keys(rows))
+        else:
+            order = np.argsort(self.texts, kind="stable")
+        numbers = np.empty(len(self), np.uint64)
+        numbers[order] = np.searchsorted(self.take(order).changes(), rows, "right")
+        return numbers
 
     def same(self, rows: Ints, other: Ids, others: Ints) -> Flags:
         """Return whether the ids at `rows` equal those at `others` of other ids."""
         if self.texts is None and other.texts is None:
             same = np.ones(len(rows), np.bool_)
-            none = np.zeros(len(rows), np.uint64)
-            for place in range(max(len(self.words), len(other.words))):
-                mine = self.words[place][rows] if place < len(self.words) else none
-                same &= mine == (other.words[place][others] if place < len(other.words) else none)
+            for mine, their in zip_longest(self.words, other.words):
+                same &= (0 if mine is None else mine[rows]) == (
+                    0 if their is None else their[others]
+                )
             return same
         pairs = zip(self.take(rows).tolist(), other.take(others).tolist(), strict=True)
-        return np.fromiter((mine == text for mine, text in pairs), np.bool_, len(rows))
-
-    def ranks(self) -> Words:
-        """Return a number for each id: of two ids, the bytewise greater has the higher number."""
-        if len(self.words) == 1:
-            return self.words[0].byteswap()
-        rows = np.arange(len(self))
-        order = self.order(rows, np.zeros_like(rows), descending=False)
-        changes = np.zeros(len(self), np.uint64)
-        changes[1:] = self.compare(order[1:], order[:-1]) != 0
-        numbers = np.empty(len(self), np.uint64)
-        numbers[order] = np.cumsum(changes)
-        return numbers
+        return np.array([mine == their for mine, their in pairs], np.bool_)
 
     def _by_hash(self) -> tuple[Words, Ints]:
         """Return the hashes in order, and the number of each; computed once."""
@@ -246,13 +234,6 @@ class Ids(Sequence[str]):
             left = left[~same]
             places[left] += 1
         return found
-
-    def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of an id."""
-        number = int(self.find([value])[0])
-        if number < start or number >= (len(self) if stop is None else stop):
-            raise ValueError(f"{value!r} is not an id")
-        return number
 
     def first_duplicate(self) -> tuple[int, int] | None:
         """Return the numbers of two equal ids, or None."""
@@ -295,11 +276,6 @@ def distinct_ids(given: Sequence[str], what: str = "documents") -> Ids:
     return ids
 
 
-def _words(texts: NDArray[Any], width: int) -> tuple[Words, ...]:
-    raw = texts.view("<u8").reshape(-1, width)
-    return tuple(np.ascontiguousarray(raw.T, np.uint64))
-
-
 def as_id(value: Any) -> str:
     """Return an id as a string without surrounding white space.
 
@@ -329,19 +305,13 @@ def respell(ids: Sequence[str], like: Sequence[str]) -> Sequence[str]:
     pandas writes integers of a column with gaps so. All ids of one side have to be of this form and
     none of the other: then no id could match as it is. Ids such as 10.0 and 10.1 stay.
     """
-    if not ids or not like or is_float_text(ids[0]) == is_float_text(like[0]):
-        return ids
-    floats, others = (ids, like) if is_float_text(ids[0]) else (like, ids)
-    if not all(map(is_float_text, floats)) or any(map(is_float_text, others)):
+    is_float = _FLOAT.fullmatch
+    floats, others = (ids, like) if ids and is_float(ids[0]) else (like, ids)
+    if not ids or not like or not all(map(is_float, floats)) or any(map(is_float, others)):
         return ids
     if floats is ids:
         return [one[:-2] for one in ids]
     return [f"{one}.0" if one.isdigit() else one for one in ids]
-
-
-def is_float_text(text: str) -> bool:
-    """Return whether a text is a whole number with the decimal that pandas gives it (10.0)."""
-    return _FLOAT.fullmatch(text) is not None
 
 
 def encode_ids(ids: Collection[str]) -> list[bytes]:
@@ -350,12 +320,6 @@ def encode_ids(ids: Collection[str]) -> list[bytes]:
         encoded = [one.encode() for one in ids]
     except UnicodeEncodeError as error:
         raise InputError(f"id {error.object!r} is not valid Unicode") from None
-    if any(b"\0" in one for one in encoded):
+    if b"\0" in b"".join(encoded):
         raise InputError("an id has a zero byte: remove it")
     return encoded
-
-
-def _hash(encoded: list[bytes]) -> Words:
-    data = np.frombuffer(b"".join(encoded) + bytes(PADDING), np.uint8)
-    lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
-    return hash_fields(data, np.cumsum(lengths) - lengths, lengths)

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from heldout.data.words import Floats, Ints
     from heldout.notes import Note
-
-__all__ = [
-    "BASELINES",
-    "MAJORITY",
-    "MEAN",
-    "RANDOM",
-    "ClassPredictions",
-    "NumberPredictions",
-    "class_order",
-    "one_set_of_classes",
-    "positive_number",
-    "unit_count",
-]
 
 MAJORITY: Final = "(majority class)"
 RANDOM: Final = "(random by shares)"
@@ -35,9 +21,35 @@ MEAN: Final = "(mean)"
 BASELINES: Final = (MAJORITY, RANDOM, MEAN)
 """The names of the baselines that heldout adds."""
 
+_ARRAYS: Final = ("truth", "predicted", "scores", "weights")
+
+
+class _Predictions:
+    """What predictions of classes and of numbers have in common."""
+
+    __slots__ = ()
+    name: str
+    units: tuple[str, ...]
+    repeats: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        refuse_repeated(self.name, self.units, self.repeats)
+
+    def select(self, rows: Sequence[int] | Ints) -> Self:
+        """Return the predictions for some units."""
+        at = np.asarray(rows, np.int64)
+        chosen: dict[str, Any] = {}
+        for name in ("units", "folds", "groups", "repeats", *_ARRAYS):
+            column = getattr(self, name, None)
+            if isinstance(column, np.ndarray):
+                chosen[name] = column[at]
+            elif column:
+                chosen[name] = tuple(map(column.__getitem__, at.tolist()))
+        return replace(self, **chosen)  # type: ignore[type-var]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassPredictions:
+class ClassPredictions(_Predictions):
     """The classes that one system predicts.
 
     Parameters
@@ -65,6 +77,8 @@ class ClassPredictions:
     repeats
         The repetition (of a cross-validation, a hold-out or a run) of each prediction, in which a
         unit may appear once; empty if nothing was repeated.
+    positive
+        The positive class of two, for measures that need one; None: the last.
     """
 
     name: str
@@ -79,47 +93,22 @@ class ClassPredictions:
     groups: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
+    positive: str | None = None
 
     def __post_init__(self) -> None:
-        _refuse_repeated(self)
+        _Predictions.__post_init__(self)
         if len(self.classes) != len(set(self.classes)):
             raise InputError(f"{self.name}: a class appears twice")
         if self.predicted is None and self.scores is None:
             raise InputError(f"{self.name}: expected predictions or scores, got neither")
 
-    def select(self, rows: Sequence[int] | Ints) -> ClassPredictions:
-        """Return the predictions for some units."""
-        at = np.asarray(rows, np.int64)
-        return replace(
-            self,
-            truth=self.truth[at],
-            predicted=None if self.predicted is None else self.predicted[at],
-            scores=None if self.scores is None else self.scores[at],
-            **_chosen(self, at),
-        )
-
-    def with_classes(self, classes: Sequence[str]) -> ClassPredictions:
-        """Return the same predictions with more classes, or with classes in another order."""
-        number = {name: code for code, name in enumerate(classes)}
-        places = np.array([number[name] for name in self.classes], np.int64)
-        scores = None
-        if self.scores is not None:
-            absent = [name for name in classes if name not in self.classes]
-            if absent and not self.probabilities:
-                raise InputError(f"{self.name}: no scores for class {absent[0]}")
-            scores = np.zeros((len(self.units), len(classes)))
-            scores[:, places] = self.scores
-        return replace(
-            self,
-            classes=tuple(classes),
-            truth=places[self.truth],
-            predicted=None if self.predicted is None else places[self.predicted],
-            scores=scores,
-        )
+    def class_number(self, name: str | None = None) -> int:
+        """Return the number of a class: the named one, else the positive one."""
+        return positive_number(self.classes, name or self.positive)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberPredictions:
+class NumberPredictions(_Predictions):
     """The numbers that one system predicts.
 
     Parameters
@@ -144,55 +133,36 @@ class NumberPredictions:
     notes: tuple[Note, ...] = ()
     repeats: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        _refuse_repeated(self)
 
-    def select(self, rows: Sequence[int] | Ints) -> NumberPredictions:
-        """Return the predictions for some units."""
-        at = np.asarray(rows, np.int64)
-        return replace(
-            self, truth=self.truth[at], predicted=self.predicted[at], **_chosen(self, at)
-        )
-
-
-def _chosen(given: ClassPredictions | NumberPredictions, at: Ints) -> dict[str, Any]:
-    """Return the fields of some units other than truth and prediction."""
-    found: dict[str, Any] = {
-        name: tuple(map(column.__getitem__, at.tolist())) if column else ()
-        for name in ("units", "folds", "groups", "repeats")
-        for column in (getattr(given, name),)
-    }
-    found["weights"] = None if given.weights is None else given.weights[at]
-    return found
-
-
-def _refuse_repeated(given: ClassPredictions | NumberPredictions) -> None:
-    """Raise an error if a unit appears twice (in the same repeat, if there are repeats)."""
-    if not given.repeats and len(set(given.units)) == len(given.units):
-        return
-    keys: list[tuple[str, ...]] = [(unit,) for unit in given.units]
-    if given.repeats:
-        keys = list(zip(given.units, given.repeats, strict=True))
+def refuse_repeated(
+    name: str,
+    units: tuple[str, ...],
+    repeats: tuple[str, ...],
+    place: Callable[[int], str] | None = None,
+) -> None:
+    """Raise an error if a unit appears twice, in the same repeat if there are repeats."""
+    keys: Sequence[Any] = list(zip(units, repeats, strict=True)) if repeats else units
     if len(set(keys)) == len(keys):
         return
-    again = next(key for key, count in Counter(keys).items() if count > 1)
-    within = f" in repeat {again[1]}" if given.repeats else ""
-    raise InputError(f"{given.name} has unit {again[0]} twice{within}")
+    rows: dict[Any, int] = {}
+    first, second = next(
+        (rows[key], row) for row, key in enumerate(keys) if rows.setdefault(key, row) < row
+    )
+    within = f" in repeat {repeats[second]}" if repeats else ""
+    what = f"{name} has unit {units[second]} twice{within}"
+    if place is None:
+        raise InputError(what)
+    hint = "" if repeats else "; number repetitions in a column named repeat"
+    raise FormatError(place(second), f"{what} (first in {place(first)}){hint}")
 
 
-def unit_count(given: ClassPredictions | NumberPredictions) -> int:
+def unit_count(given: _Predictions) -> int:
     """Return the number of distinct units; a unit may be in several repeats."""
     return len(set(given.units)) if given.repeats else len(given.units)
 
 
 def class_order(names: Iterable[str]) -> tuple[str, ...]:
-    """Return classes in order: numerically if all are numbers, else alphabetically.
-
-    Examples
-    --------
-    >>> class_order(["10", "9"]), class_order(["spam", "ham"])
-    (('9', '10'), ('ham', 'spam'))
-    """
+    """Return classes in order: numerically if all are numbers, else alphabetically."""
     different = set(names)
     try:
         return tuple(sorted(different, key=lambda name: (float(name), name)))
@@ -203,7 +173,21 @@ def class_order(names: Iterable[str]) -> tuple[str, ...]:
 def one_set_of_classes(several: Sequence[ClassPredictions]) -> list[ClassPredictions]:
     """Return the same predictions, each with the classes of all of them."""
     classes = class_order(name for one in several for name in one.classes)
-    return [one if one.classes == classes else one.with_classes(classes) for one in several]
+    return [one if one.classes == classes else _with_classes(one, classes) for one in several]
+
+
+def _with_classes(given: ClassPredictions, classes: tuple[str, ...]) -> ClassPredictions:
+    places = np.array([classes.index(name) for name in given.classes], np.int64)
+    scores = None
+    if given.scores is not None:
+        absent = [name for name in classes if name not in given.classes]
+        if absent and not given.probabilities:
+            raise InputError(f"{given.name}: no scores for class {absent[0]}")
+        scores = np.zeros((len(given.units), len(classes)))
+        scores[:, places] = given.scores
+    predicted = None if given.predicted is None else places[given.predicted]
+    truth = places[given.truth]
+    return replace(given, classes=classes, truth=truth, predicted=predicted, scores=scores)
 
 
 def positive_number(classes: Sequence[str], positive: str | None) -> int:

@@ -13,16 +13,15 @@ import os
 import re
 import subprocess
 import sys
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from heldout.compiled import cache_folder
 from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
-from heldout.data.export import FolderExistsError, write_beir, write_folder
-from heldout.data.paths import cache_folder
-from heldout.errors import HeldoutError, InputError
+from heldout.data.export import export_collection
+from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -33,22 +32,12 @@ PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"
 
 LEAST_WORDS: Final = 4
 MOST_WORDS: Final = 40
-_FINGERPRINT: Final = "fingerprint.txt"
-VERSION: Final = 2
+VERSION: Final = 3
 """The version of the rules in this module: other rules make another collection."""
 
 _UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,})\s*$")
 _SIGNATURE = re.compile(r"^[A-Za-z_][\w.]*\(.*", re.DOTALL)
 _REFERENCE = re.compile(r"^(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)(?:\(\))?`?$")
-
-
-def installed_packages() -> dict[str, str]:
-    """Return the installed packages that the collection is built from, with their versions."""
-    found = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
 
 
 def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
@@ -77,17 +66,7 @@ class Parts(NamedTuple):
 
 
 def parse_docstring(text: str) -> Parts:
-    r"""Parse a docstring in NumPy's format.
-
-    Examples
-    --------
-    >>> see_also = "See Also\n--------\ng, h : others"
-    >>> parts = parse_docstring(f"f(x)\n\nTwice x.\n\n{see_also}\n\nNotes\n-----\nx")
-    >>> parts.summary, parts.related
-    ('Twice x.', ('g', 'h'))
-    >>> parts.rest
-    'f(x)\n\nNotes\n-----\nx'
-    """
+    """Parse a docstring in NumPy's format."""
     lines, related = _without_see_also(text.splitlines())
     whole = "\n".join(lines).strip()
     head, summary, tail = _around_summary(whole)
@@ -133,25 +112,8 @@ def _around_summary(text: str) -> tuple[str, str, str]:
     return before, summary.strip(), after
 
 
-def build_pydocs(
-    named: Iterable[tuple[str, str]], *, name: str = "pydocs", notes: Iterable[Note] = ()
-) -> Collection:
-    r"""Build the collection from pairs of dotted name and docstring.
-
-    Examples
-    --------
-    >>> see = "See Also\n--------\n{}"
-    >>> small = build_pydocs(
-    ...     [
-    ...         ("m.f", "Add two numbers quickly.\n\nMore of f.\n\n" + see.format("g : less")),
-    ...         ("m.g", "Subtract.\n\nMore of g."),
-    ...     ]
-    ... )
-    >>> small.queries.to_dict(), small.qrels.to_dict()
-    ({'m.f': 'Add two numbers quickly.'}, {'m.f': {'m.f': 2, 'm.g': 1}})
-    >>> small.documents.text(0)
-    'More of f.'
-    """
+def build_pydocs(named: Iterable[tuple[str, str]], name: str = "pydocs") -> Collection:
+    """Build the collection from pairs of dotted name and docstring."""
     objects = _share(named)
     parts = {one: parse_docstring(text) for one, (text, _) in objects.items()}
     home = {alias: one for one, (_, aliases) in objects.items() for alias in aliases}
@@ -172,7 +134,7 @@ def build_pydocs(
         others = {other for one in asked for other in related[one] if other in documents}
         queries[own[0]] = parts[own[0]].summary
         qrels[own[0]] = dict.fromkeys(own, 2) | dict.fromkeys(sorted(others.difference(own)), 1)
-    return Collection(documents, queries, qrels, name=name, notes=notes)
+    return Collection(documents, queries, qrels, name=name)
 
 
 def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> dict[str, list[str]]:
@@ -218,49 +180,18 @@ def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) 
 
 
 def read_pydocs() -> Collection:
-    """Return the collection of the installed packages, built once and stored in the cache folder.
-
-    If that folder cannot be written, the collection is held in memory, and a note says so.
-    """
-    packages = installed_packages()
-    if not packages:
-        raise InputError(
-            f"pydocs is built from installed packages: pip install {' '.join(PACKAGES)}"
-        )
-    name = "-".join(["pydocs", *(f"{one}-{version}" for one, version in packages.items())])
+    """Return the collection of the installed packages, built once and kept in the cache folder."""
+    versions = (f"{one}-{metadata.version(one)}" for one in PACKAGES)
+    name = "-".join(["pydocs", *versions])
     python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
     folder = cache_folder() / f"{name}-{python}-v{VERSION}"
-    notes = []
-    missing = [one for one in PACKAGES if one not in packages]
-    if missing:
-        verb = "is" if len(missing) == 1 else "are"
-        message = f"built without {' and '.join(missing)}, which {verb} not installed"
-        notes.append(Note("missing-packages", message, count=len(missing)))
-    kept = _read_cached(folder, name, notes)
-    if kept is not None:
-        return kept
-    modules = [PACKAGES[one] for one in packages]
-    built = build_pydocs(walk_docstrings(modules), name=name, notes=notes)
-    try:
-        # If another process was faster, its result is the same.
-        with suppress(FolderExistsError), write_folder(folder, force=folder.exists()) as aside:
-            write_beir(built, aside)
-            (aside / _FINGERPRINT).write_text(built.fingerprint() + "\n", encoding="ascii")
-    except (HeldoutError, OSError) as error:
-        message = f"pydocs cannot be cached, so that it is built each time: {error}"
-        built.notes = (*built.notes, Note("no-cache", message, "info", 1))
-        return built
-    return _read_cached(folder, name, notes) or built
-
-
-def _read_cached(folder: Path, name: str, notes: Iterable[Note]) -> Collection | None:
-    """Return the cached collection; None if it is missing or damaged."""
-    try:
-        fingerprint = (folder / _FINGERPRINT).read_text(encoding="ascii").strip()
-        kept = read_collection(folder, name=name)
-    except (HeldoutError, OSError, ValueError):
-        return None
-    if kept.fingerprint() != fingerprint:
-        return None
-    kept.notes = (*notes, *kept.notes)
-    return kept
+    if not folder.is_dir():
+        built = build_pydocs(walk_docstrings(PACKAGES.values()), name=name)
+        try:
+            export_collection(built, folder)
+        except InputError as error:
+            if not folder.is_dir():  # written by a faster process
+                text = f"pydocs cannot be cached, so that it is built each time: {error}"
+                built.notes = (*built.notes, Note("no-cache", text, "info", 1))
+                return built
+    return read_collection(folder, name=name)

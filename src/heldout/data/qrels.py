@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from heldout.data.frames import Library, check_library, frame_of
+from heldout.data.frames import Library, frame_of
 from heldout.data.ids import Ids, repeats
-from heldout.data.notes import count_of, named_few
-from heldout.data.rows import Rows, Stretches
 from heldout.data.run_files import nested, read_rows, refuse_duplicate, write_rows
 from heldout.data.trec import qrels_lines
 from heldout.data.words import Ints, Words, query_keys
 from heldout.errors import InputError
+from heldout.notes import count_of, named_few
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.data.frames import Frame
+    from heldout.data.rows import Rows
 
     Path_: TypeAlias = str | os.PathLike[str]
     QrelsLike: TypeAlias = "Qrels | Mapping[str, Mapping[str, int]] | Frame | Path_ | Iterable[Any]"
@@ -46,15 +46,6 @@ class Subtopics:
         place = np.minimum(np.searchsorted(rows, self.row), len(rows) - 1)
         kept = rows[place] == self.row
         return Subtopics(place[kept], self.subtopic[kept], self.grade[kept], self.names)
-
-    def fingerprint(self, order: Ints) -> bytes:
-        """Return all grades as bytes; `order` is an order of the rows that all copies share."""
-        place = np.empty(len(order), np.int64)
-        place[order] = np.arange(len(order))
-        sorted_names = np.argsort(np.argsort(self.names, kind="stable"), kind="stable")
-        columns = (place[self.row], sorted_names[self.subtopic], self.grade)
-        table = np.stack([column[np.lexsort(columns[1::-1])] for column in columns])
-        return table.tobytes() + "\0".join(sorted(self.names)).encode()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -117,35 +108,23 @@ class Qrels:
         if isinstance(given, Qrels) and not more:
             return given
         parts = [read_rows(one, "grade", subtopics=subtopics) for one in (given, *more)]
-        return cls.assemble(parts[0] if len(parts) == 1 else _joined(parts))
-
-    @classmethod
-    def assemble(cls, rows: Rows) -> Qrels:
-        """Sort checked columns and make qrels; equal judgements are merged, conflicts refused."""
-        names = tuple(sorted(set(rows.queries.names), key=str.encode))
-        codes, docs = rows.queries.codes(names), rows.docs
-        grades, subtopics = rows.values.astype(np.int64), rows.subtopics
-        if subtopics is not None:  # by document id, so that ties in ideal lists are those of ndeval
+        names = tuple(sorted({name for part in parts for name in part.queries}, key=str.encode))
+        numbers = {name: number for number, name in enumerate(names)}
+        codes = np.concatenate(
+            [np.array([numbers[name] for name in part.queries])[part.codes] for part in parts]
+        )
+        docs = Ids.stack([part.docs for part in parts])
+        topics = [name for part in parts for name in part.subtopics or ()]
+        if topics:  # by document id, so that ties in ideal lists are those of ndeval
             order = docs.order(np.arange(len(codes)), codes, descending=True)
-            codes, docs, grades = codes[order], docs.take(order), grades[order]
-            subtopics = [subtopics[row] for row in order.tolist()]
-        elif (codes[1:] < codes[:-1]).any():
-            order = np.argsort(codes, kind="stable")
-            codes, docs, grades = codes[order], docs.take(order), grades[order]
-        qrels = cls(names, np.searchsorted(codes, np.arange(len(names) + 1)), docs, grades)
-        pairs = repeats(docs, qrels.rows_by_key, qrels.keys)
-        by_subtopic = None
-        if subtopics is not None:
-            keep, grades, by_subtopic, repeated = _merge_subtopics(qrels, pairs, subtopics, rows)
-        elif pairs:
-            _refuse_conflicts(qrels, pairs, rows)
-            again = [row for _, row in pairs]
-            keep, repeated = np.delete(np.arange(len(grades)), again), len(again)
-            grades = grades[keep]
+            topics = [topics[row] for row in order.tolist()]
         else:
-            return qrels
-        offsets = np.searchsorted(codes[keep], np.arange(len(names) + 1))
-        return cls(names, offsets, docs.take(keep), grades, repeated, by_subtopic)
+            order = np.argsort(codes, kind="stable")
+        grades = np.concatenate([part.values for part in parts]).astype(np.int64)[order]
+        offsets = np.searchsorted(codes[order], np.arange(len(names) + 1))
+        qrels = cls(names, offsets, docs.take(order), grades)
+        pairs = repeats(qrels.docs, qrels.rows_by_key, qrels.keys)
+        return _merged(qrels, pairs, topics, parts) if pairs or topics else qrels
 
     def fingerprint(self) -> str:
         """Return a short hash of all judgements."""
@@ -155,7 +134,7 @@ class Qrels:
         digest.update(self.keys.tobytes())  # sorted: the order of the file does not matter
         digest.update(self.grades[self.rows_by_key].tobytes())
         if self.subtopics is not None:
-            digest.update(self.subtopics.fingerprint(self.rows_by_key))
+            digest.update(repr(sorted(zip(*self.columns().values(), strict=True))).encode())
         return digest.hexdigest()
 
     def query_of_row(self) -> Ints:
@@ -171,14 +150,11 @@ class Qrels:
 
     def select(self, queries: Iterable[str]) -> Qrels:
         """Return the judgements of some queries only."""
-        known = {query: number for number, query in enumerate(self.queries)}
-        wanted = sorted({known[query] for query in queries if query in known})
-        if not wanted:
-            raise InputError(
-                "none of the given queries has judgements; judged queries are "
-                f"{named_few(self.queries, len(self.queries), 3)}"
-            )
-        return self.take(np.concatenate([np.arange(*self.offsets[n : n + 2]) for n in wanted]))
+        wanted = np.isin(self.queries, list(queries))
+        if not wanted.any():
+            few = named_few(self.queries, len(self.queries), 3)
+            raise InputError(f"none of the given queries has judgements; judged queries are {few}")
+        return self.take(np.flatnonzero(wanted[self.query_of_row()]))
 
     def take(self, rows: Ints) -> Qrels:
         """Return some judgements, in ascending order; queries without any are dropped."""
@@ -192,19 +168,18 @@ class Qrels:
         return Qrels(names, offsets, self.docs.take(rows), self.grades[rows], subtopics=by_subtopic)
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns query, doc and grade, and subtopic if there are any."""
-        owner, docs = self.query_of_row(), self.docs.tolist()
+        """Return the columns of a frame; judgements by subtopic have one row for each."""
         by_subtopic = self.subtopics
-        if by_subtopic is None:
-            queries = [self.queries[number] for number in owner.tolist()]
-            return {"query": queries, "doc": docs, "grade": self.grades}
-        rows = by_subtopic.row
-        return {
-            "query": [self.queries[number] for number in owner[rows].tolist()],
-            "doc": [docs[row] for row in rows.tolist()],
-            "grade": by_subtopic.grade,
-            "subtopic": [by_subtopic.names[code] for code in by_subtopic.subtopic.tolist()],
+        rows = np.arange(len(self)) if by_subtopic is None else by_subtopic.row
+        columns: dict[str, Any] = {
+            "query_id": [self.queries[number] for number in self.query_of_row()[rows].tolist()],
+            "doc_id": self.docs.take(rows).tolist(),
+            "relevance": (self.grades if by_subtopic is None else by_subtopic.grade).tolist(),
         }
+        if by_subtopic is not None:
+            names = by_subtopic.names
+            columns["subtopic"] = [names[code] for code in by_subtopic.subtopic.tolist()]
+        return columns
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return ``{query: {document: grade}}``."""
@@ -220,11 +195,9 @@ class Qrels:
         library
             The library of the frame: ``polars`` or ``pandas``.
         """
-        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
-        names = {"query": "query_id", "doc": "doc_id", "grade": "relevance"}
-        columns = {names.get(role, role): column for role, column in self.columns().items()}
+        columns = self.columns()
         types = {name: pl.Int64 if name == "relevance" else pl.String for name in columns}
         return frame_of(pl.DataFrame(columns, schema=types), library)
 
@@ -233,60 +206,36 @@ class Qrels:
         write_rows(self, path, qrels_lines)
 
 
-def _joined(parts: Sequence[Rows]) -> Rows:
-    """Return the rows of several files one after another."""
-    begins = np.cumsum([0, *(part.queries.rows for part in parts)])
-    starts = [part.queries.starts + begin for part, begin in zip(parts, begins[:-1], strict=True)]
-    names = [name for part in parts for name in part.queries.names]
-    subtopics = [name for part in parts for name in part.subtopics or ()]
-    return Rows(
-        parts[0].source,
-        Stretches(np.concatenate(starts), names, int(begins[-1])),
-        Ids.stack([part.docs for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        lambda query, doc: [place for part in parts for place in part.places(query, doc)],
-        subtopics=subtopics or None,
-    )
-
-
-def _query(qrels: Qrels, row: int) -> str:
-    return qrels.queries[int(np.searchsorted(qrels.offsets, row, "right")) - 1]
-
-
-def _refuse_conflicts(qrels: Qrels, pairs: list[tuple[int, int]], rows: Rows) -> None:
-    for first, row in pairs:
-        if qrels.grades[first] != qrels.grades[row]:
-            detail = f" with grades {qrels.grades[first]} and {qrels.grades[row]}"
-            refuse_duplicate(rows, _query(qrels, row), qrels.docs[row], detail)
-
-
-def _merge_subtopics(
-    qrels: Qrels, pairs: list[tuple[int, int]], names: Sequence[str], rows: Rows
-) -> tuple[Ints, Ints, Subtopics, int]:
+def _merged(
+    qrels: Qrels, pairs: list[tuple[int, int]], topics: Sequence[str], parts: Sequence[Rows]
+) -> Qrels:
     """Merge rows of one document into one, which keeps its highest grade.
 
-    Returns the rows that stay, their grades, the grades by subtopic, and the number of judgements
-    that were repeated with the same grade.
+    Equal judgements (of one subtopic, if there are subtopics) count once; conflicts are refused.
     """
     first = np.arange(len(qrels))
     for earlier, later in pairs:
         first[later] = earlier
     keep = np.flatnonzero(first == np.arange(len(qrels)))
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    code = np.fromiter(map(numbers.__getitem__, names), np.int64, len(names))
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(topics))}
+    code = np.array([numbers[name] for name in topics] or np.zeros(len(qrels)), np.int64)
     order = np.lexsort((code, first))
     row, code, grade = np.searchsorted(keep, first[order]), code[order], qrels.grades[order]
     again = np.zeros(len(row), np.bool_)
     again[1:] = (row[1:] == row[:-1]) & (code[1:] == code[:-1])
     for place in np.flatnonzero(again & (grade != np.roll(grade, 1)))[:1].tolist():
         number = int(keep[row[place]])
-        subtopic = names[int(order[place])]
-        detail = f" and subtopic {subtopic} with grades {grade[place - 1]} and {grade[place]}"
-        refuse_duplicate(rows, _query(qrels, number), qrels.docs[number], detail)
+        query = qrels.queries[int(qrels.query_of_row()[number])]
+        detail = f" and subtopic {topics[int(order[place])]}" if topics else ""
+        detail += f" with grades {grade[place - 1]} and {grade[place]}"
+        refuse_duplicate(parts, query, qrels.docs[number], detail)
     row, code, grade = row[~again], code[~again], grade[~again]
     highest = qrels.grades[keep]
     np.maximum.at(highest, row, grade)
-    return keep, highest, Subtopics(row, code, grade, tuple(numbers)), int(again.sum())
+    offsets = np.searchsorted(qrels.query_of_row()[keep], np.arange(len(qrels.queries) + 1))
+    by_subtopic = Subtopics(row, code, grade, tuple(numbers)) if topics else None
+    docs, repeated = qrels.docs.take(keep), int(again.sum())
+    return Qrels(qrels.queries, offsets, docs, highest, repeated, by_subtopic)
 
 
 def empty_qrels() -> Qrels:

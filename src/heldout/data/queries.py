@@ -1,17 +1,38 @@
-"""Queries: ids and texts, with the other fields that a topic may have."""
+"""Queries: ids and texts, with other fields of topics; read from files of several formats."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from heldout.data.document_files import (
+    COMMENT,
+    TEXT_NAMES,
+    json_id,
+    needed,
+    resolve_entities,
+    separator_of,
+    text_rows,
+)
+from heldout.data.documents import text_pairs
+from heldout.data.files import json_object, read_head, text_lines
 from heldout.data.ids import as_id, encode_ids
-from heldout.data.notes import named_few
-from heldout.errors import InputError
-from heldout.notes import Note
+from heldout.data.tables import parquet_rows
+from heldout.errors import FormatError, InputError
+from heldout.notes import Note, named_few
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from heldout.data.files import Reading
+
+ID_NAMES: Final = ("_id", "query_id", "qid", "query-id", "id", "topic", "number", "num")
+_TEXTS: Final = ("title", "query", *TEXT_NAMES, "question")
+_OTHERS: Final = {"desc": "description", "narr": "narrative"}
+
+QueryRow: TypeAlias = tuple[int, str, dict[str, str]]
+"""A query of a file: its line, its id and its texts by field."""
 
 
 class Queries:
@@ -33,13 +54,11 @@ class Queries:
         if len(self.ids) != len(self.texts):
             raise InputError(f"{len(self.ids)} query ids, but {len(self.texts)} texts")
         encode_ids(self.ids)
-        seen: set[str] = set()
-        for number, one in enumerate(self.ids, 1):
-            if not one:
-                raise InputError(f"query {number} has an empty id")
-            if one in seen:
-                raise InputError(f"the query id {one!r} appears twice: keep one of them")
-            seen.add(one)
+        if "" in self.ids:
+            raise InputError(f"query {self.ids.index('') + 1} has an empty id")
+        if len(set(self.ids)) < len(self.ids):
+            (twice, _), *_ = Counter(self.ids).most_common(1)
+            raise InputError(f"the query id {twice!r} appears twice: keep one of them")
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -55,25 +74,17 @@ class Queries:
         """Return ``{id: text}``."""
         return dict(self.pairs())
 
-    def take(self, numbers: Iterable[int], ids: Iterable[str] | None = None) -> Queries:
+    def take(self, numbers: Sequence[int], ids: Iterable[str] | None = None) -> Queries:
         """Return the queries at some positions, under their own or other ids."""
-        places = list(numbers)
 
         def some(column: tuple[str, ...]) -> tuple[str, ...]:
-            return tuple(column[place] for place in places)
+            return tuple(column[number] for number in numbers)
 
         fields = {name: some(column) for name, column in self.fields.items()}
         return Queries(some(self.ids) if ids is None else ids, some(self.texts), fields)
 
     def by_field(self, name: str) -> Queries:
-        """Return the same queries with the text of another field, or of several joined by ``+``.
-
-        Examples
-        --------
-        >>> topic = Queries(("1",), ("x",), {"title": ("x",), "description": ("about x",)})
-        >>> topic.by_field("title+description").texts
-        ('x about x',)
-        """
+        """Return the same queries with the text of another field, or of several joined by ``+``."""
         wanted = [one.strip() for one in name.split("+")]
         unknown = [one for one in wanted if one not in self.fields]
         if unknown:
@@ -82,26 +93,126 @@ class Queries:
                 f"{', '.join(self.fields) or 'one text each'}"
             )
         columns = zip(*(self.fields[one] for one in wanted), strict=True)
-        texts = (" ".join(part for part in parts if part) for parts in columns)
-        return Queries(self.ids, texts, self.fields)
+        return Queries(self.ids, (" ".join(filter(None, parts)) for parts in columns), self.fields)
 
     def notes(self) -> list[Note]:
         """Return a note about queries without text, if there are any."""
         empty = [one for one, text in self.pairs() if not text.strip()]
-        if not empty:
-            return []
         message = f"queries without text: {len(empty)} ({named_few(empty, len(empty))})"
-        return [Note("empty-queries", message, count=len(empty))]
+        return [Note("empty-queries", message, count=len(empty))] if empty else []
 
 
 def queries_of(given: Queries | Mapping[str, str] | Sequence[tuple[str, str]]) -> Queries:
     """Make queries from ``{id: text}`` or from pairs of id and text."""
-    if isinstance(given, Queries):
-        return given
-    pairs = list(given.items() if isinstance(given, Mapping) else given)
-    if any(isinstance(pair, str) or len(pair) != 2 for pair in pairs):
-        raise InputError("queries: expected a mapping or pairs of id and text")
-    for one, text in pairs:
-        if not isinstance(text, str):
-            raise InputError(f"query {one!r}: the text is {type(text).__name__}, expected str")
-    return Queries([one for one, _ in pairs], [text for _, text in pairs])
+    return given if isinstance(given, Queries) else Queries(*text_pairs(given, "query"))
+
+
+def read_queries(
+    path: str, reading: Reading, *, field: str = "title", first_line: int | None = None
+) -> Queries:
+    """Read TREC topics, JSON lines, CSV, TSV, Parquet, or one query per line.
+
+    `field` is the one to search for, or several joined by ``+``. `first_line` is the id of the
+    query in the first line of a file without ids; None if the file must have ids.
+    """
+    lines: dict[str, int] = {}
+    contents = []
+    for line, one, fields in _rows(path, reading, first_line):
+        where = f"{path}:{line}"
+        if one in lines:
+            raise FormatError(
+                where,
+                f"the query id {one!r} appears twice (first in line {lines[one]}): keep one of "
+                "them",
+            )
+        if not one:
+            raise FormatError(where, "the query has an empty id")
+        lines[one] = line
+        contents.append(fields)
+    if not lines:
+        raise InputError(f"{path}: no queries found")
+    names = dict.fromkeys(["title", *(name for fields in contents for name in fields)])
+    columns = {name: tuple(fields.get(name, "") for fields in contents) for name in names}
+    try:
+        return Queries(lines, columns["title"], columns).by_field(field)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _rows(path: str, reading: Reading, first_line: int | None) -> Iterator[QueryRow]:
+    start = read_head(path)
+    head = start.decode(errors="replace")
+    if start.startswith(b"PAR1"):
+        return _named_rows(path, parquet_rows(path))
+    lines = text_lines(path, reading)
+    if head.lstrip().startswith("{"):
+        objects = ((line, json_object(text, path, line)) for line, text in lines if text.strip())
+        return _named_rows(path, objects)
+    if re.match(r"\s*<(?:.*<)?top(?:ic)?[\s>]", head, re.IGNORECASE | re.DOTALL):
+        return _topics("".join(line for _, line in lines), path)
+    if separator_of(head):
+        return _named_rows(path, text_rows(path, reading, ID_NAMES))
+    if first_line is None:
+        raise InputError(
+            f"{path}: the queries have no ids; expected TREC topics, JSON lines with _id and text, "
+            "a table with a header, or lines with id, tab and text"
+        )
+    return (
+        (number, str(first_line + number - 1), {"title": line.rstrip("\r\n")})
+        for number, line in lines
+    )
+
+
+def _named_rows(path: str, rows: Iterable[tuple[int, dict[str, Any]]]) -> Iterator[QueryRow]:
+    """Yield JSON objects or rows of a table; the text to search for is the title."""
+    for line, row in rows:
+        where = f"{path}:{line}"
+        one = json_id(row, ID_NAMES, where)
+        texts = {name: text or "" for name, text in row.items() if isinstance(text, str | None)}
+        main = needed(texts, _TEXTS, "text", where)
+        fields = {"title": texts.pop(main)}
+        for name, text in texts.items():
+            if name not in ID_NAMES:
+                fields.setdefault(_OTHERS.get(name, name), text)
+        yield line, one, fields
+
+
+# TREC topics: <top> with unclosed fields, or <topic number="…"> with closed ones
+
+_TOPIC: Final = re.compile(
+    r"<(topic|top)(\s[^<>]*)?>(.*?)(</\1\s*>|(?=<top(?:ic)?[\s>])|\Z)", re.IGNORECASE | re.DOTALL
+)
+_NUMBER: Final = re.compile(r"""\b(?:number|id|num)\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
+_TAG: Final = re.compile(r"<(/?)([A-Za-z][\w-]*)[^<>]*>")
+_LABEL: Final = re.compile(
+    r"^\s*(?:number|topic|title|description|narrative|domain)\s*:", re.IGNORECASE
+)
+_NAMES: Final = {"query": "title", "question": "description", "number": "num", **_OTHERS}
+
+
+def _topics(text: str, path: str) -> Iterator[QueryRow]:
+    """Yield the topics in a text."""
+    for found in _TOPIC.finditer(text):
+        line = 1 + text.count("\n", 0, found.start())
+        _, attributes, body, end = found.groups("")
+        if not end:
+            raise FormatError(f"{path}:{line}", "the topic that begins here is not closed")
+        fields = _fields(COMMENT.sub("", body))
+        attribute = _NUMBER.search(attributes)
+        one = attribute[1].strip() if attribute else fields.pop("num", "")
+        if not one:
+            raise FormatError(f"{path}:{line}", "the topic has no number")
+        yield line, one, fields
+
+
+def _fields(body: str) -> dict[str, str]:
+    """Return the text after each opening tag, up to the next tag."""
+    fields: dict[str, str] = {}
+    _, *parts = _TAG.split(body)
+    for end, tag, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+        if not end:
+            name = _NAMES.get(tag.lower(), tag.lower())
+            lines = resolve_entities(_LABEL.sub("", text)).split("\n")
+            content = filter(None, [fields.get(name), *(line.strip() for line in lines)])
+            fields[name] = " ".join(content)
+    return fields

@@ -16,42 +16,23 @@ from heldout.data.parallel import run_threads
 from heldout.data.words import distinct, query_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
 
     from heldout.data.ids import Ids
-    from heldout.data.words import Flags, Floats, Ints
+    from heldout.data.words import Floats, Ints
 
 BLOCK: Final = 8192
 """Rows that are searched for repeats together: few enough to stay in the processor cache."""
-
-
-class Stretches(NamedTuple):
-    """The query of each row, as stretches of consecutive rows with the same query."""
-
-    starts: Ints  # the first row of each stretch
-    names: list[str]  # its query
-    rows: int
-
-    @classmethod
-    def of(cls, names: list[str], codes: Ints) -> Stretches:
-        """Find the stretches in a column of queries, each the number of a name."""
-        changes = np.ones(len(codes), np.bool_)
-        changes[1:] = codes[1:] != codes[:-1]
-        starts = np.flatnonzero(changes)
-        return cls(starts, [names[code] for code in codes[starts].tolist()], len(codes))
-
-    def codes(self, names: Iterable[str]) -> Ints:
-        """Return the number in `names` of the query of each row."""
-        numbers = {name: number for number, name in enumerate(names)}
-        of_stretch = np.fromiter(map(numbers.__getitem__, self.names), np.int64, len(self.names))
-        return np.repeat(of_stretch, np.diff(self.starts, append=self.rows))
 
 
 class Rows(NamedTuple):
     """What a run or judgements are made from."""
 
     source: str  # the name of the file or object in messages
-    queries: Stretches
+    queries: list[str]  # in the order of their first appearance
+    codes: NDArray[np.integer]  # the number of the query of each row
     docs: Ids
     values: Floats
     places: Callable[[str, str], list[str]]  # of a query and a document; slow, for messages
@@ -59,19 +40,13 @@ class Rows(NamedTuple):
     subtopics: list[str] | None = None
 
 
-def _same_query(offsets: Ints) -> Flags:
-    """Return whether each row and the next belong to one query."""
-    inside = np.ones(max(int(offsets[-1]) - 1, 0), np.bool_)
-    inside[offsets[1:-1] - 1] = False
-    return inside
-
-
 def put_in_order(scores: Floats, offsets: Ints, docs: Ids, ties: str) -> None:
     """Order the rows of each query by score descending, then by the tie policy, in place.
 
     Most files are sorted already, or nearly: only rows that must move are touched.
     """
-    same_query = _same_query(offsets)
+    same_query = np.ones(max(len(scores) - 1, 0), np.bool_)  # as the next row
+    same_query[offsets[1:-1] - 1] = False
     rising = np.flatnonzero((scores[1:] > scores[:-1]) & same_query)
     for query in distinct(np.searchsorted(offsets, rising, "right") - 1).tolist():
         begin, end = int(offsets[query]), int(offsets[query + 1])
@@ -98,25 +73,18 @@ def duplicate_row(docs: Ids, offsets: Ints) -> int | None:
     """
     cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
     cuts[-1] = len(offsets) - 1
+
+    def search(block: tuple[int, int]) -> int | None:
+        first, last = block
+        begin, end = int(offsets[first]), int(offsets[last])
+        query = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        keys = query_keys(docs.hashes(begin, end), query)
+        ordered = np.sort(keys)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return None
+        order = np.argsort(keys, kind="stable")
+        repeated = repeats(docs, order + begin, keys[order])
+        return int(repeated[0][1]) if repeated else None
+
     blocks = [(int(a), int(z)) for a, z in pairwise(cuts) if a < z]
-    spread = max(1, len(blocks) // 64)
-    batches = [blocks[i : i + spread] for i in range(0, len(blocks), spread)]
-
-    def search(batch: list[tuple[int, int]]) -> int | None:
-        rows = (_search_block(docs, offsets, *block) for block in batch)
-        return next((row for row in rows if row is not None), None)
-
-    return next((row for row in run_threads(search, batches) if row is not None), None)
-
-
-def _search_block(docs: Ids, offsets: Ints, first: int, last: int) -> int | None:
-    begin, end = int(offsets[first]), int(offsets[last])
-    counts = offsets[first + 1 : last + 1] - offsets[first:last]
-    query = np.repeat(np.arange(first, last), counts)
-    keys = query_keys(docs.hashes(begin, end), query)
-    ordered = np.sort(keys)
-    if not (ordered[1:] == ordered[:-1]).any():
-        return None
-    order = np.argsort(keys, kind="stable")
-    repeated = repeats(docs, order + begin, keys[order])
-    return int(repeated[0][1]) if repeated else None
+    return next((row for row in run_threads(search, blocks) if row is not None), None)

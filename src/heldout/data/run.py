@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from heldout.data.frames import Library, check_library, frame_of
-from heldout.data.notes import count_of
+from heldout.data.frames import Library, frame_of, is_frame, is_nested
 from heldout.data.rows import duplicate_row, put_in_order
-from heldout.data.run_files import Format, nested, read_rows, refuse_duplicate, several, write_rows
+from heldout.data.run_files import (
+    Format,
+    is_record,
+    nested,
+    read_rows,
+    refuse_duplicate,
+    write_rows,
+)
 from heldout.data.trec import run_lines
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterable, Mapping
-
     from heldout.data.frames import Frame
     from heldout.data.ids import Ids
-    from heldout.data.rows import Rows
     from heldout.data.words import Floats, Ints
 
     Path_: TypeAlias = str | os.PathLike[str]
@@ -104,36 +109,25 @@ class Run:
             name, given = str(given[0]), given[1]
         if isinstance(given, Run):
             return given if name is None else replace(given, name=name)
-        rows = read_rows(given, "score")
-        named = rows if name is None else rows._replace(name=name)
-        return cls.assemble(named, ties=ties, single_precision=single_precision)
-
-    @classmethod
-    def assemble(
-        cls, rows: Rows, *, ties: TiePolicy = "docid-desc", single_precision: bool = False
-    ) -> Run:
-        """Sort checked columns and make a run; the arrays belong to the run afterwards."""
         if ties not in get_args(TiePolicy):
             raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
-        queries, docs, scores = rows.queries, rows.docs, rows.values
+        rows = read_rows(given, "score")
+        docs, scores, codes = rows.docs, rows.values, rows.codes
         if single_precision:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
             if not np.isfinite(scores).all():
                 raise InputError(f"{rows.source}: a score is too large for a 32-bit float")
-        names = tuple(dict.fromkeys(queries.names))
-        offsets = np.append(queries.starts, queries.rows)
-        if len(names) < len(queries.names):  # rows of a query may be apart in the file
-            codes = queries.codes(names)
+        if (codes[1:] < codes[:-1]).any():  # rows of a query may be apart in the file
             order = np.argsort(codes, kind="stable")
-            docs, scores = docs.take(order), scores[order]
-            offsets = np.concatenate(([0], np.cumsum(np.bincount(codes))))
+            docs, scores, codes = docs.take(order), scores[order], codes[order]
+        offsets = np.searchsorted(codes, np.arange(len(rows.queries) + 1, dtype=codes.dtype))
         put_in_order(scores, offsets, docs, ties)
         twice = duplicate_row(docs, offsets)
         if twice is not None:
-            query = names[int(np.searchsorted(offsets, twice, "right")) - 1]
-            refuse_duplicate(rows, query, docs[twice])
-        return cls(rows.name, names, offsets, docs, scores, ties)
+            refuse_duplicate([rows], rows.queries[int(codes[twice])], docs[twice])
+        name = rows.name if name is None else name
+        return cls(name, tuple(rows.queries), offsets, docs, scores, ties)
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -154,7 +148,6 @@ class Run:
         library
             The library of the frame: ``polars`` or ``pandas``.
         """
-        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
         counts = np.diff(self.offsets)
@@ -200,4 +193,12 @@ def read_run(
 
 def as_runs(given: Any) -> list[Any]:
     """Return a list of inputs of `Run.of`; ``{name: run}`` names the runs."""
-    return several(given, Run)
+    if isinstance(given, Mapping):
+        # The ranked list of one query is not nested.
+        lists = [one for one in given.values() if isinstance(one, Mapping)]
+        is_named = given and all(one and is_nested(one) for one in lists)
+        return list(given.items()) if is_named else [given]
+    if isinstance(given, (Run, str, os.PathLike)) or is_frame(given):
+        return [given]
+    runs = list(given) if isinstance(given, Iterable) else [given]
+    return [runs] if runs and is_record(runs[0]) else runs

@@ -6,28 +6,23 @@ import hashlib
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.frames import as_list
 from heldout.data.ids import as_id
-from heldout.data.notes import count_of, named_few
-from heldout.data.score_tables import score_table
+from heldout.data.score_tables import refuse_unknown, scored_units
 from heldout.errors import InputError
-from heldout.notes import Note
+from heldout.notes import Note, count_of, named_few
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
-    from heldout.data.frames import Frame
-    from heldout.data.score_tables import ScoreTable
+    from heldout.data.tables import Table
     from heldout.data.words import Floats
-
-    Table = Frame | Mapping[Any, Mapping[Any, float]] | Mapping[Any, Sequence[Any]]
-
-__all__ = ["ChoiceSpread", "MachineScores", "Scores", "paired_scores", "read_scores"]
 
 GREATEST: Final = 1e100
 
@@ -108,77 +103,76 @@ class Scores:
     outputs: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        _set(self, "systems", tuple(map(str, as_list(self.systems, "systems"))))
-        for name in ("units", "dropped"):
-            _set(self, name, tuple(map(as_id, as_list(getattr(self, name), name))))
-        _set(self, "notes", tuple(as_list(self.notes, "notes")))
+        own: dict[str, Any] = {
+            "systems": tuple(map(str, as_list(self.systems, "systems"))),
+            "units": tuple(map(as_id, as_list(self.units, "units"))),
+            "dropped": tuple(map(as_id, as_list(self.dropped, "dropped"))),
+            "notes": tuple(as_list(self.notes, "notes")),
+            "judged": tuple(map(float, as_list(self.judged, "judged"))),
+        }
+        own["values"] = _as_matrix(self.values, len(own["units"]), len(own["systems"]))
+        for name, value in own.items():
+            object.__setattr__(self, name, value)  # frozen, but not yet made
+        for name in ("systems", "units"):
+            again = [one for one, count in Counter(own[name]).items() if count > 1]
+            if again:
+                raise InputError(f"two {name} have the same name: {again[0]}")
         if not all(isinstance(note, Note) for note in self.notes):
             raise InputError('notes: expected notes, such as heldout.Note("", "a remark")')
-        _set(self, "judged", tuple(map(float, as_list(self.judged, "judged"))))
-        _set(self, "values", _as_matrix(self.values, len(self.units), len(self.systems)))
-        _refuse_twice(self.systems, "systems", "name")
-        _refuse_twice(self.units, "units", "id")
         if self.judged and len(self.judged) != len(self.systems):
             raise InputError(f"judged: {len(self.judged)} shares for {len(self.systems)} systems")
         self._check_values()
 
     def _check_values(self) -> None:
-        wrong = ~(np.abs(self.values) <= GREATEST)  # also NaN
-        if not wrong.any():
-            self._refuse_tiny()
-            return
-        row, column = np.argwhere(wrong)[0]
-        value = float(self.values[row, column])
-        reason = f"too large (above {GREATEST:g}): scale the scores"
-        raise InputError(
-            f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: {value} is "
-            f"{reason if math.isfinite(value) else 'not a finite number'}"
-        )
-
-    def _refuse_tiny(self) -> None:
-        # Differences below 1e-12 of the scores are rounding noise.
-        tiny = (self.values != 0) & (np.abs(self.values) < LEAST * 1e12)
-        for at in np.flatnonzero(tiny.any(axis=0)).tolist():
-            gaps = np.abs(self.values - self.values[:, [at]]).max(axis=0, initial=0.0)
-            for other in np.flatnonzero((gaps > 0) & (gaps < LEAST)).tolist():
+        sizes = np.abs(self.values)
+        for row, column in np.argwhere(~(sizes <= GREATEST)):  # also NaN
+            value = float(self.values[row, column])
+            reason = f"too large (above {GREATEST:g}): scale the scores"
+            raise InputError(
+                f"{self.measure}, unit {self.units[row]}, system {self.systems[column]}: {value} "
+                f"is {reason if math.isfinite(value) else 'not a finite number'}"
+            )
+        # Only scores near 0 differ by so little: less than 1e-12 of a score is rounding noise.
+        near = ((sizes > 0) & (sizes < LEAST * 1e12)).any(axis=0)
+        for column in np.flatnonzero(near):
+            gaps = np.abs(self.values - self.values[:, [column]]).max(axis=0)
+            if ((gaps > 0) & (gaps < LEAST)).any():
                 raise InputError(
-                    f"{self.measure}: the scores of {self.systems[at]} and {self.systems[other]} "
-                    f"differ by {gaps[other]:.3g} at most, too little to compute with: scale the "
-                    "scores"
+                    f"{self.measure}: the scores of {self.systems[column]} and another system "
+                    f"differ by less than {LEAST:g} everywhere: scale the scores"
                 )
 
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: Any,
         measure: Any = None,
         *,
         systems: Sequence[str] | None = None,
-        units: str | Sequence[Any] | None = None,
+        units: str | None = None,
         higher_is_better: bool = True,
-        judged: tuple[float, ...] = (),
         data: str = "",
         notes: tuple[Note, ...] = (),
-        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
         unit: str = "unit",
+        range: tuple[float, float] = (-math.inf, math.inf),  # noqa: A002 - as the field is called
     ) -> Scores:
-        """Make scores from a frame or a mapping; units that a system lacks are ignored.
+        """Make scores from a frame, a mapping or a file; units that a system lacks are ignored.
 
         Parameters
         ----------
         table
             ``{system: {unit: value}}``; ``{system: [values]}``, the values in the same order for
-            all systems; or a pandas or Polars frame, wide (a column per system) or long (columns
-            for system, unit and value, and perhaps measure), such as `Evaluation.to_frame` makes.
+            all systems; a pandas or Polars frame, wide (a column per system) or long (columns for
+            system, unit and value, and perhaps measure), such as `Evaluation.to_frame` makes; or
+            the path of a file with such a table.
         measure
             The name of the measure (default ``score``); the one to use, if the frame has several.
         systems
             The names of the systems (default: all columns except the unit ids).
         units
             The name of the column of unit ids (default: one named ``unit``, ``query_id``, ``qid``,
-            ``query``, ``topic``, ``fold``, ``id`` or similar, else the index of a pandas frame), or
-            the ids themselves, one per row.
-        higher_is_better, judged, data, notes, range, unit
+            ``query``, ``topic``, ``fold``, ``id`` or similar, else the index of a pandas frame).
+        higher_is_better, data, notes, unit, range
             As for `Scores`; `data` is by default a fingerprint of the unit ids.
 
         Examples
@@ -189,15 +183,18 @@ class Scores:
         >>> Scores.of({"qid": ["q1", "q2"], "A": [0.5, 0.1], "B": [0.4, 0.3]}).units
         ('q1', 'q2')
         """
-        paired = paired_scores(score_table(table, systems=systems, units=units), measure)
+        if systems is not None:
+            systems = [str(name) for name in as_list(systems, "systems")]
+        tables = scored_units(table, systems, units)
+        name = _one_measure(tables, measure)
+        paired = paired_scores(tables[name], name or str(measure or "score"), systems)
         return replace(
             paired,
             higher_is_better=higher_is_better,
-            judged=judged,
             data=data or paired.data,
             notes=notes,
-            range=range,
             unit=unit,
+            range=range,
         )
 
     def column(self, system: str) -> Floats:
@@ -210,27 +207,14 @@ class Scores:
 
     @property
     def size(self) -> str:
-        """The number of units in words.
-
-        Examples
-        --------
-        >>> Scores("AP", ["A"], [1, 2], [[0.1], [0.3]], unit="query").size
-        '2 queries'
-        """
+        """The number of units in words, such as ``2 queries``."""
         plural = f"{self.unit[:-1]}ies" if self.unit.endswith("y") else ""
         return count_of(len(self.units), self.unit, plural)
 
     def index(self, system: str) -> int:
         """Return the number of a system."""
-        if system not in self.systems:
-            raise InputError(
-                f"no system {system!r}; found {named_few(self.systems, len(self.systems), 10)}"
-            )
+        refuse_unknown([system], self.systems, self.measure)
         return self.systems.index(system)
-
-
-def _set(scores: Scores, name: str, value: object) -> None:
-    object.__setattr__(scores, name, value)  # frozen, but not yet made
 
 
 def _as_matrix(values: Any, units: int, systems: int) -> Floats:
@@ -248,34 +232,65 @@ def _as_matrix(values: Any, units: int, systems: int) -> Floats:
     return matrix
 
 
-def _refuse_twice(ids: tuple[str, ...], what: str, kind: str) -> None:
-    if len(set(ids)) < len(ids):
-        again = next(name for name, count in Counter(ids).items() if count > 1)
-        raise InputError(f"two {what} have the same {kind}: {again}")
-
-
-def paired_scores(table: ScoreTable, measure: Any = None) -> Scores:
-    """Return the scores of a table in one measure, on the units that all systems have."""
-    name, (found, every) = table.pairs(None if measure is None else str(measure))
-    for system, scores in found.items():
-        if not scores:
-            raise InputError(f"{table.table.source}: system {system} has no scores")
-    shared = [unit for unit in every if all(unit in scores for scores in found.values())]
-    if not shared:
+def paired_scores(
+    tables: Mapping[str, Table], measure: str, systems: Sequence[str] | None = None
+) -> Scores:
+    """Return the scores on the units that all systems have."""
+    source = next(iter(tables.values())).source
+    names = tuple(tables if systems is None else systems)
+    refuse_unknown(names, list(tables), source)
+    found = [_by_unit(name, tables[name]) for name in names]
+    every = list(dict.fromkeys(unit for scores in found for unit in scores))
+    matrix = np.array([[scores.get(unit, math.nan) for scores in found] for unit in every])
+    is_scored = ~np.isnan(matrix)
+    for name in compress(names, ~is_scored.any(axis=0)):
+        raise InputError(f"{source}: system {name} has no scores")
+    shared = is_scored.all(axis=1)
+    if not shared.any():
         raise InputError(
-            f"{table.table.source}: the systems have no unit in common: check that they use the "
-            "same ids (different units are independent samples: scipy.stats.ttest_ind with "
-            "equal_var=False)"
+            f"{source}: the systems have no unit in common: check that they use the same ids "
+            "(different units are independent samples: scipy.stats.ttest_ind with equal_var=False)"
         )
-    kept = set(shared)
     return Scores(
-        name or "score",
-        tuple(found),
-        tuple(shared),
-        np.array([[scores[unit] for scores in found.values()] for unit in shared]),
-        dropped=tuple(unit for unit in every if unit not in kept),
+        measure,
+        names,
+        tuple(compress(every, shared)),
+        matrix[shared],
+        dropped=tuple(compress(every, ~shared)),
         data=fingerprint(sorted(every)),
     )
+
+
+def _by_unit(system: str, table: Table) -> dict[str, float]:
+    """Return the values of a system by unit; NaN where a cell is empty."""
+    units = table.labels("unit", "unit")
+    values = table.numbers("value", f"system {system}", empty=True)
+    first: dict[str, int] = {}
+    rows = [first.setdefault(unit, row) for row, unit in enumerate(units)]
+    table.refuse(
+        np.array(rows) < np.arange(len(rows)),
+        lambda row: (
+            f"unit {units[row]} appears twice for system {system} (first in "
+            f"{table.place(rows[row])})"
+        ),
+    )
+    return dict(zip(units, values.tolist(), strict=True))
+
+
+def _one_measure(tables: Mapping[str, Mapping[str, Table]], measure: Any) -> str:
+    """Return the measure to use, as the table spells it."""
+    if "" in tables or (measure is None and len(tables) == 1):
+        return next(iter(tables))
+    source = next(table.source for systems in tables.values() for table in systems.values())
+    shown = named_few(tables, len(tables), 10)
+    if measure is None:
+        count = count_of(len(tables), "measure")
+        raise InputError(f"{source} has scores in {count} ({shown}): choose one (measure=…)")
+    spelled = {name.lower(): name for name in tables} | {name: name for name in tables}
+    wanted = spelled.get(str(measure)) or spelled.get(str(measure).lower())
+    if wanted is None:
+        raise InputError(f"{source} has no scores in {measure}; it has {shown}")
+    return wanted
 
 
 def fingerprint(parts: list[str]) -> str:
@@ -303,15 +318,9 @@ def read_scores(
         long (``system,unit,value``), including the output of ``heldout eval -q``. A unit with an
         empty cell is ignored for all systems and listed in `Scores.dropped`. Rows of a unit
         ``all``, which hold means, are ignored.
-    measure
-        The name of the scores (default ``score``); in a table with several measures, the one to
-        use.
     higher_is_better
         Whether higher scores are better; False for errors and times.
-    systems
-        The names of the systems (default: all columns except the unit ids).
-    units
-        The name of the column of unit ids (default: a usual name such as ``unit`` or ``qid``).
+    measure, systems, units
+        As for `Scores.of`.
     """
-    paired = paired_scores(score_table(path, systems=systems, units=units), measure)
-    return replace(paired, higher_is_better=higher_is_better)
+    return Scores.of(path, measure, systems=systems, units=units, higher_is_better=higher_is_better)

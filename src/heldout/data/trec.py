@@ -13,38 +13,53 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.files import UTF16, looks_like_utf16
-from heldout.data.frames import USUAL_NAMES, find_column
+from heldout.data.files import decode_text
 from heldout.data.ids import SHORT, Ids
-from heldout.data.notes import count_of, named_few
 from heldout.data.parallel import run_threads
-from heldout.data.rows import Rows, Stretches
-from heldout.data.words import Bytes, Flags, Floats, Ints, field_words, parse_decimals
+from heldout.data.rows import Rows
+from heldout.data.words import (
+    PADDING,
+    Bytes,
+    Flags,
+    Floats,
+    Ints,
+    field_words,
+    number_of,
+    parse_decimals,
+)
 from heldout.errors import FormatError, InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from heldout.data.files import Piece, Source
+    from heldout.data.files import Source
 
-RUN_LINE: Final = "6: query Q0 document rank score tag"
-QRELS_LINE: Final = {
-    3: "3 as in the first line: query document grade",
-    4: "4: query iteration document grade",
-}
 GREATEST_GRADE: Final = 2**31
 """The largest grade, as trec_eval has it."""
+SWAPPED: Final = "are the arguments swapped? Judgements come first, then runs"
 
-_MANY: Final = 1 << 30
 # Pieces from which on threads pay: in smaller files they mostly wait for the interpreter lock.
 _SEVERAL: Final = 4
-# What C's strtod accepts: decimal or hexadecimal, no thousands separators, no words. Digits before
-# and after the point match in one way only: otherwise long numbers would take quadratic time.
-_NUMBER: Final = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
-_HEX: Final = re.compile(rb"[+-]?0[xX][0-9a-fA-F]+(\.[0-9a-fA-F]*)?([pP][+-]?\d+)?")
-_GRADE: Final = re.compile(rb"[+-]?\d+(\.0*)?")
 _BLANK: Final = r"[\x00-\x20]"
 _NEWLINE, _SPACE, _HASH, _TAB, _RETURN = 10, 32, 35, 9, 13
+
+_BadLines = list[tuple[int, str]]  # offsets and reasons
+
+
+class _Form(NamedTuple):
+    """What the lines of a file have to be."""
+
+    number: str  # score or grade
+    fields: tuple[int, ...]  # of query, document and number, and of the subtopic if it is wanted
+    fewest: int  # fields of a line
+    most: int
+    expected: str
+
+
+_RUN: Final = _Form("score", (0, 2, 4), 6, 1 << 30, "6: query Q0 document rank score tag")
+_THREE: Final = _Form("grade", (0, 1, 2), 3, 3, "3 as in the first line: query document grade")
+_FOUR: Final = _Form("grade", (0, 2, 3), 4, 4, "4: query iteration document grade")
 
 
 def wrong_grades(values: Floats) -> Flags:
@@ -54,13 +69,7 @@ def wrong_grades(values: Floats) -> Flags:
 
 
 def grade_problem(value: float) -> str:
-    """Say why a number is not a grade.
-
-    Examples
-    --------
-    >>> grade_problem(0.5), grade_problem(1e12)
-    ('is not an integer', 'is too large')
-    """
+    """Say why a number is not a grade."""
     return "is too large" if GREATEST_GRADE < abs(value) < np.inf else "is not an integer"
 
 
@@ -69,299 +78,162 @@ def grade_problem(value: float) -> str:
 
 def read_run(source: Source) -> Rows:
     """Read a run; ranks and columns after the tag are not used."""
-    rows = _read(source, (0, 2, 4), (6, _MANY), RUN_LINE, "score")
-    return rows._replace(name=_tag(source))
+    rows = _read(source, _RUN)
+    # The tag in the last line with six fields, as in trec_eval.
+    tail = source.read(max(0, source.size - 65536), source.size)
+    lines = (line.split() for line in reversed(tail.split(b"\n")))
+    whole = (line for line in lines if len(line) > 5 and not line[0].startswith(b"#"))
+    tag = next((line[5].decode(errors="replace") for line in whole), "run")
+    return rows._replace(name=tag)
 
 
 def read_qrels(source: Source, *, subtopics: bool = False) -> Rows:
     """Read qrels of three or four columns; the second of four may be a subtopic."""
-    columns = len(_first_fields(source))
-    wanted = (0, 1, 2) if columns == 3 else (0, 2, 3)
-    columns = columns if columns in QRELS_LINE else 4
-    rows = _read(source, wanted, (columns, columns), QRELS_LINE[columns], "grade")
+    form = _THREE if len(source.first_line().split()) == 3 else _FOUR
     if not subtopics:
-        return rows
-    if columns == 3:
+        return _read(source, form)
+    if form is _THREE:
         raise InputError(
             f"{source.name} has no subtopics: expected lines of 4: query subtopic document grade"
         )
-    second = _read(source, (0, 1, 3), (4, 4), QRELS_LINE[4], "grade").docs
-    return rows._replace(subtopics=second.tolist())
+    return _read(source, _FOUR._replace(fields=(0, 2, 3, 1)))
 
 
-def _tag(source: Source) -> str:
-    """Return the tag in the last line with six fields, as trec_eval does."""
-    tail = source.read(max(source.begin, source.size - 65536), source.size)
-    lines = (line.split() for line in reversed(tail.split(b"\n")))
-    whole = (line for line in lines if len(line) > 5 and not line[0].startswith(b"#"))
-    return next((line[5].decode(errors="replace") for line in whole), "run")
+def _read(source: Source, form: _Form) -> Rows:
+    """Read query, document and number of all lines; the first bad line is an error."""
 
-
-def _first_fields(source: Source) -> list[bytes]:
-    """Return the fields of the first line that is neither empty nor a comment."""
-    for span in source.spans():
-        for line in source.read(*span).split(b"\n"):
-            if line.strip() and not line.lstrip().startswith(b"#"):
-                return line.split()
-    return []
-
-
-def _refuse_other(source: Source, number: str) -> None:
-    """Say what a file is that has no line of the expected form: swapped, or a table."""
-    fields = _first_fields(source)
-    is_run = len(fields) > 5 and fields[3].isdigit() and np.isfinite(_number(fields[4]))
-    # A truncated line of a run may have four fields, too, but the second is Q0.
-    is_qrels = len(fields) == 4 and fields[1] != b"Q0" and _GRADE.fullmatch(fields[3])
-    if is_run and number == "grade":
-        raise swapped(source.name, "a run, not judgements")
-    if is_qrels and number == "score":
-        raise swapped(source.name, "judgements, not a run")
-    first, mark, cells = header_cells(source.head())
-    is_named = any(find_column(cells, role) for role in ("query", "doc", number))
-    is_line = mark == "\t" or len(first.split()) > 2
-    if len(cells) > 1 and (is_named or not is_line):
-        roles = ("query", "doc", number)
-        needed = ", ".join(f"{role} ({' or '.join(USUAL_NAMES[role][:2])})" for role in roles)
-        found = named_few(cells, len(cells), 10)
-        raise InputError(f"{source.name}: expected columns for {needed}, found {found}")
-
-
-def header_cells(head: bytes) -> tuple[str, str, list[str]]:
-    """Return the first line, and its separator and cells if it were the header of a table."""
-    lines = (line for line in head.decode(errors="replace").splitlines() if line.strip())
-    first = next((line for line in lines if not line.lstrip().startswith("#")), "")
-    mark = max("\t,;", key=first.count)
-    return first, mark, [cell.strip().strip('"') for cell in first.split(mark)]
-
-
-def swapped(name: str, looks_like: str) -> InputError:
-    """Return the error for a run in the place of judgements, or the other way round."""
-    return InputError(
-        f"{name} looks like {looks_like}: are the arguments swapped? Judgements come first, then "
-        "runs"
-    )
-
-
-class _Part(NamedTuple):
-    """The content of one piece of the file."""
-
-    starts: list[int]
-    names: list[str]
-    docs: Ids
-    values: Floats
-    bad: list[_BadLine]
-
-
-class _BadLine(NamedTuple):
-    offset: int
-    reason: str
-
-
-def _read(
-    source: Source,
-    wanted: tuple[int, int, int],
-    columns: tuple[int, int],
-    expected: str,
-    what: str,
-) -> Rows:
-    """Read query, document and number of all lines; the first bad lines are an error."""
-
-    def read_part(span: tuple[int, int]) -> _Part:
-        piece = source.piece(span)
-        starts, ends, unfit = _split(source, piece, wanted, columns, expected)
-        values, bad = _numbers(piece, starts[2], ends[2], what)
-        firsts, names = _query_stretches(piece, starts[0], ends[0])
-        docs = _documents(piece, starts[1], ends[1])
-        return _Part(firsts, names, docs, values, unfit + bad)
+    def read_piece(span: tuple[int, int]) -> tuple[Any, ...]:
+        data = source.piece(span)
+        starts, ends, unfit = _split(source, data, span[0], form)
+        values, bad = _numbers(data, starts[2], ends[2], form.number)
+        queries, docs, *topics = (
+            _ids(data, starts[row], ends[row]) for row in range(len(starts)) if row != 2
+        )
+        firsts = queries.changes()
+        counts = np.diff(firsts, append=len(queries))
+        bad = [(span[0] + offset, reason) for offset, reason in unfit + bad]
+        return queries.take(firsts).tolist(), counts, docs, values, topics, bad
 
     spans = source.spans()
-    parts = run_threads(read_part, spans, 1 if len(spans) < _SEVERAL else None)
-    firsts: list[int] = []
-    names: list[str] = []
-    size = 0
-    for part in parts:
-        goes_on = bool(names) and part.names[:1] == names[-1:]
-        firsts.extend(size + first for first in part.starts[goes_on:])
-        names.extend(part.names[goes_on:])
-        size += len(part.values)
-    bad = [line for part in parts for line in part.bad]
+    parts = run_threads(read_piece, spans, 1 if len(spans) < _SEVERAL else None)
+    names, counts, docs, values, topics, bad = zip(*parts, strict=True)
+    size = sum(map(len, values))
+    wrong = sorted(line for lines in bad for line in lines)
+    if wrong:
+        more = f" (and {count_of(len(wrong) - 1, 'more bad line')})" if len(wrong) > 1 else ""
+        if not size:
+            more = f". No line is as expected: {SWAPPED}. A table needs a header: query_id,doc_id,…"
+        offset, reason = wrong[0]
+        raise FormatError(source.place(offset), reason + more)
     if not size:
-        _refuse_other(source, what)
-    if bad:
-        more = f" (and {count_of(len(bad) - 1, 'more bad line')})" if len(bad) > 1 else ""
-        first = min(bad)
-        raise FormatError(source.place(first.offset), first.reason + more)
-    if not size:
-        raise InputError(f"{source.name} has no rows: expected lines of {expected}")
-    stretches = Stretches(np.array(firsts, np.int64), names, size)
-    docs = Ids.stack([part.docs for part in parts])
-    values = np.concatenate([part.values for part in parts])
+        raise InputError(f"{source.name} has no rows: expected lines of {form.expected}")
+    numbers: dict[str, int] = {}
+    codes = [numbers.setdefault(name, len(numbers)) for part in names for name in part]
 
     def places(query: str, doc: str) -> list[str]:
-        pair = (query.encode(), doc.encode())
         lines = (line.split() for line in source.whole().split(b"\n"))
-        last = max(wanted[:2])
+        first, second = form.fields[:2]
         return [
             f"{source.name}:{number}"
             for number, fields in enumerate(lines, 1)
-            if len(fields) > last and (fields[wanted[0]], fields[wanted[1]]) == pair
+            if len(fields) > second
+            and (fields[first], fields[second]) == (query.encode(), doc.encode())
         ]
 
-    return Rows(source.name, stretches, docs, values, places)
+    return Rows(
+        source.name,
+        list(numbers),
+        np.repeat(np.array(codes, np.int32), np.concatenate(counts)),
+        Ids.stack(docs),
+        np.concatenate(values),
+        places,
+        subtopics=[one for part in topics for one in part[0].tolist()] if topics[0] else None,
+    )
 
 
-def _query_stretches(piece: Piece, starts: Ints, ends: Ints) -> tuple[list[int], list[str]]:
-    """Return the rows where the query changes, and the new queries."""
-    if not len(starts):
-        return [], []
-    firsts = _changes(piece, starts, ends)
-    spans = zip(starts[firsts].tolist(), ends[firsts].tolist(), strict=True)
-    return firsts.tolist(), [piece.data[a:z].tobytes().decode() for a, z in spans]
-
-
-def _changes(piece: Piece, starts: Ints, ends: Ints) -> Ints:
-    """Return the rows whose first field differs from that of the row before."""
-    changes = np.zeros(len(starts), np.bool_)
-    changes[0] = True
-    lengths = ends - starts
-    changes[1:] = lengths[1:] != lengths[:-1]
-    # Long fields are compared separately: as words, all rows would need the memory of the longest.
-    for word in field_words(piece.data, starts, np.minimum(lengths, SHORT)):
-        changes[1:] |= word[1:] != word[:-1]
-    for row in np.flatnonzero(~changes & (lengths > SHORT)).tolist():
-        before = piece.data[starts[row - 1] : ends[row - 1]]
-        changes[row] = not np.array_equal(piece.data[starts[row] : ends[row]], before)
-    return np.flatnonzero(changes)
-
-
-def _documents(piece: Piece, starts: Ints, ends: Ints) -> Ids:
+def _ids(data: Bytes, starts: Ints, ends: Ints) -> Ids:
     lengths = ends - starts
     if int(lengths.max(initial=0)) <= SHORT:
-        return Ids(tuple(field_words(piece.data, starts, lengths)))
+        return Ids(tuple(field_words(data, starts, lengths)))
     spans = zip(starts.tolist(), ends.tolist(), strict=True)
-    return Ids.of(piece.data[a:z].tobytes().decode() for a, z in spans)
+    return Ids.of(data[a:z].tobytes().decode() for a, z in spans)
 
 
-def _numbers(piece: Piece, starts: Ints, ends: Ints, what: str) -> tuple[Floats, list[_BadLine]]:
+def _numbers(data: Bytes, starts: Ints, ends: Ints, what: str) -> tuple[Floats, _BadLines]:
     """Parse numbers as trec_eval does; others are reported as bad lines."""
-    values, hard = parse_decimals(piece.data, starts, ends)
+    values, hard = parse_decimals(data, starts, ends)
 
-    def raw(row: int) -> bytes:
-        return piece.data[starts[row] : ends[row]].tobytes()
+    def text(row: int) -> str:
+        return data[starts[row] : ends[row]].tobytes().decode()
 
-    for row in np.flatnonzero(hard).tolist():
-        is_number = what == "score" or _GRADE.fullmatch(raw(row))
-        values[row] = _number(raw(row)) if is_number else np.nan
+    def problem(row: int) -> str:
+        value, shown = number_of(text(row)), text(row)[:40]
+        if np.isfinite(value):
+            return f"{what} {shown!r} {grade_problem(value)}"
+        return f"{what} {shown!r} is not a {'finite ' if np.isinf(value) else ''}number"
+
+    for row in np.flatnonzero(hard).tolist():  # grades are plain digits
+        values[row] = number_of(text(row)) if what == "score" else np.nan
     wrong = ~np.isfinite(values) if hard.any() else np.zeros(len(values), np.bool_)
     if what == "grade":
         wrong |= wrong_grades(values)
-    return values, [
-        _BadLine(piece.offset + int(starts[row]), _number_problem(raw(row), what))
-        for row in np.flatnonzero(wrong).tolist()
-    ]
-
-
-def _number_problem(raw: bytes, what: str) -> str:
-    shown = raw[:40].decode(errors="replace")
-    value = _number(raw)
-    if np.isfinite(value):
-        return f"{what} {shown!r} {grade_problem(value)}"
-    named = shown.lower().lstrip("+-") in {"nan", "inf", "infinity"}
-    return f"{what} {shown!r} is not a {'finite ' if named or not np.isnan(value) else ''}number"
-
-
-def _number(raw: bytes) -> float:
-    if _NUMBER.fullmatch(raw):
-        return float(raw)
-    if _HEX.fullmatch(raw):
-        try:
-            return float.fromhex(raw.decode())
-        except OverflowError:
-            return float("inf")
-    return float("nan")
+    return values, [(int(starts[row]), problem(row)) for row in np.flatnonzero(wrong).tolist()]
 
 
 # Splitting lines
 
 
-def _split(
-    source: Source,
-    piece: Piece,
-    wanted: tuple[int, ...],
-    columns: tuple[int, int],
-    expected: str,
-) -> tuple[Ints, Ints, list[_BadLine]]:
+def _split(source: Source, data: Bytes, begin: int, form: _Form) -> tuple[Ints, Ints, _BadLines]:
     """Return where the wanted fields begin and end, one row per field, and lines that do not fit.
 
-    `columns` are the lowest and highest number of fields of a good line.
+    The lines begin at byte `begin` of the text.
     """
-    text = piece.data[: piece.size]
+    text = data[:-PADDING]
     blank = text <= _SPACE
     places = np.flatnonzero(blank)
     marks = text[places]
-    _check_text(source, piece, places, marks)
-    found = _split_regular(text, places, marks, columns[0], wanted)
-    if found is not None:
-        return *found, []
-    return _split_ragged(piece, blank, wanted, columns, expected)
-
-
-def _check_text(source: Source, piece: Piece, places: Ints, marks: Bytes) -> None:
-    """Raise an error for control characters and for anything that is not UTF-8."""
     control = (marks < _SPACE) & (marks - np.uint8(_TAB) > _RETURN - _TAB)
-    if control.any():
-        if looks_like_utf16(source.head(64)):
-            raise FormatError(f"{source.name}:1", UTF16)
+    if control.any() or (int(text.max()) >= 128 and not _is_utf8(text)):
+        decode_text(source.whole(), source.name)  # says where it is not UTF-8
         at = int(places[np.argmax(control)])
         raise FormatError(
-            source.place(piece.offset + at),
-            f"not a text file (byte 0x{piece.data[at]:02x}): "
+            source.place(begin + at),
+            f"not a text file (byte 0x{text[at]:02x}): "
             "expected lines of fields separated by white space",
         )
-    text = piece.data[: piece.size]
-    if int(text.max()) >= 128:
-        try:
-            text.tobytes().decode()
-        except UnicodeDecodeError as error:
-            raise FormatError(
-                source.place(piece.offset + error.start),
-                f"byte 0x{text[error.start]:02x} is not UTF-8: convert the file, "
-                "for example with iconv -f latin1 -t utf-8",
-            ) from None
+    found = _split_regular(text, places, marks, form)
+    return _split_ragged(text, blank, form) if found is None else (*found, [])
+
+
+def _is_utf8(text: Bytes) -> bool:
+    try:
+        text.tobytes().decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _split_regular(
-    text: Bytes, places: Ints, marks: Bytes, columns: int, wanted: tuple[int, ...]
+    text: Bytes, places: Ints, marks: Bytes, form: _Form
 ) -> tuple[Ints, Ints] | None:
-    """Split lines that all have `columns` fields with one separator between them."""
+    """Split lines that all have as few fields as possible with one separator between them."""
+    columns = form.fewest
     if len(places) % columns or places[0] == 0 or (places[1:] - places[:-1] == 1).any():
         return None
     line_end = marks == _NEWLINE
     lines = len(places) // columns
     if np.count_nonzero(line_end) != lines or not line_end[columns - 1 :: columns].all():
         return None
-    starts = np.empty((len(wanted), lines), np.int64)
-    ends = np.empty((len(wanted), lines), np.int64)
-    for row, field in enumerate(wanted):
-        ends[row] = places[field::columns]
-        if field:
-            np.add(places[field - 1 :: columns], 1, out=starts[row])
-        else:
-            starts[row, 0] = 0
-            np.add(places[columns - 1 : -1 : columns], 1, out=starts[row, 1:])
-    first = starts[wanted.index(0)]
-    return None if (text[first] == _HASH).any() else (starts, ends)
+    before = [np.append(-1, places[columns - 1 : -1 : columns])]  # the first field of each line
+    before += [places[field - 1 :: columns] for field in form.fields[1:]]
+    starts = np.array(before)
+    starts += 1
+    ends = np.array([places[field::columns] for field in form.fields])
+    return None if (text[starts[0]] == _HASH).any() else (starts, ends)
 
 
-def _split_ragged(
-    piece: Piece,
-    blank: Flags,
-    wanted: tuple[int, ...],
-    columns: tuple[int, int],
-    expected: str,
-) -> tuple[Ints, Ints, list[_BadLine]]:
-    """Split any lines; empty lines and comments are skipped, others must fit `columns`."""
-    text = piece.data[: piece.size]
+def _split_ragged(text: Bytes, blank: Flags, form: _Form) -> tuple[Ints, Ints, _BadLines]:
+    """Split any lines; empty lines and comments are skipped, others must have the form."""
     edges = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     if not blank[0]:
         edges = np.concatenate(([0], edges))
@@ -371,14 +243,12 @@ def _split_ragged(
     first = np.cumsum(counts) - counts
     filled = np.flatnonzero(counts)
     filled = filled[text[starts[first[filled]]] != _HASH]
-    fits = (counts[filled] >= columns[0]) & (counts[filled] <= columns[1])
+    fits = (counts[filled] >= form.fewest) & (counts[filled] <= form.most)
     bad = [
-        _BadLine(
-            piece.offset + int(starts[first[line]]), f"{counts[line]} fields, expected {expected}"
-        )
+        (int(starts[first[line]]), f"{counts[line]} fields, expected {form.expected}")
         for line in filled[~fits].tolist()
     ]
-    fields = np.array(wanted)[:, None] + first[filled[fits]]
+    fields = np.array(form.fields)[:, None] + first[filled[fits]]
     return starts[fields], ends[fields], bad
 
 
@@ -409,11 +279,9 @@ def run_lines(run: Any) -> Iterator[str]:
 
 def qrels_lines(qrels: Any) -> Iterator[str]:
     """Yield the lines of a qrels file."""
-    columns = qrels.columns()
-    subtopics = columns.get("subtopic", ["0"] * len(qrels))
-    _refuse_unwritable(qrels.queries, "query")
-    for what, ids in (("document", columns["doc"]), ("subtopic", subtopics)):
-        _refuse_unwritable(dict.fromkeys(map(str, ids)), what)
-    rows = zip(columns["query"], subtopics, columns["doc"], columns["grade"], strict=True)
-    for query, subtopic, doc, grade in rows:
+    queries, docs, grades, *more = qrels.columns().values()
+    subtopics = more[0] if more else ["0"] * len(docs)
+    for what, ids in (("query", queries), ("document", docs), ("subtopic", subtopics)):
+        _refuse_unwritable(dict.fromkeys(ids), what)
+    for query, subtopic, doc, grade in zip(queries, subtopics, docs, grades, strict=True):
         yield f"{query} {subtopic} {doc} {grade}\n"

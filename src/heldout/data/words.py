@@ -9,27 +9,13 @@ that several threads can run.
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from heldout.errors import InputError
-
-__all__ = [
-    "PADDING",
-    "Bytes",
-    "Flags",
-    "Floats",
-    "Ints",
-    "Words",
-    "distinct",
-    "field_words",
-    "hash_fields",
-    "mix",
-    "parse_decimals",
-    "query_keys",
-]
 
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
@@ -65,10 +51,18 @@ _FILL = np.array([int(_ZEROS) & ((1 << 8 * (8 - n)) - 1) for n in range(9)], np.
 _TENS = np.array([10**n for n in range(MAX_DIGITS + 1)], np.uint64)
 _FLOAT_TENS = np.array([10.0**n for n in range(MAX_DIGITS + 1)])
 _EXACT = np.uint64(1 << 53)
-_WORDWISE = 1024
-"""Bytes of a field that are hashed eight at a time; the rest is hashed at once."""
+# Python's float() also accepts 1_000 and the digits of every script. Digits before and after the
+# point match in one way only: otherwise long numbers would take quadratic time.
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MINUS, _PLUS, _DOT = 45, 43, 46
+
+
+def number_of(text: str) -> float:
+    """Return a number; infinity if it is not finite (also for NaN), NaN if it is no number."""
+    if _NUMBER.fullmatch(text):
+        return float(text)
+    return np.inf if text.lower().lstrip("+-") in {"nan", "inf", "infinity"} else np.nan
 
 
 def distinct(ordered: Ints) -> Ints:
@@ -122,17 +116,17 @@ def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
     text = words(data)
     hashes = mix(text[starts] & _KEEP[np.minimum(lengths, 8)])
     rows, skip = np.flatnonzero(lengths > 8), 8
-    while len(rows) and skip < _WORDWISE:
+    while len(rows) and skip < 1024:
         word = text[starts[rows] + skip] & _KEEP[np.minimum(lengths[rows] - skip, 8)]
         hashes[rows] = mix(hashes[rows] ^ word)
         skip += 8
         rows = rows[lengths[rows] > skip]
-    if len(rows):  # word by word, megabytes would take seconds
+    for row in rows.tolist():  # word by word, a text of megabytes would take seconds
         from hashlib import blake2b
 
-        spans = zip((starts[rows] + skip).tolist(), (starts + lengths)[rows].tolist(), strict=True)
-        rests = b"".join(blake2b(data[a:z].tobytes(), digest_size=8).digest() for a, z in spans)
-        hashes[rows] = mix(hashes[rows] ^ np.frombuffer(rests, "<u8"))
+        rest = data[starts[row] + skip : starts[row] + lengths[row]].tobytes()
+        tail = np.frombuffer(blake2b(rest, digest_size=8).digest(), "<u8")
+        hashes[[row]] = mix(hashes[[row]] ^ tail)
     return hashes
 
 
@@ -155,15 +149,15 @@ def _eight_digits(text: Words, starts: Ints, lengths: Ints | int) -> tuple[Words
     return word, wrong
 
 
-def parse_digits(text: Words, starts: Ints, lengths: Ints) -> tuple[Words, Flags]:
+def _digits(text: Words, starts: Ints, lengths: Ints | int) -> tuple[Words, Flags]:
     """Parse fields of at most 19 digits; also return which have other characters."""
-    groups = (int(lengths.max(initial=0)) + 7) // 8
-    if groups <= 1:
+    longest = int(np.max(lengths, initial=0))
+    if longest <= 8:
         return _eight_digits(text, starts, lengths)
     value = np.zeros(len(starts), np.uint64)
     wrong = np.zeros(len(starts), np.bool_)
-    for group in range(groups - 1, -1, -1):
-        end = lengths - 8 * group
+    for skip in range((longest - 1) // 8 * 8, -1, -8):
+        end = lengths - skip
         begin = np.maximum(end - 8, 0)
         part, bad = _eight_digits(text, starts + begin, np.maximum(end - begin, 0))
         value = value * np.uint64(10**8) + part
@@ -171,28 +165,26 @@ def parse_digits(text: Words, starts: Ints, lengths: Ints) -> tuple[Words, Flags
     return value, wrong
 
 
-def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints:
-    """Count the characters after the dot of each field; -1 without a dot."""
-    places = np.full(len(starts), -1, np.int64)
-    lengths = ends - starts
+def _places_after_dot(data: Bytes, starts: Ints, ends: Ints) -> Ints | int:
+    """Count the characters after the dot of each field, -1 without a dot; once if all are equal."""
     if not len(starts):
-        return places
+        return -1
+    lengths = ends - starts
     # Runs are printed in one format, so that the position in the first field fits most.
-    first = bytes(data[starts[0] : ends[0]]).rpartition(b".")
-    guess = len(first[2]) if first[1] else 0
-    dotted = data[np.maximum(ends - 1 - guess, starts)] == _DOT
-    dotted &= lengths > guess
-    places[dotted] = guess
-    rest = np.flatnonzero(~dotted)
+    _, dot, after = bytes(data[starts[0] : ends[0]]).rpartition(b".")
+    guess = len(after) if dot else 0
+    if lengths.min() > guess and (data[ends - 1 - guess] == _DOT).all():
+        return guess
+    places, rest = np.full(len(starts), -1), np.arange(len(starts))
     # A long number with more digits after the dot, or without a dot, is parsed separately anyway.
-    for place in range(min(int(lengths[rest].max(initial=0)), MAX_DIGITS + 1)):
+    for place in [guess, *range(min(int(lengths.max()), MAX_DIGITS + 1))]:
         hit = data[np.maximum(ends[rest] - 1 - place, starts[rest])] == _DOT
         hit &= lengths[rest] > place
         places[rest[hit]] = place
         rest = rest[~hit]
         if not len(rest):
             break
-    return places
+    return -1 if len(rest) == len(starts) else places
 
 
 def _divide(whole: Words, divisor: Floats) -> tuple[Floats, Flags]:
@@ -222,15 +214,9 @@ def _divide(whole: Words, divisor: Floats) -> tuple[Floats, Flags]:
 
 
 def parse_decimals(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
-    """Parse plain decimal numbers to the nearest float.
+    """Parse plain decimals to the nearest float; also return fields that are in another form.
 
-    Returns
-    -------
-    values
-        The number in each field.
-    hard
-        Fields in another form (an exponent, more digits than fit into 64 bits, a word such as
-        ``nan``, an empty field), which must be parsed one by one.
+    These (an exponent, more digits than fit into 64 bits, ``nan``) must be parsed one by one.
     """
     sign = data[starts]
     if int(sign.min(initial=_DOT)) < _DOT:
@@ -242,54 +228,23 @@ def parse_decimals(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags
 
 def _unsigned(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
     """Parse decimals without a sign."""
-    uniform = _uniform(data, starts, ends)
-    if uniform is not None:
-        return uniform
-    text = words(data)
-    places = _places_after_dot(data, starts, ends)
-    whole_length = np.where(places < 0, ends - starts, ends - starts - places - 1)
-    places = np.maximum(places, 0)
-    hard = (places > MAX_DIGITS) | (whole_length > MAX_DIGITS) | (places + whole_length < 1)
-    whole_length = np.where(hard, 0, whole_length)
-    places = np.where(hard, 0, places)
-    whole, wrong = parse_digits(text, starts, whole_length)
-    fraction, wrong_fraction = parse_digits(text, ends - places, places)
-    hard |= wrong | wrong_fraction | ((whole_length + places > MAX_DIGITS) & (whole > 0))
-    digits = whole * _TENS[places] + fraction
-    tens = _FLOAT_TENS[places]
+    text, lengths = words(data), ends - starts
+    longest = int(lengths.max(initial=0))
+    dot = _places_after_dot(data, starts, ends)
+    places, whole_length = np.maximum(dot, 0), lengths - (dot + 1)
+    if longest > MAX_DIGITS:
+        fits = (places <= MAX_DIGITS) & (whole_length <= MAX_DIGITS)
+        whole_length, places = np.where(fits, whole_length, 0), np.where(fits, places, 0)
+    whole, wrong = _digits(text, starts, whole_length)
+    fraction, wrong_fraction = _digits(text, ends - places, places)
+    hard = wrong | wrong_fraction
+    if longest > MAX_DIGITS or lengths.min(initial=2) < 2:
+        hard |= whole_length + places < 1  # too long, a dot alone, or nothing
+    digits, tens = whole * _TENS[places] + fraction, _FLOAT_TENS[places]
     values = digits / tens
-    long = np.flatnonzero((digits >= _EXACT) & ~hard)
-    if len(long):
-        values[long], unsure = _divide(digits[long], tens[long])
+    if longest > 15:  # 16 digits may have more than 53 bits, and more than 19 more than 64
+        hard |= (whole_length + places > MAX_DIGITS) & (whole > 0)
+        long = np.flatnonzero((digits >= _EXACT) & ~hard)
+        values[long], unsure = _divide(digits[long], np.broadcast_to(tens, digits.shape)[long])
         hard[long] |= unsure
     return values, hard
-
-
-def _uniform(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | None:
-    """Parse numbers that all have the same few decimals, as in most runs; None if they do not."""
-    if not len(starts):
-        return None
-    _, dot, last = bytes(data[starts[0] : ends[0]]).rpartition(b".")
-    if not dot:
-        return _uniform_integers(data, starts, ends)
-    places = len(last)
-    before = ends - (places + 1)
-    whole_length = before - starts
-    if not 1 <= places <= 7 or int(whole_length.min()) < 1 or int(whole_length.max()) > 8:
-        return None
-    if (data[before] != _DOT).any():
-        return None
-    text = words(data)
-    whole, wrong = _eight_digits(text, starts, whole_length)
-    fraction, wrong_fraction = _eight_digits(text, before + 1, places)
-    digits = whole * _TENS[places] + fraction
-    return digits / _FLOAT_TENS[places], wrong | wrong_fraction
-
-
-def _uniform_integers(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags] | None:
-    """Parse numbers of a few digits, as in most qrels; None if some are in another form."""
-    lengths = ends - starts
-    if int(lengths.min()) < 1 or int(lengths.max()) > 8:
-        return None
-    whole, wrong = _eight_digits(words(data), starts, lengths)
-    return None if wrong.any() else (whole.astype(np.float64), wrong)

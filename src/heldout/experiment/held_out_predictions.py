@@ -14,10 +14,10 @@ from heldout.errors import InputError, MeasureError
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.instances import defined_value
 from heldout.experiment.own_measures import is_stored, know_own
+from heldout.measure.base import Undefined
 from heldout.measure.parse import parse_measure
+from heldout.measure.prediction.classes import undefined_hint
 from heldout.measure.prediction.paired import data_fingerprint, repeated_value, unit_scores
-from heldout.measure.prediction.undefined_hint import undefined_hint
-from heldout.measure.undefined import Undefined
 from heldout.notes import Note
 from heldout.resample.split import SplitKey
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
-    from heldout.measure.base import Measure
-    from heldout.measure.undefined import Number
+    from heldout.measure.base import Measure, Number
 
     Predictions = ClassPredictions | NumberPredictions
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
+    from heldout.measure.base import Number
     from heldout.measure.ranking.names import RankingMeasure
-    from heldout.measure.undefined import Number
     from heldout.notes import Note
 
 __all__ = ["HeldOutRankings"]

@@ -18,7 +18,7 @@ from heldout.data.tables import read_table
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.schema import ArrayData, FileData, checked
 from heldout.experiment.systems.fits import take_rows
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plans import KFold
 
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.fits import Fitted
-    from heldout.measure.base import Measure
-    from heldout.measure.undefined import Number
+    from heldout.measure.base import Measure, Number
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 

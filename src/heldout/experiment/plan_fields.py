@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from heldout.data.paths import names_file
 from heldout.errors import InputError
 from heldout.experiment.schema import Seed, Table, checked
 from heldout.resample.combined import RepeatedRuns, TwoWay
@@ -238,7 +238,7 @@ def _single(
 def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] | None:
     """Return the groups in a file, if it names one; otherwise it is a keyword or a field."""
     path = (folder or Path()) / (given or "")
-    if given is None or given in KINDS or not names_file(path):
+    if given is None or given in KINDS or not os.path.isfile(path):
         return given
     return read_groups(path)
 
@@ -246,13 +246,13 @@ def _groups(given: str | None, folder: Path | None) -> str | Mapping[str, str] |
 def _order(given: str, folder: Path | None) -> str | dict[str, str]:
     """Return the time of each unit in a file, if it names one; otherwise it is a field."""
     path = (folder or Path()) / given
-    if not names_file(path):
+    if not os.path.isfile(path):
         return given
     return {entry.unit: entry.value for entry in read_values(path, "time")}
 
 
 def _path(file: str, folder: Path | None) -> Path:
     path = (folder or Path()) / file
-    if not names_file(path):
+    if not os.path.isfile(path):
         raise InputError(f"{path}: no such file")
     return path

@@ -105,7 +105,7 @@ def _check_measures(measures: tuple[Measure, ...], data: Instances, problems: Pr
         if measure.family == "MAPE":
             truth = data.y.astype(np.float64)
             with problems.at(f"measures[{at}]"):
-                measure.compute(NumberPredictions("data", data.ids, truth, truth))
+                measure.units(NumberPredictions("data", data.ids, truth, truth))
 
 
 def _plan(

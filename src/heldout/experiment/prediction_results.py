@@ -14,7 +14,7 @@ from heldout.experiment.results import Results
 from heldout.experiment.split_table import split_table
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.table_columns import place_columns, prediction_columns, value_columns
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,7 +102,7 @@ def _values(settings: PredictionSettings, pairs: Sequence[Pair]) -> pl.DataFrame
                 values: list[float | None] = [None if isinstance(value, Undefined) else value]
                 if measure.aggregate == "mean" and values[0] is not None:
                     units += predictions.units
-                    values += measure.unit_values(predictions).tolist()
+                    values += measure.units(predictions).per_unit().tolist()
                 constant = {
                     **_at(system.name, place),
                     "measure": str(measure),

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.collection import Collection
-from heldout.data.paths import is_there
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.rank_table import check_measures
@@ -226,7 +225,7 @@ def _found_from(folder: Path | None) -> Callable[[str], str]:
     """Return a function that finds paths beside the experiment file; other texts are unchanged."""
 
     def find(path: str) -> str:
-        beside = folder is not None and is_there(folder / path)
+        beside = folder is not None and os.path.exists(folder / path)
         return os.fspath(folder / path) if folder is not None and beside else path
 
     return find
@@ -310,7 +309,7 @@ def _index(
     given: RankingFields, problems: Problems, folder: Path | None
 ) -> tuple[Index | str | None, Analyzer | None]:
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
 
     index, described = given.index, given.analyzer
     find = _found_from(folder)

@@ -14,7 +14,7 @@ from heldout.experiment.result_files import files_of, read_folder, write_folder
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.table_columns import no_values
 from heldout.infer.results import count_of
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 from heldout.notes import CODES, Note, distinct
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.experiment.summary import EstimateRecord, SystemSummary
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
-    from heldout.measure.undefined import Number
+    from heldout.measure.base import Number
 
 
 __all__ = ["Results", "result_notes"]

@@ -163,9 +163,8 @@ class CollectionTable(Table):
         from pathlib import Path
 
         from heldout.data.collection_files import read_collection
-        from heldout.retrieve.index import Index
-        from heldout.retrieve.indexed_documents import IndexedDocuments
-        from heldout.retrieve.indexing.file import is_index
+        from heldout.retrieve.index import Index, IndexedDocuments
+        from heldout.retrieve.index_files import is_index
 
         if self.source is None:
             raise InputError("the collection has no source")

@@ -244,8 +244,7 @@ class RankingSettings(Settings):
         if not any(system.needs_index for system in every):
             return None
         from heldout.retrieve.first_use import prepare_ranking
-        from heldout.retrieve.index import Index
-        from heldout.retrieve.indexed_documents import IndexedDocuments
+        from heldout.retrieve.index import Index, IndexedDocuments
 
         documents, given = self.collection.documents, self.index
         if isinstance(documents, IndexedDocuments):
@@ -256,7 +255,7 @@ class RankingSettings(Settings):
             prepare_ranking()
             return Index.build(documents, self.analyzer)
         index = Index.open(given) if isinstance(given, str) else given
-        if not index.made_of(documents):
+        if index.documents_digest != documents.digest:
             raise InputError(
                 f"{given}: not an index of these documents ({index.n_documents} there, "
                 f"{len(documents)} here; text or ids differ): build it again with heldout index"

@@ -43,7 +43,7 @@ def stored_collection(folder: str | os.PathLike[str], results: Results) -> Colle
 
 def _read(folder: Path, results: Results) -> Collection | None:
     from heldout.data.collection_files import read_collection
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
 
     settings: Any = results.manifest["settings"]
     if settings["collection"]["name"].startswith("pydocs-"):

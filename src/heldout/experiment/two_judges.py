@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.data.notes import count_of
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import NONE
 from heldout.measure.ranking.evaluate import RunScores, score_run
 from heldout.measure.ranking.machine import JudgedTwice
-from heldout.notes import Note
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

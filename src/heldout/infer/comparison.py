@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from heldout.data.frames import Library, check_library, frame_of
+from heldout.data.frames import Library, frame_of
 from heldout.infer.levels import alpha_of
 from heldout.infer.results import Interval, Outcome, count_of
 from heldout.notes import Note, distinct
@@ -157,7 +157,6 @@ class Comparison:
         library
             The library of the frame: ``polars`` or ``pandas``.
         """
-        check_library(library)
         import polars as pl  # slow to import, seldom needed
 
         return frame_of(pl.DataFrame(claim_rows(self)), library)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 from heldout.lazy import found_in
 
 if TYPE_CHECKING:
-    from heldout.measure.base import Measure
+    from heldout.measure.base import Measure, Undefined
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluation import Evaluation
     from heldout.measure.parse import parse_measure, parse_measures
     from heldout.measure.prediction.hull import roc_hull
     from heldout.measure.prediction.roc import roc_curve
-    from heldout.measure.undefined import Undefined
 
 _HOMES = {
     "Evaluation": "heldout.measure.evaluation",
     "Measure": "heldout.measure.base",
     "RankedList": "heldout.measure.custom",
-    "Undefined": "heldout.measure.undefined",
+    "Undefined": "heldout.measure.base",
     "define_measure": "heldout.measure.custom",
     "parse_measure": "heldout.measure.parse",
     "parse_measures": "heldout.measure.parse",

@@ -1,146 +1,417 @@
-"""The base of all measures: they score units under weights.
+"""What a measure is: one function with a decorator, which returns one of three kinds of scores.
 
-For the units of one system a measure keeps a `UnitScores` object, which computes the score under
-any weights, as intervals and resampling tests need. There are three kinds: a mean keeps one value
-per unit, a score of sums keeps statistics that are added (BLEU, F1, RMSE), and an order statistic
-is recomputed under the weights (AUC, the median).
+`Means` has a value per unit, `Sums` a table that is added up before it is scored (F1, RMSE, BLEU),
+`Order` must see all units at once (AUC, the median). Evaluation and inference need nothing else: a
+bootstrap sample, a permutation and a fold are rows of weights, one column per unit.
 """
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
+import types
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.undefined import Undefined
+from heldout.measure.parameters import Value, show_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from numpy.typing import NDArray
 
-    from heldout.data.words import Floats
-    from heldout.measure.undefined import Number
-
-__all__ = [
-    "TASKS",
-    "Aggregate",
-    "Measure",
-    "Task",
-    "UnitOrder",
-    "UnitScores",
-    "UnitSums",
-    "UnitValues",
-    "mean_of_sums",
-]
+    from heldout.data.words import Floats, Ints
 
 Task = Literal["ranking", "classification", "regression", "text"]
 """The kind of predictions: ranked lists, classes, numbers, or texts."""
 
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
-
+How = Literal["mean", "sum", "geometric"]
 Aggregate = Literal["mean", "sums", "order", "none"]
 """How the score of a set of units is computed; ``none``: there is no score (a text per unit)."""
+GEOMETRIC_FLOOR: Final = 1e-5
+"""The lowest value in a geometric mean (trec_eval)."""
+DENSE: Final = 1_000_000
+"""Numbers up to which a table with a row per unit is faster than counting kinds of units."""
 
 
-class UnitScores(ABC):
-    """The data of one system's units from which a measure computes scores under any weights."""
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """A value that is undefined, with the reason; never 0 and never NaN."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return "—"
+
+
+Number = float | Undefined
+"""The value of a measure, which may be undefined."""
+
+
+class LackingError(MeasureError):
+    """The data lack what a measure needs: its value is undefined."""
+
+
+# Scores of units
+
+
+def _no_reason(_: Floats) -> str:
+    return "undefined for these units"
+
+
+class Means(NamedTuple):
+    """A value per unit, and their mean (or sum, or geometric mean); NaN: the unit is left out."""
+
+    values: NDArray[Any]
+    weights: Floats | None = None  # of the units
+    how: How = "mean"
+    reason: str = "no unit has a value"
 
     @property
-    @abstractmethod
-    def count(self) -> int:
-        """The number of units."""
-
-    @abstractmethod
-    def weighted(self, weights: Floats) -> Floats:
-        """Return the score for each row of weights (one column per unit); NaN where undefined."""
-
-    def value(self) -> float:
-        """Return the score of all units, each with weight 1."""
-        return float(self.weighted(np.ones((1, self.count)))[0])
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class UnitValues(UnitScores):
-    """A mean over units.
-
-    Parameters
-    ----------
-    values
-        One per unit; units without a value (NaN) are left out.
-    """
-
-    values: Floats
-
-    @property
-    def count(self) -> int:
+    def size(self) -> int:
         """The number of units."""
         return len(self.values)
 
-    def weighted(self, weights: Floats) -> Floats:
-        """Return the weighted means."""
-        defined = ~np.isnan(self.values)
-        table = np.column_stack([np.where(defined, self.values, 0.0), defined.astype(np.float64)])
-        return mean_of_sums(weights @ table)
+    def value(self) -> float:
+        """Return the score of all units; NaN if it is undefined."""
+        if self.values.dtype.kind == "O":  # texts
+            return math.nan
+        if self.weights is not None:
+            return float(self.weighted(np.ones((1, len(self.values))))[0])
+        known = self.values[~np.isnan(self.values)]
+        if not len(known):
+            return math.nan
+        if self.how == "geometric":
+            logs = np.log(np.maximum(known.astype(np.float64), GEOMETRIC_FLOOR))
+            return math.exp(float(np.cumsum(logs)[-1]) / len(known))
+        # cumsum adds in the order of the units, as trec_eval does; sum adds in pairs.
+        total = float(np.cumsum(known)[-1])
+        return total if self.how == "sum" else total / len(known)
+
+    def per_unit(self) -> NDArray[Any]:
+        """Return the value of each unit."""
+        return self.values
+
+    def weighted(self, rows: Floats) -> Floats:
+        """Return the score under each row of weights, one column per unit."""
+        known = ~np.isnan(self.values)
+        weights = known if self.weights is None else known * self.weights
+        values = np.where(known, self.values, 0.0)
+        if self.how == "geometric":
+            values = np.log(np.maximum(values, GEOMETRIC_FLOOR))
+        sums, total = (rows @ np.column_stack([values * weights, weights])).T
+        if self.how == "sum":
+            return np.asarray(sums, np.float64)
+        mean = quotient(sums, total)
+        found: Floats = np.exp(mean) if self.how == "geometric" else mean
+        return found
+
+    def times(self, weights: Floats) -> Means:
+        """Return the same for units with weights of their own."""
+        return self._replace(weights=weights)
+
+    def why(self) -> str:
+        """Say why the score is undefined."""
+        return self.reason
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class UnitSums(UnitScores):
-    """A function of sums over units.
+class Sums(NamedTuple):
+    """A score of sums over units: what a unit adds is a row of the table.
 
-    Parameters
-    ----------
-    table
-        Statistics, one row per unit; units with weights of their own have them multiplied in.
-    score
-        Function from rows of sums to scores; NaN where undefined.
+    Where many units add the same (they are in the same cell of a confusion matrix), the table has
+    one row per kind of unit: 200,000 units of 20 classes need 400 rows instead of 100 MB.
     """
 
     table: Floats
-    score: Callable[[Floats], Floats]
+    score: Callable[[Floats], Floats]  # rows of sums -> scores, NaN where undefined
+    reason: Callable[[Floats], str] = _no_reason  # the sums of all units -> why there is no score
+    kinds: Ints | None = None  # the row of each unit; None: each has its own
+    weights: Floats | None = None
 
     @property
-    def count(self) -> int:
+    def size(self) -> int:
         """The number of units."""
-        return len(self.table)
+        return len(self.table if self.kinds is None else self.kinds)
 
-    def weighted(self, weights: Floats) -> Floats:
-        """Return the scores of the weighted sums."""
-        return self.score(weights @ self.table)
+    def rows(self) -> Floats:
+        """Return what each unit adds, multiplied by its weight."""
+        table = self.table if self.kinds is None else self.table[self.kinds]
+        return table if self.weights is None else table * self.weights[:, None]
+
+    def total(self) -> Floats:
+        """Return the sums of all units, in one row."""
+        if self.kinds is not None:
+            counts = np.bincount(self.kinds, self.weights, len(self.table))
+            total: Floats = counts[None] @ self.table
+            return total
+        return np.asarray(self.rows().sum(axis=0, keepdims=True), np.float64)
+
+    def value(self) -> float:
+        """Return the score of all units; NaN if it is undefined."""
+        return float(self.score(self.total())[0])
+
+    def per_unit(self) -> Floats:
+        """Return the score of each unit alone."""
+        scores = self.score(self.table)
+        return scores if self.kinds is None else scores[self.kinds]
+
+    def weighted(self, rows: Floats) -> Floats:
+        """Return the score under each row of weights, one column per unit."""
+        rows = rows if self.weights is None else rows * self.weights
+        if self.kinds is None:
+            return self.score(rows @ self.table)
+        if len(self.kinds) * self.table.shape[1] < DENSE:
+            return self.score(rows @ self.table[self.kinds])
+        counts = np.stack([np.bincount(self.kinds, row, len(self.table)) for row in rows])
+        return self.score(counts @ self.table)
+
+    def times(self, weights: Floats) -> Sums:
+        """Return the same for units with weights of their own."""
+        return self._replace(weights=weights)
+
+    def why(self) -> str:
+        """Say why the score is undefined."""
+        return self.reason(self.total())
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class UnitOrder(UnitScores):
-    """A score that must be computed from all units for every weighting.
+class Order(NamedTuple):
+    """A score that is computed from all units again for each row of weights."""
 
-    Parameters
-    ----------
-    units
-        The number of units.
-    function
-        Function from rows of weights to scores; NaN where undefined. Weights are integers (how
-        often a unit was drawn) unless the measure also accepts others.
-    """
+    size: int
+    score: Callable[[Floats], Floats]  # rows of weights -> scores, NaN where undefined
+    reason: Callable[[Floats], str] = _no_reason  # the weights of all units -> why
 
-    units: int
-    function: Callable[[Floats], Floats]
+    def value(self) -> float:
+        """Return the score of all units; NaN if it is undefined."""
+        return float(self.score(np.ones((1, self.size)))[0])
+
+    def per_unit(self) -> Floats:
+        """Refuse: one unit has no order."""
+        raise MeasureError(
+            "it is computed from all units together: it has no values of single ones"
+        )
+
+    def weighted(self, rows: Floats) -> Floats:
+        """Return the score under each row of weights, one column per unit."""
+        return self.score(rows)
+
+    def times(self, weights: Floats) -> Order:
+        """Return the same for units with weights of their own."""
+        score, reason = self.score, self.reason
+        return Order(
+            self.size, lambda rows: score(rows * weights), lambda row: reason(row * weights)
+        )
+
+    def why(self) -> str:
+        """Say why the score is undefined."""
+        return self.reason(np.ones((1, self.size)))
+
+
+UnitScores = Means | Sums | Order
+
+
+def as_sums(units: Means | Sums) -> Sums:
+    """Return a mean as a score of sums: of the values, and of the units that have one."""
+    if isinstance(units, Sums):
+        return units
+    known = ~np.isnan(units.values)
+    table = np.column_stack([np.where(known, units.values, 0.0), known.astype(np.float64)])
+    return Sums(table, lambda sums: quotient(sums[:, 0], sums[:, 1]), weights=units.weights)
+
+
+def quotient(above: Floats, below: Floats) -> Floats:
+    """Divide; NaN, which means undefined, where the divisor is 0."""
+    found: Floats = np.full(np.shape(above), np.nan)
+    return np.divide(above, below, out=found, where=np.asarray(below) != 0)
+
+
+# Parameters
+
+
+class Within(NamedTuple):
+    """The allowed numbers of a parameter, for annotations: ``Annotated[float, Within(…)]``."""
+
+    low: float
+    high: float
+    words: str
+
+
+Share = Annotated[float, Within(0.0, 1.0, "a number from 0 to 1")]
+Positive = Annotated[float, Within(5e-324, 1e9, "a number above 0")]
+Zero = Annotated[float, Within(0.0, 0.0, "0")]
+AtLeastOne = Annotated[int, Within(1, 10**9, "an integer of at least 1")]
+
+
+class Parameter(NamedTuple):
+    """One keyword-only argument of a measure's function."""
+
+    name: str  # as in names of measures: `class` for the argument `class_`
+    default: Value
+    kind: Any  # bool, int, float or str
+    is_optional: bool = False  # None is allowed
+    choices: Mapping[str, str] = types.MappingProxyType({})  # with other spellings of them
+    within: Within | None = None
+
+    @classmethod
+    def of(cls, name: str, default: Value, annotation: Any) -> Parameter:
+        """Read an annotation: a type, Literal or Annotated, each also with ``| None``."""
+        kind, within, choices = annotation, None, {}
+        is_optional = get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
+        if is_optional:
+            kind = next(part for part in get_args(kind) if part is not type(None))
+        if get_origin(kind) is Annotated:
+            kind, more = get_args(kind)
+            within = more if isinstance(more, Within) else None
+            choices = {} if within else dict(more)  # other spellings of choices
+        if get_origin(kind) is Literal:
+            choices |= {choice: choice for choice in get_args(kind)}
+            kind = str
+        return cls(name.rstrip("_"), default, kind, is_optional, choices, within)
+
+    def check(self, value: Any) -> Value:
+        """Return a value as the parameter's type; raise an error for what does not fit."""
+        if value is None and self.is_optional:
+            return None
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if self.choices:
+            fits = value in self.choices
+            value = self.choices[value] if fits else value
+        elif self.kind in {int, float}:
+            fits = is_number and math.isfinite(value) and value == self.kind(value)
+            fits = fits and (not self.within or self.within.low <= value <= self.within.high)
+            value = self.kind(value) if fits else value
+        else:
+            fits = isinstance(value, self.kind)
+        if not fits:
+            raise MeasureError(f"{self.name}={show_value(value)}: expected {self.expected()}")
+        checked: Value = value
+        return checked
+
+    def expected(self) -> str:
+        """Say what is allowed."""
+        if self.choices:
+            return f"one of {', '.join(dict.fromkeys(self.choices.values()))}"
+        words = {bool: "True or False", int: "an integer", float: "a number", str: "text"}
+        return self.within.words if self.within else words[self.kind]
+
+
+# Definitions
+
+
+@dataclass(frozen=True, eq=False)
+class Definition:
+    """All that is known about a measure: its function, and what the decorator was told."""
+
+    name: str
+    task: Task
+    compute: Callable[..., Any]
+    aliases: tuple[str, ...] = ()
+    bounds: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool | None = True
+    shown: tuple[str, ...] = ()  # parameters that are part of the name even at their default
+    needs: str = ""  # what of the data it needs: scores, probabilities, subtopics, ...
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Its parameters: the keyword-only arguments of its function."""
+        arguments = inspect.signature(self.compute).parameters.values()
+        keywords = {one.name: one for one in arguments if one.kind is one.KEYWORD_ONLY}
+        holder = types.SimpleNamespace(
+            __annotations__={name: one.annotation for name, one in keywords.items()}
+        )
+        hints = get_type_hints(holder, self.compute.__globals__, include_extras=True)
+        return tuple(Parameter.of(name, one.default, hints[name]) for name, one in keywords.items())
 
     @property
-    def count(self) -> int:
-        """The number of units."""
-        return self.units
+    def aggregate(self) -> Aggregate:
+        """How the score of a set of units is computed: the kind that its function returns."""
+        returned = str(self.compute.__annotations__["return"])
+        kinds: dict[str, Aggregate] = {"Means": "mean", "Sums": "sums", "Order": "order"}
+        return kinds[returned]
 
-    def weighted(self, weights: Floats) -> Floats:
-        """Return the scores under the weights."""
-        return self.function(weights)
+    @property
+    def module(self) -> str:
+        """The module that its function is in."""
+        return str(self.compute.__module__)
+
+    @property
+    def summary(self) -> str:
+        """The first line of its docstring."""
+        return (self.compute.__doc__ or "").strip().partition("\n")[0]
+
+    @property
+    def formula(self) -> str:
+        """What its docstring says after ``Formula:``."""
+        _, _, text = (self.compute.__doc__ or "").partition("Formula:")
+        return " ".join(text.partition("\n\n")[0].split())
+
+    def make(
+        self, given: Mapping[str, Any] | None = None, defaults: Mapping[str, Any] | None = None
+    ) -> DefinedMeasure:
+        """Return a measure with these parameters; `defaults` are for others that it has."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        wanted = {name: one for name, one in (defaults or {}).items() if name in known}
+        wanted |= given or {}
+        for name in wanted:
+            if name not in known:
+                there = ", ".join(known) or "none"
+                raise MeasureError(f"{self.name} has no parameter {name!r}; it has {there}")
+        try:
+            params = tuple(
+                (name, one.check(wanted[name]) if name in wanted else one.default)
+                for name, one in known.items()
+            )
+        except MeasureError as error:
+            raise MeasureError(f"{self.name}: {error}") from None
+        return DefinedMeasure(self.task, self.name, params)
 
 
-def mean_of_sums(sums: Floats) -> Floats:
-    """Divide sums by counts; NaN where the count is 0."""
-    counted = sums[:, 1] > 0
-    return np.where(counted, sums[:, 0] / np.where(counted, sums[:, 1], 1.0), np.nan)
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+DEFINITIONS: Final[dict[tuple[Task, str], Definition]] = {}
+"""All measures by task and name: F is a measure of rankings and of classes."""
+
+
+def measure(
+    name: str,
+    task: Task,
+    *,
+    aliases: tuple[str, ...] = (),
+    bounds: tuple[float, float] = (0.0, 1.0),
+    higher_is_better: bool = True,
+    shown: tuple[str, ...] = (),
+    needs: str = "",
+) -> Callable[[Function], Function]:
+    """Register a function as a measure; its keyword-only arguments become its parameters."""
+
+    def register(compute: Function) -> Function:
+        DEFINITIONS[task, name] = Definition(
+            name, task, compute, aliases, bounds, higher_is_better, shown, needs
+        )
+        return compute
+
+    return register
+
+
+# Measures
 
 
 class Measure(ABC):
@@ -183,16 +454,11 @@ class Measure(ABC):
         """Every parameter with its value, defaults included."""
 
     @abstractmethod
-    def unit_scores(self, given: Any, positive: str | None = None) -> UnitScores | None:
-        """Return the data for scoring the units of one system; None if they cannot be weighted.
+    def units(self, given: Any) -> UnitScores:
+        """Return the scores of one system's units: all that evaluation and inference need.
 
-        Parameters
-        ----------
-        given
-            Truth and predictions, depending on the task: `Judged`, `ClassPredictions`,
-            `NumberPredictions`, or a pair of `Segments` (references, then the system).
-        positive
-            The positive class of two, for measures that need one.
+        `given` depends on the task: `Judged`, `ClassPredictions`, `NumberPredictions`, or a pair of
+        `Segments` (references, then the system).
         """
 
     @property
@@ -200,37 +466,86 @@ class Measure(ABC):
         """Whether it needs scores for the classes, not only predicted classes."""
         return False
 
-    def counting(self, undefined: float | None) -> Measure:
-        """Return the measure with undefined values of classes counted as `undefined`."""
-        del undefined
-        return self
-
-    def compute(self, given: Any, positive: str | None = None) -> Number:
-        """Return the score of all units, or `Undefined` with the reason.
-
-        Parameters
-        ----------
-        given, positive
-            As for `unit_scores`.
-        """
-        found = self.unit_scores(given, positive)
-        score = math.nan if found is None else found.value()
-        return Undefined("undefined for these units") if math.isnan(score) else score
-
-    def unit_values(self, given: Any, positive: str | None = None) -> Floats:
-        """Return the score of each single unit; NaN where undefined.
-
-        Parameters
-        ----------
-        given, positive
-            As for `unit_scores`.
-        """
-        found = self.unit_scores(given, positive)
-        if isinstance(found, UnitValues):
-            return found.values
-        if isinstance(found, UnitSums):
-            return found.score(found.table)
-        raise MeasureError(f"{self} is not defined for single units")
+    def compute(self, given: Any) -> Number:
+        """Return the score of all units, or `Undefined` with the reason."""
+        try:
+            scores = self.units(given)
+        except LackingError as error:
+            return Undefined(str(error))
+        score = scores.value()
+        return Undefined(scores.why()) if math.isnan(score) else score
 
     def __repr__(self) -> str:
         return f"Measure({str(self)!r})"
+
+
+@dataclass(frozen=True, repr=False)
+class DefinedMeasure(Measure):
+    """A measure of a function with a decorator, with a value for every parameter."""
+
+    task: Task
+    family: str
+    params: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def definition(self) -> Definition:
+        """What all measures of this name share."""
+        from heldout.measure.names import definitions  # it reads the modules of measures
+
+        return definitions(self.task)[self.family]
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """How the score of a set of units is computed."""
+        return self.definition.aggregate
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """Every parameter with its value."""
+        return dict(self.params)
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The lowest and highest possible value."""
+        return self.definition.bounds
+
+    @property
+    def higher_is_better(self) -> bool | None:
+        """Whether higher values are better; None for counts."""
+        return self.definition.higher_is_better
+
+    @property
+    def needs_scores(self) -> bool:
+        """Whether it needs scores for the classes, not only predicted classes."""
+        return bool(self.definition.needs)
+
+    def units(self, given: Any) -> UnitScores:
+        """Return the scores of one system's units."""
+        options = {f"{name}_" if name == "class" else name: one for name, one in self.params}
+        scores: UnitScores = self.definition.compute(given, **options)
+        return scores if given.weights is None else scores.times(given.weights)
+
+    def __str__(self) -> str:
+        definition, options = self.definition, self.parameters
+        arguments = []
+        for parameter in definition.parameters:
+            name, value = parameter.name, options[parameter.name]
+            is_shown = name in definition.shown and value is not None
+            if name == "average" and options.get("class") is not None:
+                continue  # of one class there is none
+            if value == parameter.default and not is_shown:
+                continue
+            if parameter.choices:
+                arguments.append(str(value))
+            else:
+                arguments.append(
+                    f"{name}={_show_text(value) if name == 'class' else show_value(value)}"
+                )
+        inner = f"({', '.join(arguments)})" if arguments else ""
+        return f"{self.family}{inner}"
+
+
+def _show_text(value: Any) -> str:
+    """Return the name of a class, in quotes where it could not be parsed without."""
+    is_plain = re.fullmatch(r"[^,'\"{}()\s=](?:[^,'\"{}()=]*[^,'\"{}()\s=])?", value)
+    return str(value) if is_plain else f'"{value}"' if "'" in value else f"'{value}'"

@@ -18,7 +18,7 @@ from heldout.measure.custom_predictions import (
     keep_function,
     keyword_defaults,
 )
-from heldout.measure.prediction.names import prediction_family
+from heldout.measure.names import find_definition
 from heldout.measure.ranking.names import JUDGED_ONLY, Family, add_family, families, find_family
 from heldout.measure.text.names import text_family
 
@@ -144,7 +144,8 @@ def _keep(
     if task == "text":
         known = text_family(called)
     elif task in {"classification", "regression"}:
-        known = prediction_family(task, called)
+        found = find_definition(task, called)
+        known = None if found is None else found[0].name
     else:
         raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
     if known is not None:

@@ -10,17 +10,16 @@ import inspect
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import HeldoutError, MeasureError, failure
-from heldout.measure.base import Measure, UnitOrder
+from heldout.measure.base import LackingError, Measure, Order
 from heldout.measure.parameters import fit_parameter, show_value
 from heldout.measure.syntax import read_arguments, read_value
 from heldout.measure.text.base import CorpusMeasure
-from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
     from heldout.measure.base import Aggregate, Task
+    from heldout.measure.base import Task as PredictionTask
     from heldout.measure.parameters import Value
-    from heldout.measure.prediction.names import PredictionTask
-    from heldout.measure.undefined import Number
 
     Own = Callable[..., float]
 
@@ -42,8 +40,6 @@ __all__ = [
     "function_names",
     "keep_function",
 ]
-
-NO_WEIGHTS: Final = Undefined("user-defined functions do not support weighted units")
 
 _known: dict[tuple[str, str], PredictedFunction | TextFunction] = {}
 
@@ -93,25 +89,16 @@ class PredictedFunction(Measure):
         """The keyword-only parameters."""
         return dict(self.params)
 
-    def compute(self, given: Any, positive: str | None = None) -> Number:
-        """Return the value of the function."""
-        del positive
-        if given.weights is not None:
-            return NO_WEIGHTS
-        value = _called(self, *self._values(given))
-        return Undefined("the function returned NaN") if math.isnan(value) else value
-
-    def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder | None:
+    def units(self, given: Any) -> Order:
         """Return the function as a score under integer weights."""
-        del positive
         if given.weights is not None:
-            return None
+            raise LackingError("user-defined functions do not support weighted units")
         truth, predicted = self._values(given)
 
         def drawn(at: Any) -> float:
             return _called(self, truth[at], predicted[at])
 
-        return UnitOrder(len(given.units), _resampled(drawn))
+        return Order(len(given.units), _resampled(drawn), lambda _: "the function returned NaN")
 
     def _values(self, given: Any) -> tuple[Any, Any]:
         if not isinstance(given, ClassPredictions):
@@ -181,9 +168,8 @@ class TextFunction(CorpusMeasure):
         del sums
         raise MeasureError(f"{self} is a function of texts, not of sums over segments")
 
-    def unit_scores(self, given: Any, positive: str | None = None) -> UnitOrder:  # type: ignore[override]
+    def units(self, given: Any) -> Order:
         """Return the function as a score under integer weights."""
-        del positive
         references, system = given
         single = all(len(texts) == 1 for texts in references.texts)
         wanted = [texts[0] if single else texts for texts in references.texts]
@@ -192,7 +178,7 @@ class TextFunction(CorpusMeasure):
         def drawn(at: Sequence[int]) -> float:
             return _called(self, [wanted[one] for one in at], [written[one] for one in at])
 
-        return UnitOrder(len(wanted), _resampled(drawn))
+        return Order(len(wanted), _resampled(drawn), lambda _: "the function returned NaN")
 
 
 def _resampled(drawn: Callable[[Any], float]) -> Callable[[Floats], Floats]:

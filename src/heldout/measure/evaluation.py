@@ -5,10 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.frames import Library, check_library, frame_of
+from heldout.data.frames import Library, frame_of
 from heldout.errors import InputError, MeasureError
+from heldout.measure.base import Undefined
 from heldout.measure.parse import parse_measures
-from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure, Task
-    from heldout.measure.undefined import Number
+    from heldout.measure.base import Measure, Number, Task
     from heldout.notes import Note
 
     System = str | int
@@ -115,7 +114,6 @@ class Evaluation(ABC):
         library
             Library of the frame: ``polars`` or ``pandas``.
         """
-        check_library(library)
         import polars as pl  # slow to import, rarely needed
 
         return frame_of(pl.concat(list(self._parts())), library)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from heldout.errors import MeasureError
 from heldout.measure.base import TASKS, Measure
+from heldout.measure.names import definitions, find_definition, parse_defined
 from heldout.measure.syntax import (
     is_function,
     listed_measures,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
     from heldout.measure.base import Task
     from heldout.measure.parameters import Value
-    from heldout.measure.prediction.names import PredictionTask
     from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.text.base import CorpusMeasure
 
@@ -159,10 +159,7 @@ def _parse(name: str, task: str, defaults: Mapping[str, Value]) -> list[Measure]
         from heldout.measure.text.names import parse_text
 
         return [parse_text(name)]
-    from heldout.measure.prediction.names import parse_prediction
-
-    undefined = cast("float | None", defaults.get("undefined"))
-    return [parse_prediction(cast("PredictionTask", task), name, undefined)]
+    return [parse_defined(name, cast("Task", task), defaults)]
 
 
 def _parse_any(name: str, defaults: Mapping[str, Value]) -> list[Measure]:
@@ -219,9 +216,8 @@ def _rank(task: Task, stem: str, name: str) -> int | None:
 
         family = text_family(stem)
     else:
-        from heldout.measure.prediction.names import prediction_family
-
-        family = prediction_family(task, stem)
+        known = find_definition(task, stem)
+        family = None if known is None else known[0].name
     if family is None:
         return None
     if family == stem:
@@ -243,11 +239,15 @@ def _ranking_family(stem: str, name: str) -> str | None:
 
 def family_names() -> list[str]:
     """Return the names of all families of all tasks."""
-    from heldout.measure.prediction.names import CLASS_MEASURES, NUMBER_MEASURES
     from heldout.measure.ranking.names import families
     from heldout.measure.text.names import text_measure_kinds
 
-    return [*families(), *CLASS_MEASURES, *NUMBER_MEASURES, *text_measure_kinds()]
+    return [
+        *families(),
+        *definitions("classification"),
+        *definitions("regression"),
+        *text_measure_kinds(),
+    ]
 
 
 def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:

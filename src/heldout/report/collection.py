@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 def describe(collection: Collection) -> dict[str, Any]:
     """Return sizes, lengths, judgements and notes of a collection; its documents are read once."""
-    counts = [batch.word_counts() for batch in collection.documents.batches()]
     in_queries = [len(text.split()) for text in collection.queries.texts]
     grades, times = np.unique(collection.qrels.grades, return_counts=True)
     return {
@@ -28,7 +27,7 @@ def describe(collection: Collection) -> dict[str, Any]:
         "queries": len(collection.queries),
         "judgements": len(collection.qrels),
         "judged_queries": len(collection.qrels.queries),
-        "document_words": _spread(np.concatenate(counts)),
+        "document_words": _spread(collection.documents.word_counts()),
         "query_words": _spread(np.array(in_queries, np.int64)),
         "judged_per_query": _spread(np.diff(collection.qrels.offsets)),
         "grades": {str(grade): int(count) for grade, count in zip(grades, times, strict=True)},

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.data.notes import count_of
 from heldout.measure.ranking.run_checks import lacks_most
+from heldout.notes import count_of
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 
 if TYPE_CHECKING:

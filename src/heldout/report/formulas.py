@@ -79,44 +79,6 @@ _RANKING: Final = {
     "binG": "1/R Σ_i rel_i / log2(2 + not relevant above i)",
 }
 
-_CLASSIFICATION: Final = {
-    "accuracy": "Σ [p = y] / n",
-    "error": "Σ [p ≠ y] / n",
-    "balanced-accuracy": "mean over classes of TP / (TP + FN)",
-    "precision": "TP / (TP + FP)",
-    "recall": "TP / (TP + FN)",
-    "F": "(1 + β²) TP / ((1 + β²) TP + β² FN + FP)",
-    "F1": "2 TP / (2 TP + FN + FP)",
-    "specificity": "TN / (TN + FP)",
-    "FP-rate": "FP / (TN + FP)",
-    "MCC": "(a - Σ t_c q_c) / √((1 - Σ t_c²) (1 - Σ q_c²)); a: accuracy, t and q: true "
-    "and predicted shares",
-    "kappa": "1 - Σ w_ij n_ij / Σ w_ij e_ij; w = [i ≠ j], |i - j| (linear) or (i - j)² "
-    "(quadratic), e: by chance",
-    "log-loss": "-1/n Σ log p(y)",
-    "Brier": "1/n Σ Σ_c (p_c - [y = c])²; half of it for two classes",
-    "ECE": "Σ_bins (units in bin / n) · |accuracy - mean probability|",
-    "AUC": "P(score of a positive > score of a negative) + P(equal) / 2",
-    "average-precision": "Σ_t (R_t - R_{t-1}) P_t over thresholds t",
-    "top-k-accuracy": "Σ [y among the k highest scores] / n",
-}
-
-_REGRESSION: Final = {
-    "RMSE": "√(1/n Σ (y - p)²)",
-    "MSE": "1/n Σ (y - p)²",
-    "MAE": "1/n Σ |y - p|",
-    "median-AE": "median |y - p|",
-    "MAPE": "1/n Σ |y - p| / |y|",
-    "sMAPE": "1/n Σ 2 |y - p| / (|y| + |p|)",
-    "R2": "1 - Σ (y - p)² / Σ (y - mean y)²",
-    "explained-variance": "1 - Var(y - p) / Var(y)",
-    "MSLE": "1/n Σ (log(1 + y) - log(1 + p))²",
-    "pinball": "1/n Σ max(α (y - p), (α - 1) (y - p))",
-    "Pearson": "Cov(y, p) / √(Var(y) Var(p))",
-    "Spearman": "Pearson of the ranks; ties have their mean rank",
-    "Kendall": "(concordant - discordant pairs) / √(pairs untied in y · pairs untied in p) (tau-b)",
-}
-
 _TEXT: Final = {
     "BLEU": "100 · min(1, exp(1 - r/c)) · (Π_{n≤4} p_n)^{1/4}; r, c: lengths of references "
     "and texts",
@@ -136,8 +98,6 @@ _TEXT: Final = {
 
 FORMULAS: Final = {
     "ranking": _RANKING,
-    "classification": _CLASSIFICATION,
-    "regression": _REGRESSION,
     "text": _TEXT,
 }
 """Formulas by task and measure."""

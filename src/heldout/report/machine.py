@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.data.notes import count_of
 from heldout.infer.machine_warnings import machine_warnings
-from heldout.notes import distinct
+from heldout.notes import count_of, distinct
 from heldout.report.claim_words import bounds
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 

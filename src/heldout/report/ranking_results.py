@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import plain
-from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions, unit_count
-from heldout.measure.prediction.classification import class_rows
-from heldout.measure.prediction.measures import class_confusion
-from heldout.measure.prediction.undefined_hint import undefined_hint
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
+from heldout.measure.names import definitions
+from heldout.measure.prediction.classes import confusion, undefined_hint
+from heldout.notes import named_few
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from heldout.infer.intervals.evaluations import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
+    from heldout.measure.base import Number
     from heldout.measure.prediction.hull import HullPoint, RocHull
-    from heldout.measure.undefined import Number
 
 __all__ = [
     "class_grid",
@@ -29,6 +28,17 @@ __all__ = [
     "score_lines",
     "score_record",
 ]
+
+
+_OF_CLASS: Final = {
+    "precision": "precision",
+    "recall": "recall",
+    "specificity": "specificity",
+    "fp_rate": "FP-rate",
+    "f": "F1",
+}
+_COUNTED: Final = {"precision", "recall", "f"}
+"""Measures of a class that may count as a given value where they are undefined."""
 
 
 def show(value: Number | float | None, form: str = "z.4f") -> str:
@@ -100,14 +110,28 @@ def _labelled(scores: ScoreTable) -> list[ClassPredictions]:
     ]
 
 
+def class_rows(
+    given: ClassPredictions, undefined: float | None
+) -> list[tuple[str, float, dict[str, Number]]]:
+    """Return name, number of units and measures of each class."""
+    units = confusion(given).sum(axis=1).tolist()
+    found = []
+    for name, count in zip(given.classes, units, strict=True):
+        values = {}
+        for key, family in _OF_CLASS.items():
+            options = {"class": name} | ({"undefined": undefined} if key in _COUNTED else {})
+            values[key] = definitions("classification")[family].make(options).compute(given)
+        found.append((name, count, values))
+    return found
+
+
 def class_grid(scores: ScoreTable) -> Table:
     """One row a system and class."""
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate", "F1"]
     rows = []
     for one in _labelled(scores):
-        for row in class_rows(class_confusion(one), undefined=scores.evaluation.undefined):
-            numbers = (row.precision, row.recall, row.specificity, row.fp_rate, row.f)
-            rows.append([one.name, row.name, f"{row.units:g}", *map(show, numbers)])
+        for name, units, values in class_rows(one, scores.evaluation.undefined):
+            rows.append([one.name, name, f"{units:g}", *map(show, values.values())])
     return Table(head, rows, texts=2)
 
 
@@ -115,12 +139,11 @@ def confusion_grids(scores: ScoreTable) -> list[Table]:
     """One table a system: a row for each true class, a column for each predicted one."""
     found = []
     for one in _labelled(scores):
-        table = class_confusion(one)
         rows = [
-            [one.name, name, *(f"{count:g}" for count in table.counts[at])]
-            for at, name in enumerate(table.classes)
+            [one.name, name, *(f"{count:g}" for count in counts)]
+            for name, counts in zip(one.classes, confusion(one).tolist(), strict=True)
         ]
-        head = ["system", "true", *(f"→ {name}" for name in table.classes)]
+        head = ["system", "true", *(f"→ {name}" for name in one.classes)]
         found.append(Table(head, rows, texts=2))
     return found
 
@@ -181,17 +204,12 @@ def _row_dict(scores: ScoreTable, row: ScoreRow) -> dict[str, Any]:
 
 
 def _class_dict(one: ClassPredictions, undefined: float | None) -> dict[str, Any]:
-    table = class_confusion(one)
     return {
         "system": one.name,
-        "confusion": table.counts.tolist(),
+        "confusion": confusion(one).tolist(),
         "per_class": [
-            {"class": row.name, "units": row.units}
-            | {
-                name: _number(getattr(row, name))
-                for name in ("precision", "recall", "specificity", "fp_rate", "f")
-            }
-            for row in class_rows(table, undefined=undefined)
+            {"class": name, "units": units} | {key: _number(value) for key, value in values.items()}
+            for name, units, values in class_rows(one, undefined)
         ],
     }
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from heldout.report.formulas import FORMULAS
 
 if TYPE_CHECKING:
-    from heldout.measure.base import Task
-    from heldout.measure.prediction.names import PredictionTask
+    from heldout.measure.base import Definition, Task
 
 __all__ = ["TaskMeasure", "task_measures"]
 
@@ -46,48 +45,6 @@ class TaskMeasure(NamedTuple):
     formula: str = ""
 
 
-_OVER: Final = "macro | micro | weighted | class=NAME"
-_CLASS: Final = {
-    "accuracy": ("", "share of units whose class is right."),
-    "error": ("", "share of units whose class is wrong."),
-    "balanced-accuracy": ("", "mean over classes of the share that is right (per-class accuracy)."),
-    "precision": (_OVER, "share of what was predicted a class that is of it."),
-    "recall": (_OVER, "share of a class that was predicted so."),
-    "F": (f"beta=1, {_OVER}", "(1+β²)PR/(β²P+R) of precision and recall."),
-    "F1": (_OVER, "harmonic mean of precision and recall."),
-    "specificity": (_OVER, "share of the other classes that was not predicted this one."),
-    "FP-rate": (_OVER, "share of the other classes that was predicted this one."),
-    "MCC": ("", "Matthews' correlation of truth and prediction, for any number of classes."),
-    "kappa": (
-        "linear | quadratic",
-        "Cohen's agreement beyond what the shares of the classes give by chance.",
-    ),
-    "log-loss": ("", "mean of minus the logarithm of the probability of the true class."),
-    "Brier": ("", "mean squared distance of probabilities from the truth."),
-    "ECE": ("bins=10", "distance of probability and accuracy, averaged over bins of equal width."),
-    "AUC": (
-        "macro | weighted",
-        "area under the ROC curve: chance that a positive unit scores higher, ties being half.",
-    ),
-    "average-precision": ("class=NAME", "precision at each rise of recall, without interpolation."),
-    "top-k-accuracy": ("k=2", "share of units whose class is among the k highest scores."),
-}
-_NUMBER: Final = {
-    "RMSE": "root of the mean squared error.",
-    "MSE": "mean squared error.",
-    "MAE": "mean absolute error.",
-    "median-AE": "median absolute error.",
-    "MAPE": "mean error as a share of the truth; a truth of 0 is refused.",
-    "sMAPE": "mean of 2|a-p|/(|a|+|p|), a share from 0 to 2.",
-    "R2": "share of the variance of the truth that is explained.",
-    "explained-variance": "R2 without a constant error.",
-    "MSLE": "mean squared error of logarithms of 1 + x; numbers of -1 or less are refused.",
-    "pinball": "quantile loss: errors below the alpha quantile cost 1 - alpha, above it alpha.",
-    "Pearson": "linear correlation of truth and prediction.",
-    "Spearman": "correlation of the ranks of truth and prediction.",
-    "Kendall": "concordant minus discordant pairs of units, as a share (tau-b).",
-}
-_NUMBER_SETTINGS: Final = {"pinball": "alpha=0.5"}
 _TEXT: Final = {
     "BLEU": "n-gram precision with a brevity penalty, of the corpus (sacrebleu's numbers).",
     "sentBLEU": "the mean of BLEU over sentences, with the effective order.",
@@ -130,40 +87,46 @@ def _plain(name: str) -> str:
 
 
 def _predictions() -> list[TaskMeasure]:
-    from heldout.measure.prediction.names import input_of, scikit_learn_names
+    from heldout.measure.names import definitions
 
-    rows: list[tuple[PredictionTask, str, str, str]] = [
-        ("classification", name, settings, words) for name, (settings, words) in _CLASS.items()
-    ]
-    rows += [
-        ("regression", name, _NUMBER_SETTINGS.get(name, ""), words)
-        for name, words in _NUMBER.items()
-    ]
-    return [
-        TaskMeasure(
-            name,
-            task,
-            settings,
-            words,
-            _better(name, task),
-            scikit_learn_names(task, name),
-            input_of(task, name),
-            FORMULAS[task][name],
+    tasks: tuple[Task, ...] = ("classification", "regression")
+    return [_of(one) for task in tasks for one in definitions(task).values()]
+
+
+_EXAMPLES: Final = {"class": "=NAME", "undefined": "=0"}
+"""Values of parameters that have none by default."""
+
+
+def _of(definition: Definition) -> TaskMeasure:
+    settings = []
+    for one in definition.parameters:
+        words = " | ".join(one.choices)
+        default = "" if one.default is None else f"={one.default}"
+        settings.append(words or f"{one.name}{default or _EXAMPLES[one.name]}")
+    if definition.task == "regression":
+        given = "true and predicted numbers"
+    else:
+        given = (
+            f"true classes and {definition.needs}"
+            if definition.needs
+            else "true and predicted classes"
         )
-        for task, name, settings, words in rows
-    ]
+    return TaskMeasure(
+        definition.name,
+        definition.task,
+        ", ".join(settings),
+        definition.summary,
+        definition.higher_is_better is not False,
+        definition.aliases,
+        given,
+        definition.formula,
+    )
 
 
 _TEXT_INPUTS: Final = {
     "Perplexity": "log-probabilities of tokens",
     "Embedding": "references, texts and word vectors",
 }
-
-
-def _better(name: str, task: Task) -> bool:
-    from heldout.measure.parse import parse_measure  # NumPy comes with it
-
-    return parse_measure(name, task).higher_is_better is not False
 
 
 def _texts() -> list[TaskMeasure]:

@@ -13,7 +13,6 @@ from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.binary import hits_for_recall
 from heldout.measure.ranking.evaluate import compute
 from heldout.measure.ranking.judged import join
-from heldout.measure.ranking.names import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,7 +121,7 @@ def _final(
         if line.measure is None:
             yield f"{line.label:<22}\tall\t{run.name}\n"
         else:
-            yield _line(line, "all", summarise(line.measure, columns[line.label][counted]))
+            yield _line(line, "all", line.measure.of_values(columns[line.label][counted]).value())
 
 
 def _line(line: TrecLine, query: str, value: Any) -> str:

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.notes import count_of, named_few
-from heldout.notes import Note
+from heldout.notes import Note, count_of, named_few
 from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
 from heldout.resample.duplicates import same_texts
 from heldout.resample.plans import KFold
@@ -222,12 +221,9 @@ def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
         view = split.view(collection, side)
         judged = collection.judgements
         relevant = judged.grades > 0
-        weights = view.document_weights
-        times = None if weights is None else weights[judged.documents[relevant]]
+        times = view.document_weights[judged.documents[relevant]]
         found = np.bincount(judged.queries[relevant], times, len(collection.queries))
-        asked = anywhere.copy()
-        if view.query_weights is not None:
-            asked &= view.query_weights > 0
+        asked = anywhere & (view.query_weights > 0)
         counts[side] = found[asked].astype(np.int64)
     test, train = counts["test"], counts["train"]
     if not len(test):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.notes import named_few
-from heldout.notes import Note
+from heldout.notes import Note, named_few
 from heldout.resample.notices import PlanError
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def same_texts(units: Units) -> Ints:
             "the group of each unit instead"
         )
     if units.unit == "document":
-        hashes = units.collection.documents.text_hashes()
+        hashes = units.collection.documents.text_hashes
     else:
         hashes = np.array([_query_key(text) for text in units.collection.queries.texts])
     return equal_rows(hashes if units.places is None else hashes[units.places])

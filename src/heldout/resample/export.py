@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
@@ -10,7 +9,7 @@ from heldout.data.export import (
     DOC_MAP,
     QUERY_MAP,
     export_collection,
-    write_folder,
+    new_export,
     write_map,
 )
 from heldout.resample.combined import TwoWaySplits
@@ -21,6 +20,7 @@ from heldout.resample.parts import part_of
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
+    from pathlib import Path
 
     from heldout.data.collection import Collection
     from heldout.data.export import ExportFormat
@@ -67,7 +67,7 @@ def export_splits(
     list of str
         The folders of the splits.
     """
-    with write_folder(Path(folder), force=force) as aside:
+    with new_export(folder, force=force) as aside:
         written = [_export_split(split, collection, aside, to, maps) for split in splits]
         if splits.partitions:
             with (aside / "folds.tsv").open("w", encoding="utf-8", newline="\n") as file:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.ids import as_id
-from heldout.data.notes import count_of, named_few
+from heldout.notes import count_of, named_few
 from heldout.resample.fold_files import Entry, read_values
 from heldout.resample.notices import PlanError
 from heldout.resample.plan import Plan

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.ids import as_id
-from heldout.data.notes import named_few
+from heldout.notes import named_few
 from heldout.resample.assign import choose, fill_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import View
     from heldout.data.documents import Documents
-    from heldout.data.queries import Queries
     from heldout.data.words import Ints
 
     Weights = NDArray[np.int32]
@@ -43,38 +42,26 @@ class Part(NamedTuple):
 
 def part_of(view: View) -> Part:
     """Make a collection from a view."""
-    whole = view.collection
+    whole, weights = view.collection, view.document_weights
     documents: Documents = whole.documents
     originals: Sequence[str] = whole.documents.ids
-    if view.document_weights is not None:
-        documents = PartDocuments(whole.documents, view.document_weights)
+    if (weights != 1).any():
+        documents = PartDocuments(whole.documents, weights)
         originals = [whole.documents.ids[at] for at in documents.numbers.tolist()]
-    queries, asked = _queries(view)
-    drawn = any(_drawn(one) for one in (view.document_weights, view.query_weights))
+    places = np.repeat(np.arange(len(whole.queries)), view.query_weights).tolist()
+    asked = tuple(whole.queries.ids[place] for place in places)
+    queries = whole.queries.take(places, copy_names(asked, set(whole.queries.ids)))
+    drawn = max(weights.max(initial=0), view.query_weights.max(initial=0)) > 1
     qrels = _judged_copies(view, documents.ids, queries.ids) if drawn else view.qrels
     side = Collection(documents, queries, qrels if len(qrels) else None, name=whole.name)
     return Part(side, originals, asked)
 
 
-def _drawn(weights: Weights | None) -> bool:
-    return weights is not None and int(weights.max(initial=0)) > 1
-
-
-def _queries(view: View) -> tuple[Queries, tuple[str, ...]]:
-    """Return the queries of a side, and their original ids."""
-    whole, weights = view.collection.queries, view.query_weights
-    if weights is None:
-        return whole, whole.ids
-    places = np.repeat(np.arange(len(weights)), weights).tolist()
-    asked = tuple(whole.ids[place] for place in places)
-    return whole.take(places, copy_names(asked, set(whole.ids))), asked
-
-
 def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str]) -> Qrels:
     """Return the judgements of repeated documents or queries: each copy has all of them."""
     rows = view.collection.judgements
-    query, asked = _copies(view.query_weights, rows.queries, len(view.collection.queries))
-    document, found = _copies(view.document_weights, rows.documents, len(view.collection.documents))
+    query, asked = _copies(view.query_weights, rows.queries)
+    document, found = _copies(view.document_weights, rows.documents)
     pairs = asked * found
     row = np.repeat(np.arange(len(rows)), pairs)
     if not len(row):
@@ -90,7 +77,7 @@ def _judged_copies(view: View, documents: Sequence[str], queries: Sequence[str])
     return Qrels.of(columns)
 
 
-def _copies(weights: Weights | None, units: Ints, size: int) -> tuple[Ints, Ints]:
+def _copies(weights: Weights, units: Ints) -> tuple[Ints, Ints]:
     """Return the first position and the number of copies of the unit of each judgement."""
-    times = np.ones(size, np.int64) if weights is None else weights.astype(np.int64)
+    times = weights.astype(np.int64)
     return (np.cumsum(times) - times)[units], times[units]

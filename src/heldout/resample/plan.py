@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.resample.duplicates import text_notes
 from heldout.resample.groups import grouped_units
 from heldout.resample.notices import PlanError, ResamplingWarning

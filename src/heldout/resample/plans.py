@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from heldout.data.notes import named_few
-from heldout.notes import Note
+from heldout.notes import Note, named_few
 from heldout.resample.assign import cut, deal, even_sizes, place_groups, spread
 from heldout.resample.hashing import draws, id_keys, random_order
 from heldout.resample.notices import PlanError

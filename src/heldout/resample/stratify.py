@@ -100,7 +100,7 @@ def _built_in(name: str, units: Units) -> Stratification:
     elif units.unit == "query":
         counts = np.array([len(text.split()) for text in collection.queries.texts], np.int64)
     else:
-        counts = np.concatenate([one.word_counts() for one in collection.documents.batches()])
+        counts = collection.documents.word_counts()
     present = counts if units.places is None else counts[units.places]
     return _bands(present.astype(np.float64))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.ids import as_id
-from heldout.data.notes import named_few
+from heldout.notes import named_few
 from heldout.resample.hashing import id_keys, random_order, seed_word
 from heldout.resample.notices import PlanError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.resample.combined import RepeatedRuns, TwoWay
 from heldout.resample.given import GivenFolds, SklearnPlan
 from heldout.resample.holdout import Chronological, HoldOut, TestSet

@@ -95,9 +95,13 @@ class Analyzer:
 
     def signature(self) -> str:
         """Return every field with its value in one line; equal only for equal analyzers."""
-        return "|".join(
-            f"{field.name}={_printed(field.name, getattr(self, field.name))}"
-            for field in fields(self)
+        stop, function = self.stop, self.function
+        if not isinstance(stop, str):
+            digest = hashlib.sha256("\n".join(stop).encode()).hexdigest()
+            stop = f"{len(stop)}-words-{digest[:16]}"
+        return (
+            f"lower={'yes' if self.lower else 'no'}|stop={stop}|stemmer={self.stemmer or 'none'}|"
+            f"function={'none' if function is None else function_name(function)}"
         )
 
     def analyze(self, text: str) -> list[str]:
@@ -122,10 +126,6 @@ class Analyzer:
     def stop_set(self) -> frozenset[str]:
         """Return the stop words as they are compared: lower-cased and tokenized."""
         return _cut_stop_words(self.stop, self.lower)
-
-    def keeps_raw_terms(self) -> bool:
-        """Return whether raw terms are final: no stop words, no stemming."""
-        return self.function is not None or (self.stemmer is None and not self.stop_set())
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,22 +174,20 @@ def _pairs(run: str) -> list[str]:
 
 
 def _stop_words(stop: Any) -> str | tuple[str, ...]:
-    if isinstance(stop, str | os.PathLike):
-        if stop in STOP_LISTS:
-            return str(stop)
-        stop = _read_words(Path(stop))
-    return tuple(sorted(set(stop)))
-
-
-def _read_words(path: Path) -> list[str]:
+    """Return the name of a stop list, or its words: those that are given, or those in a file."""
+    if not isinstance(stop, str | os.PathLike):
+        return tuple(sorted(set(stop)))
+    if stop in STOP_LISTS:
+        return str(stop)
+    path = Path(stop)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
         known = ", ".join(STOP_LISTS)
         raise InputError(f"stop list {str(path)!r} is neither a file nor one of {known}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: cannot read the stop list ({error})") from None
-    return [word for line in text.splitlines() for word in line.partition("#")[0].split()]
+    return tuple(sorted({word for line in lines for word in line.partition("#")[0].split()}))
 
 
 @lru_cache(maxsize=16)
@@ -207,24 +205,18 @@ def _stemmer(language: str) -> Any:
     return Stemmer.Stemmer(language, 0)
 
 
-def _printed(name: str, value: Any) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if name == "stop" and not isinstance(value, str):
-        digest = hashlib.sha256("\n".join(value).encode()).hexdigest()
-        return f"{len(value)}-words-{digest[:16]}"
-    return function_name(value) if name == "function" else str(value)
-
-
 def describe_index(analyzer: Analyzer, documents_digest: str) -> dict[str, Any]:
     """Return what ``index.json`` says of analyzer and documents."""
     values = {field.name: getattr(analyzer, field.name) for field in fields(analyzer)}
     if analyzer.function is not None:
         values["function"] = function_name(analyzer.function)
     stems = _stems_version(analyzer.stemmer)
-    return {"analyzer": values, "stems": stems, "documents": documents_digest}
+    return {
+        "signature": analyzer.signature(),
+        "analyzer": values,
+        "stems": stems,
+        "documents": documents_digest,
+    }
 
 
 def restored_analyzer(

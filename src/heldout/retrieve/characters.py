@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.retrieve.indexing.kernels.types import (
+from heldout.retrieve.kernels.types import (
     CODE_POINT,
     DOTTED,
     MARK,

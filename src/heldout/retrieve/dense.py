@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
+from heldout.notes import count_of
 from heldout.retrieve.search import run_of_lists
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
     from heldout.data.words import Ints, Words
+    from heldout.retrieve.kernels.types import Floats
 
-    Floats = NDArray[np.float64]
 
 Metric = Literal["cosine", "ip"]
 """Cosine of the angle, or inner product."""

@@ -18,20 +18,20 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_args
 
 import numpy as np
 
 from heldout.compiled import announce
 from heldout.data.ids import Ids
-from heldout.data.notes import count_of
 from heldout.data.parallel import run_threads
 from heldout.data.rows import put_in_order
 from heldout.data.run import Run, TiePolicy, as_runs
 from heldout.errors import InputError
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -42,9 +42,7 @@ if TYPE_CHECKING:
     Lists = Sequence[tuple[Ints, Ids, Floats]]
 
 _T = TypeVar("_T")
-How = Literal["rrf", "wsum", "combsum", "combmnz", "combmax", "combmin", "combanz", "combmed"]
-Norm = Literal["minmax", "max", "sum", "zscore", "rank", "none"]
-NORMS: Final = get_args(Norm)
+NORMS: Final = ("minmax", "max", "sum", "zscore", "rank", "none")
 BLOCK: Final = 1 << 18
 """Rows that are joined together: few enough that what is made of them stays small."""
 
@@ -76,11 +74,6 @@ METHODS: Final[dict[str, Method]] = {
     "combanz": Method("ANZ", True, (), "mean of the scores", _HAVING),
     "combmed": Method("MED", True, (), "median of the scores", _HAVING),
 }
-_SPELLINGS: Final = {
-    **{name.removeprefix("comb"): name for name in METHODS},  # as ranx has them
-    **{name: name for name in METHODS},
-}
-_NORM_SPELLINGS: Final = {**{name: name for name in NORMS}, "zmuv": "zscore", "z": "zscore"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +86,26 @@ class Fusion:
     k: float | None = None
 
     def __post_init__(self) -> None:
-        how, norm = method_name(self.how), self.norm
-        if METHODS[how].uses_scores:
-            norm = "minmax" if norm is None else _spelled(norm, _NORM_SPELLINGS, "norm", NORMS)
-        elif norm is not None:
-            raise InputError(f"{how} uses ranks alone: leave out norm={norm}")
-        object.__setattr__(self, "how", how)
-        object.__setattr__(self, "norm", norm)
+        _refuse_unknown("how", self.how, METHODS)
+        if not self.method.uses_scores:
+            if self.norm is not None:
+                raise InputError(f"{self.how} uses ranks alone: leave out norm={self.norm}")
+        elif self.norm is None:
+            object.__setattr__(self, "norm", "minmax")
+        else:
+            _refuse_unknown("norm", self.norm, NORMS)
         for name, owner in (("weights", "wsum"), ("k", "rrf")):
-            if getattr(self, name) is not None and name not in METHODS[how].parameters:
-                raise InputError(f"{how} has no {name}: it is a parameter of {owner}")
-        if how == "rrf":
+            if getattr(self, name) is not None and name not in self.method.parameters:
+                raise InputError(f"{self.how} has no {name}: it is a parameter of {owner}")
+        if self.how == "rrf":
             object.__setattr__(self, "k", _number("k", 60 if self.k is None else self.k))
         if self.weights is not None:
-            object.__setattr__(self, "weights", _checked_weights(self.weights))
+            given: Any = self.weights
+            if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str):
+                raise InputError(f"weights={given!r}: expected a number per run")
+            object.__setattr__(self, "weights", tuple(_number("weights", one) for one in given))
+            if not any(self.weights):
+                raise InputError("all weights are 0: nothing would be ranked")
 
     @property
     def method(self) -> Method:
@@ -134,25 +133,9 @@ class Fusion:
         return f"{self.how}({', '.join(shown)})" if shown else self.how
 
 
-def method_name(given: str) -> str:
-    """Return the name of a method, in whatever spelling it was given."""
-    return _spelled(given, _SPELLINGS, "how", METHODS)
-
-
-def is_method(given: str) -> bool:
-    """Return whether this is the name of a method."""
-    return _plain(given) in _SPELLINGS
-
-
-def _plain(given: Any) -> str:
-    return str(given).lower().replace("-", "").replace("_", "")
-
-
-def _spelled(given: Any, spellings: dict[str, str], what: str, known: Iterable[str]) -> str:
-    plain = _plain(given)
-    if plain not in spellings:
+def _refuse_unknown(what: str, given: object, known: Collection[str]) -> None:
+    if given not in known:
         raise InputError(f"{what}={given!r}: expected one of {', '.join(known)}")
-    return spellings[plain]
 
 
 def _number(name: str, value: Any) -> float:
@@ -162,21 +145,11 @@ def _number(name: str, value: Any) -> float:
     return float(value)
 
 
-def _checked_weights(weights: Any) -> tuple[float, ...]:
-    listed = [weights] if isinstance(weights, int | float) else weights
-    if not isinstance(listed, Sequence | np.ndarray) or isinstance(listed, str):
-        raise InputError(f"weights={weights!r}: expected a number per run")
-    found = tuple(_number("weights", weight) for weight in listed)
-    if not any(found):
-        raise InputError("all weights are 0: nothing would be ranked")
-    return found
-
-
 def fuse(
     runs: Runs,
-    how: How | str = "rrf",
+    how: str = "rrf",
     *,
-    norm: Norm | str | None = None,
+    norm: str | None = None,
     weights: Sequence[float] | None = None,
     k: float | None = None,
     depth: int | None = None,
@@ -233,8 +206,7 @@ def fuse(
     ['b', 'a', 'd', 'c']
     """
     fusion = Fusion(how, norm, weights, k)  # type: ignore[arg-type] # it makes a tuple
-    if ties not in get_args(TiePolicy):
-        raise InputError(f"ties={ties!r}: expected one of {', '.join(get_args(TiePolicy))}")
+    _refuse_unknown("ties", ties, get_args(TiePolicy))
     if depth is not None and (not isinstance(depth, int) or isinstance(depth, bool) or depth < 1):
         raise InputError(f"depth={depth!r}: expected a positive integer")
     parts = [Run.of(run) for run in as_runs(runs)]
@@ -427,21 +399,16 @@ def _join(lists: Sequence[Run | Qrels], begins: Ints, counts: Ints) -> _Joined:
     row_offsets = np.concatenate([ends[:, :1] - counts[:, :1], ends], axis=1)
     join(docs.hashes(0, len(docs)), row_offsets, row_of, offsets)
     joined = _Joined(docs, np.concatenate(scores), counts, row_of[: offsets[-1]], offsets)
-    if len(docs.words) > 1:  # a hash of eight bytes has 64 bits: different ids have different ones
-        _check_hashes(joined)
-    return joined
-
-
-def _check_hashes(joined: _Joined) -> None:
-    """Refuse different ids with one hash: that happens to ids made for it, not by chance."""
-    docs, first = joined.row_docs, joined.first_rows().astype(np.int64)
+    if len(docs.words) == 1:  # ids of eight bytes that differ have different hashes of 64 bits
+        return joined
+    first = joined.first_rows().astype(np.int64)
     for rows in joined.row_of.T.astype(np.int64):
         there = np.flatnonzero(rows >= 0)
-        same = docs.same(rows[there], docs, first[there])
-        if not same.all():
-            row = int(there[np.flatnonzero(~same)[0]])
-            pair = f"{docs[int(first[row])]} and {docs[int(rows[row])]}"
+        other = there[~docs.same(rows[there], docs, first[there])]
+        if len(other):  # of ids that were made for it: that does not happen by chance
+            pair = f"{docs[int(first[other[0]])]} and {docs[int(rows[other[0]])]}"
             raise InputError(f"documents {pair} have the same 64-bit hash: rename one of them")
+    return joined
 
 
 def _scores(joined: _Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
@@ -449,13 +416,12 @@ def _scores(joined: _Joined, fusions: Iterable[Fusion]) -> Iterator[Floats]:
     from heldout.retrieve.kernels import fuse as kernels
 
     known, table = None, np.empty(joined.row_of.shape)
-    runs = joined.row_of.shape[1]
     for fusion in fusions:
         plain = replace(fusion, weights=None)
         if plain != known:  # only the last is kept: a table for each k would not fit
             known = plain
             kernels.spread(joined.row_of, _given(fusion, joined), table)
-        weights = np.ones(runs) if fusion.weights is None else np.array(fusion.weights)
+        weights = np.array(fusion.weights or [1.0] * joined.row_of.shape[1])
         scores = np.empty(len(table))
         kernels.combine(table, weights, getattr(kernels, fusion.method.combination), scores)
         yield scores

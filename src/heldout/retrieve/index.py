@@ -2,42 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
-from heldout.data.documents import Documents, documents_of
+from heldout.data.documents import BATCH, Documents, documents_of
 from heldout.data.ids import Ids
 from heldout.errors import InputError
 from heldout.retrieve.analyze import Analyzer, describe_index, restored_analyzer
-from heldout.retrieve.indexing.bounds import Bounds
-from heldout.retrieve.indexing.file import IndexWriter, digest, new_index, open_index
-from heldout.retrieve.indexing.strings import PackedStrings, leading_words, pack
-from heldout.retrieve.query_terms import QueryTerms, encode_queries
+from heldout.retrieve.index_files import IndexWriter, new_index, open_index
+from heldout.retrieve.kernels.types import SATURATED
+from heldout.retrieve.statistics import Vocabulary
+from heldout.retrieve.strings import PackedStrings, leading_words, pack
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
     from numpy.typing import NDArray
 
+    from heldout.data.collection import Collection
+    from heldout.data.documents import TextBatch
     from heldout.retrieve.analyze import TokenFunction
+
+    Pairs: TypeAlias = Sequence[tuple[str, str]]
+    Source: TypeAlias = Documents | Collection | Mapping[str, str] | Pairs | Sequence[str]
 
 MEMORY: Final = 1 << 30
 """Default memory in bytes of the process that builds an index; ids and vocabulary may need more."""
-
-
-class HasDocuments(Protocol):
-    """A collection, or an object with the same attributes."""
-
-    @property
-    def documents(self) -> Documents:
-        """All its documents."""
-        ...
-
-
-Source = Documents | HasDocuments | Mapping[str, str] | Sequence[tuple[str, str]] | Sequence[str]
 
 
 class Index:
@@ -67,8 +63,8 @@ class Index:
     documents_digest
         `Documents.digest` of the indexed documents, to check that an index and a collection belong
         together.
-    bounds
-        The largest counts and smallest lengths of the terms, by windows of documents.
+    arrays
+        All arrays, by the names of their files.
     text_hashes
         `Documents.text_hashes` of the indexed documents.
     path
@@ -95,7 +91,7 @@ class Index:
     ) -> None:
         for array in arrays.values():
             array.flags.writeable = False
-        self._arrays = arrays
+        self.arrays = arrays
         self._about = about
         self.offsets: NDArray[np.int64] = arrays["offsets"]
         self.documents: NDArray[np.int32] = arrays["documents"]
@@ -104,7 +100,6 @@ class Index:
         self.distinct: NDArray[np.int32] = arrays["distinct"]
         self.id_order: NDArray[np.int32] = arrays["id_order"]
         self.terms = PackedStrings(arrays["term_bytes"], arrays["term_offsets"])
-        self.bounds = Bounds.of_arrays(arrays, len(self.lengths))
         self.text_hashes: NDArray[np.uint64] = arrays["text_hashes"]
         self.analyzer = analyzer
         self.fingerprint: str = about["fingerprint"]
@@ -142,16 +137,16 @@ class Index:
     @cached_property
     def document_ids(self) -> Ids:
         """The ids of the documents; long ones are decoded when they are first needed."""
-        if "ids" in self._arrays:
-            return Ids(tuple(self._arrays["ids"]))
-        return Ids.of(PackedStrings(self._arrays["id_bytes"], self._arrays["id_offsets"])[:])
+        if "ids" in self.arrays:
+            return Ids(tuple(self.arrays["ids"]))
+        return Ids.of(PackedStrings(self.arrays["id_bytes"], self.arrays["id_offsets"])[:])
 
     def term_numbers(self, terms: Sequence[str]) -> NDArray[np.int32]:
         """Return the numbers of (final) terms; -1 for a term that is in no document."""
         packed = pack([term.encode(errors="surrogatepass") for term in terms])
         words, lengths = leading_words(packed), np.diff(packed.offsets)
-        low = np.searchsorted(self._arrays["term_words"], words, "left")
-        high = np.searchsorted(self._arrays["term_words"], words, "right")
+        low = np.searchsorted(self.arrays["term_words"], words, "left")
+        high = np.searchsorted(self.arrays["term_words"], words, "right")
         numbers = np.full(len(packed), -1, np.int32)
         rows = np.flatnonzero(low < high)
         first = low[rows]
@@ -166,13 +161,25 @@ class Index:
                 numbers[row] = number
         return numbers
 
-    def encode(self, queries: Sequence[str]) -> QueryTerms:
+    def encode(self, queries: Sequence[str]) -> Vocabulary:
         """Analyse queries and look up their terms; terms that are in no document are left out."""
-        coded = encode_queries(self.analyzer, queries, self.term_numbers)
-        self._check_postings(np.unique(coded.terms[~self._sound[coded.terms]]))
-        return coded
+        raw = [self.analyzer.raw_terms(query) for query in queries]
+        words = list(dict.fromkeys(chain.from_iterable(raw)))
+        numbers_of = self.term_numbers(self.analyzer.final_terms(words)).tolist()
+        known = dict(zip(words, numbers_of, strict=True))
+        sizes = np.fromiter(map(len, raw), np.int64, len(raw))
+        every = chain.from_iterable(raw)
+        numbers = np.fromiter(map(known.__getitem__, every), np.int64, int(sizes.sum()))
+        there = np.flatnonzero(numbers >= 0)
+        terms, places = np.unique(numbers[there], return_inverse=True)
+        self._check_postings(terms[~self._sound[terms]])
+        # Pairs of a query and a term as one number each: sorted by query, then by term.
+        owners = np.repeat(np.arange(len(raw)), sizes)[there]
+        pairs, counts = np.unique(owners << 32 | places, return_counts=True)
+        offsets = np.searchsorted(pairs, np.arange(len(raw) + 1) << 32)
+        return Vocabulary(terms, offsets, pairs & 0xFFFFFFFF, counts.astype(np.float64))
 
-    def _check_postings(self, terms: NDArray[np.int32]) -> None:
+    def _check_postings(self, terms: NDArray[np.int64]) -> None:
         """Refuse postings that do not ascend or are out of range: compiled loops do not check.
 
         Only the postings of terms in use are read, once, not gigabytes at every opening.
@@ -188,7 +195,18 @@ class Index:
         self._sound[terms] = True
 
     @cached_property
-    def _codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+    def largest_count(self) -> int:
+        """The largest count of all postings."""
+        most = int(self.arrays["most_counts"].max(initial=0))
+        return most if most < SATURATED else int(self.counts.max())
+
+    @cached_property
+    def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
+        """The code of each document's length, and the length of each code, ascending.
+
+        Codes take a quarter of the memory of a number per document, which loops read at random.
+        None: there are more than 65536 different lengths.
+        """
         there = np.zeros(int(self.lengths.max(initial=0)) + 1, np.bool_)
         there[self.lengths] = True
         known = np.flatnonzero(there).astype(np.int32)
@@ -197,18 +215,6 @@ class Index:
         code_of = np.zeros(len(there), np.uint16)
         code_of[known] = np.arange(len(known), dtype=np.uint16)
         return code_of[self.lengths], known
-
-    def length_codes(self) -> tuple[NDArray[np.uint16], NDArray[np.int32]] | None:
-        """Return the code of each document's length, and the length of each code, ascending.
-
-        Codes take a quarter of the memory of a number per document, which loops read at random.
-        None: there are more than 65536 different lengths.
-        """
-        return self._codes
-
-    def made_of(self, documents: Documents) -> bool:
-        """Return whether these are the documents that were indexed."""
-        return self.documents_digest == documents.digest()
 
     @classmethod
     def build(
@@ -241,7 +247,7 @@ class Index:
             Called with the number of documents done and the number of all documents, 0 while it is
             unknown.
         """
-        from heldout.retrieve.indexing.build import build_index
+        from heldout.retrieve.build import build_index
 
         analyzer = Analyzer() if analyzer is None else analyzer
         within = getattr(documents, "documents", None)
@@ -272,14 +278,41 @@ class Index:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the index to a folder; an index there is replaced."""
         with new_index(path) as folder, IndexWriter(folder) as writer:
-            for name, array in self._arrays.items():
-                writer.write(name, array)
-            writer.finish(
-                self.analyzer.signature(), describe_index(self.analyzer, self.documents_digest)
-            )
+            for name, array in self.arrays.items():
+                writer.append(name, array)
+            writer.finish(describe_index(self.analyzer, self.documents_digest))
 
     def verify(self) -> None:
         """Check every byte against the checksums stored when the index was built."""
         for name, file in self._about["files"].items():
-            if digest(self._arrays[name]) != file["sha256"]:
+            array = np.ascontiguousarray(self.arrays[name], file["dtype"]).reshape(-1)
+            if hashlib.sha256(array.view(np.uint8).data).hexdigest() != file["sha256"]:
                 raise InputError(f"the index is damaged in its {name}: build the index again")
+
+
+class IndexedDocuments(Documents):
+    """An index as the documents of an experiment: ids and hashes are in it, and no file is read.
+
+    A collection of millions of documents takes a minute to read, and its index a millisecond to
+    open. Whoever needs texts names the collection, and the index beside it.
+    """
+
+    __slots__ = ("ids", "index", "notes")
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.digest = index.documents_digest
+        self.text_hashes = index.text_hashes
+        self.ids = index.document_ids
+        self.notes = ()
+
+    def batches(self, _size: int = BATCH) -> Iterator[TextBatch]:
+        """Raise an error: there are no texts."""
+        raise InputError(
+            "an index has no texts, which are needed here: name the collection, and give the index "
+            "beside it (--index)"
+        )
+
+    def raw(self, _number: int) -> bytes:
+        """Raise an error: there are no texts."""
+        return next(self.batches()).raw(0)

@@ -21,20 +21,15 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.retrieve.kernels.types import FRACTION, FRACTION_SHIFTED, LIKELIHOOD
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from heldout.retrieve.kernels.types import Floats
     from heldout.retrieve.statistics import TermStatistics
 
-    Floats = NDArray[np.float64]
     Values = Mapping[str, Floats]
-
-FRACTION: Final = 0
-FRACTION_SHIFTED: Final = 1
-LIKELIHOOD: Final = 2
 
 
 def _saturated(v: Values, top: Floats) -> Floats:
@@ -280,13 +275,7 @@ def coefficients(models: Sequence[Model]) -> Floats:
 
 
 def grid(name: str, /, k3: float = math.inf, **axes: Sequence[float]) -> tuple[Model, ...]:
-    """Return models for all combinations of parameter values, the last axis fastest.
-
-    Examples
-    --------
-    >>> [str(model) for model in grid("bm25", k1=[1, 2], b=[0.5])]
-    ['bm25(k1=1, b=0.5)', 'bm25(k1=2, b=0.5)']
-    """
+    """Return models for all combinations of parameter values, the last axis fastest."""
     return tuple(
         Model.make(name, k3=k3, **dict(zip(axes, values, strict=True)))
         for values in itertools.product(*axes.values())
@@ -297,15 +286,7 @@ _CALL: Final = re.compile(r"\s*([\w-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def parse_model(text: str) -> Model:
-    """Read a model in its printed form.
-
-    Examples
-    --------
-    >>> parse_model("bm25(k1=0.9, b=0.4)")
-    Model('bm25', k1=0.9, b=0.4)
-    >>> parse_model("ql-jm")
-    Model('ql-jm', lambda=0.3)
-    """
+    """Read a model in its printed form: ``ql-jm`` or ``bm25(k1=0.9, b=0.4)``."""
     match = _CALL.fullmatch(text)
     if match is None:
         raise InputError(f"{text!r} is not a model; write bm25 or bm25(k1=0.9, b=0.4)")

@@ -9,7 +9,8 @@ import numpy as np
 
 from heldout.compiled import announce
 from heldout.data.parallel import run_stretches
-from heldout.retrieve.models import FRACTION_SHIFTED, LIKELIHOOD, coefficients
+from heldout.retrieve.kernels.types import LIKELIHOOD
+from heldout.retrieve.models import coefficients
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,17 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index
-    from heldout.retrieve.kernels.rank import Marks
-    from heldout.retrieve.kernels.scoring import Documents, Rows, Rule
+    from heldout.retrieve.kernels.scoring import Documents, Rule
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers
     from heldout.retrieve.models import Model
     from heldout.retrieve.sides import Side
-    from heldout.retrieve.statistics import Vocabulary
+    from heldout.retrieve.statistics import TermStatistics, Vocabulary
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Numbers = NDArray[np.int32]
 
-LANES: Final = 32
+_LANES: Final = 32
 """Maximum number of lanes scored together: a block of documents must stay in cache."""
 _WIDTH: Final = 8
 """Lanes are padded to a multiple of this, the width of the widest vector unit."""
@@ -70,75 +68,132 @@ def rank(
 ) -> Ranking:
     """Rank the documents of a side for each query and parameter setting.
 
-    Parameters
-    ----------
-    models
-        The parameter settings: one sequence for all training sets of `side`, or one for each.
-    k
-        Number of documents in each list.
-    judged
-        Documents whose ranks are needed, even below rank k.
-    priors
-        Documents × settings: added to the score of each document under each setting.
-    depth
-        Ranks beyond it are not needed, and may be 0; `retrieved` may then count at most `depth`
-        documents. None: all ranks and counts are exact. A small depth is much faster.
+    `models` are the parameter settings: one sequence for all training sets of `side`, or one for
+    each. Lists have `k` documents; ranks of `judged` documents are given even below. `priors`
+    (documents × settings) are added to the scores. Ranks beyond `depth` are not needed, and may be
+    0; `retrieved` may then count at most `depth` documents. A small depth is much faster.
     """
-    if depth is not None and priors is None and len(vocabulary):
-        from heldout.retrieve.top import rank_by_bounds
+    from heldout.retrieve import top
 
-        top = rank_by_bounds(index, vocabulary, models, side, k=k, judged=judged, depth=depth)
-        if top is not None:
-            return top
-    from heldout.retrieve.kernels.rank import Lists
+    none = JudgedDocuments(np.zeros(vocabulary.n_queries + 1, np.int64), np.zeros(0, np.int32))
+    asked, columns = judged or none, columns_of(index, side)
+    longest = max(k, min(depth or 0, index.n_documents), 1)
+    bounded = depth is not None and priors is None
+    bounded = bounded and top.pays(index, vocabulary, models, side, longest)
+    parts = []
+    for begin in range(0, len(models[0]), _LANES):
+        lanes = slice(begin, begin + _LANES)
+        some = [own[lanes] for own in models]
+        if bounded:
+            part = top.rank_top(
+                index, vocabulary, some, side, columns, asked=asked, k=k, depth=longest
+            )
+        else:
+            if priors is not None:
+                columns = columns._replace(priors=_padded(priors[None, :, lanes])[0])
+            part = _rank_all(index, vocabulary, some, side, columns, asked=asked, k=k)
+        parts.append(part)
+    return Ranking(
+        np.concatenate([part.documents for part in parts], axis=2),
+        np.concatenate([part.scores for part in parts], axis=2),
+        np.concatenate([part.ranks for part in parts], axis=1),
+        parts[0].retrieved,
+    )
+
+
+def _rank_all(
+    index: Index,
+    vocabulary: Vocabulary,
+    models: Sequence[Sequence[Model]],
+    side: Side,
+    columns: Documents,
+    *,
+    asked: JudgedDocuments,
+    k: int,
+) -> Ranking:
+    """Score every document with a query term, under as many settings as are scored together."""
+    from heldout.retrieve.kernels.rank import Lists, Marks
     from heldout.retrieve.kernels.rank import rank as compiled
-    from heldout.retrieve.kernels.scoring import Queries
+    from heldout.retrieve.kernels.scoring import Rows
 
     announce("the ranker", compiled)
-    first, count, number = models[0][0], len(vocabulary.offsets) - 1, len(models[0])
-    asked = judged or JudgedDocuments(np.zeros(count + 1, np.int64), np.zeros(0, np.int32))
-    documents = np.full((count, side.n_lists, number, k), -1, np.int32)
-    scores = np.full(documents.shape, -np.inf)
-    ranks = np.zeros((len(asked.documents), number), np.int32)
-    queries = Queries(vocabulary.offsets, vocabulary.places, first.query_weights(vocabulary.counts))
-    postings, columns = vocabulary.postings(index), columns_of(index, side)
-    most = int(np.max(index.counts, initial=0)) if first.form.kind == FRACTION_SHIFTED else 0
-    for begin in range(0, number, LANES):
-        lanes = slice(begin, min(begin + LANES, number))
-        rule = rule_of([own[lanes] for own in models], side, most)
-        if priors is not None:
-            columns = columns._replace(priors=_padded(priors[None, :, lanes])[0])
-        lists = Lists(
-            np.array(scores[:, :, lanes], order="C"),
-            np.array(documents[:, :, lanes], order="C"),
-            np.zeros(scores[:, :, lanes].shape[:3], np.int64),
-            np.zeros((count, side.n_lists), np.int64),
-            np.array(asked.offsets, np.int64),
-            np.array(asked.documents, np.int32),
-            np.array(ranks[:, lanes], order="C"),
+    rule = rule_of(models, side.terms, index, side.added, side.relative)
+    postings, queries = vocabulary.postings(index), vocabulary.queries(models[0][0])
+    n, number, lanes = index.n_documents, len(models[0]), rule.values.shape[2]
+    shape = vocabulary.n_queries, side.n_lists, number
+    lists = Lists(
+        np.full((*shape, k), -np.inf),
+        np.full((*shape, k), -1, np.int32),
+        np.zeros(shape, np.int64),
+        np.zeros(shape[:2], np.int64),
+        np.array(asked.offsets, np.int64),
+        np.array(asked.documents, np.int32),
+        np.zeros((len(asked.documents), number), np.int32),
+    )
+    spans = np.cumsum((postings.end - postings.begin)[queries.terms])
+    found = np.concatenate([[0], spans])[queries.offsets]
+    block = min(max(_BLOCK_CELLS // lanes, 64), 4096, max(n, 1))
+
+    def rank_some(some: tuple[int, int]) -> None:
+        own, products = slice(some[0], some[1] + 1), rule.kind == LIKELIHOOD
+        widest, most = min(_widest(found[own]), n), _widest(lists.offsets[own])
+        rows = Rows(
+            np.full(n, -1, np.int32),
+            np.empty(widest, np.int32),
+            np.empty((widest, lanes)),
+            np.empty((widest * products, lanes)),
+            np.empty((widest * products, 2)),
+            np.empty((len(rule.totals) * products, 2)),
+            np.empty(_widest(queries.offsets[own]), np.int64),
         )
-        wide = rule.values.shape[2]
-        block = min(max(_BLOCK_CELLS // wide, 64), 4096, max(index.n_documents, 1))
+        marks = Marks(
+            np.empty(side.n_lists + 1, np.int64),
+            np.empty(most, np.int64),
+            np.empty((most, number), np.int64),
+            np.empty((most, number), np.int64),
+            np.empty((side.n_lists, lanes)),
+        )
+        compiled(*some, block, postings, queries, columns, rule, rows, marks, lists)
 
-        def rank_some(
-            some: tuple[int, int],
-            columns: Documents = columns,
-            rule: Rule = rule,
-            lists: Lists = lists,
-            block: int = block,
-        ) -> None:
-            own = slice(some[0], some[1] + 1)
-            spans = (postings.end - postings.begin)[queries.terms]
-            found = np.concatenate([[0], np.cumsum(spans)])[queries.offsets[own]]
-            widest = min(_widest(found), index.n_documents)
-            rows = _rows(rule, index.n_documents, widest, _widest(queries.offsets[own]))
-            marks = _marks(lists.scores, rule.values.shape[2], _widest(lists.offsets[own]))
-            compiled(*some, block, postings, queries, columns, rule, rows, marks, lists)
+    run_stretches(rank_some, vocabulary.n_queries)
+    return Ranking(lists.documents, lists.scores, lists.ranks, lists.retrieved)
 
-        run_stretches(rank_some, count)
-        scores[:, :, lanes], documents[:, :, lanes] = lists.scores, lists.documents
-        ranks[:, lanes] = lists.ranks
-    return Ranking(documents, scores, ranks, lists.retrieved)
+
+def _widest(offsets: Ints) -> int:
+    """Return the largest number of rows between two offsets."""
+    return int(np.diff(offsets).max(initial=0))
+
+
+def rank_times(
+    index: Index,
+    vocabulary: Vocabulary,
+    model: Model,
+    known: TermStatistics,
+    times: NDArray[np.uint8],
+    *,
+    added: bool,
+    k: int,
+) -> tuple[Numbers, Floats]:
+    """Rank replicates of the documents without building new indexes; not for likelihoods.
+
+    `known` are the statistics of each replicate's training data, `times` (documents × replicates)
+    is how often a document is listed (0: not), `added` whether it is scored as if it were added to
+    the training data. Returns the top documents (queries × replicates × k; −1: none) and scores.
+    """
+    from heldout.retrieve.kernels.replicates import Replicates, rank_replicates
+
+    announce("the bootstrap", rank_replicates)
+    rule = rule_of([[model]], known, index, added)
+    lengths, order = np.asarray(index.lengths), np.asarray(index.id_order)
+    data = Replicates(times, known.documents, lengths, order)
+    postings, queries = vocabulary.postings(index), vocabulary.queries(model)
+    documents = np.full((vocabulary.n_queries, times.shape[1], k), -1, np.int32)
+    scores = np.full(documents.shape, -np.inf)
+    run_stretches(
+        lambda some: rank_replicates(*some, postings, queries, rule, data, documents, scores),
+        vocabulary.n_queries,
+    )
+    return documents, scores
 
 
 def columns_of(index: Index, side: Side) -> Documents:
@@ -166,21 +221,27 @@ def length_ratios(lengths: NDArray[Any], number: Any, length: Any, added: bool) 
     return ratio
 
 
-def rule_of(models: Sequence[Sequence[Model]], side: Side, most: int) -> Rule:
-    """Return the scoring rule of some settings; `most` is the largest count of its table."""
+def rule_of(
+    models: Sequence[Sequence[Model]],
+    known: TermStatistics,
+    index: Index,
+    added: bool,
+    relative: bool = False,
+) -> Rule:
+    """Return the scoring rule of some settings, for training sets with the statistics `known`."""
     from heldout.retrieve.kernels.scoring import Rule
 
     first = models[0][0]
     values = np.stack([coefficients(own) for own in models])
-    values = np.broadcast_to(values, (len(side.terms), *values.shape[1:]))
+    values = np.broadcast_to(values, (len(known), *values.shape[1:]))
     return Rule(
         first.form.kind,
-        np.array(first.term_weights(side.terms, int(side.added)), order="C"),
+        np.array(first.term_weights(known, int(added)), order="C"),
         _padded(values),
-        first.form.count(np.arange(most + 1, dtype=np.float64)),
-        np.array(side.terms.length),
-        int(side.added),
-        int(side.relative),
+        first.form.count(np.arange(index.largest_count + 1, dtype=np.float64)),
+        np.array(known.length),
+        int(added),
+        int(relative),
     )
 
 
@@ -196,38 +257,3 @@ def _padded(values: Floats) -> Floats:
     filled[:, :, :lanes] = values
     filled[:, :, lanes:] = values[:, :, -1:]
     return filled
-
-
-def _widest(offsets: Ints) -> int:
-    """Return the largest number of rows between two offsets."""
-    return int(np.diff(offsets).max(initial=0))
-
-
-def _rows(rule: Rule, documents: int, widest: int, terms: int) -> Rows:
-    """Return room for the scores of at most `widest` of the documents."""
-    from heldout.retrieve.kernels.scoring import Rows
-
-    lanes, products = rule.values.shape[2], rule.kind == LIKELIHOOD
-    return Rows(
-        np.full(documents, -1, np.int32),
-        np.empty(widest, np.int32),
-        np.empty((widest, lanes)),
-        np.empty((widest * products, lanes)),
-        np.empty((widest * products, 2)),
-        np.empty((len(rule.totals) * products, 2)),
-        np.empty(terms, np.int64),
-    )
-
-
-def _marks(scores: Floats, wide: int, most: int) -> Marks:
-    """Return room for at most `most` judged documents of a query."""
-    from heldout.retrieve.kernels.rank import Marks
-
-    _, lists, lanes, _ = scores.shape
-    return Marks(
-        np.empty(lists + 1, np.int64),
-        np.empty(most, np.int64),
-        np.empty((most, lanes), np.int64),
-        np.empty((most, lanes), np.int64),
-        np.empty((lists, wide)),
-    )

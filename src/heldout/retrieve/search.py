@@ -8,26 +8,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.compiled import announce
+from heldout.data.ids import Ids
 from heldout.data.parallel import run_stretches
 from heldout.data.queries import Queries, queries_of
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.retrieve.indexing.strings import ids_in
-from heldout.retrieve.models import FRACTION, Model, coefficients, parse_model
+from heldout.retrieve.bounds import windows_of
+from heldout.retrieve.kernels.types import FRACTION, HUGE, SATURATED
+from heldout.retrieve.models import Model, coefficients, parse_model
 from heldout.retrieve.rank import length_ratios, rank
 from heldout.retrieve.sides import whole_side
-from heldout.retrieve.statistics import Vocabulary, whole_statistics
+from heldout.retrieve.statistics import whole_statistics
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from heldout.retrieve.index import Index, Source
-    from heldout.retrieve.query_terms import QueryTerms
+    from heldout.retrieve.kernels.types import Floats, Numbers
+    from heldout.retrieve.statistics import Vocabulary
 
-    Numbers = NDArray[np.int32]
-    Floats = NDArray[np.float64]
 
 LOWEST_SCORE = -1e30
 """Replaces −∞ in a run: the score of a document with probability 0, which still has a rank."""
@@ -69,7 +68,7 @@ def search(
         raise InputError(f"k={k}: expected a positive integer")
     asked, rule = queries_of(queries), parse_model(model) if isinstance(model, str) else model
     known = _as_index(index)
-    documents, scores = search_numbers(known, asked.texts, rule, k)
+    documents, scores = search_terms(known, known.encode(asked.texts), rule, k)
     return run_of_lists(known.document_ids, asked.ids, documents, scores, name or str(rule))
 
 
@@ -77,7 +76,7 @@ def _as_index(given: Index | Source | str | os.PathLike[str]) -> Index:
     """Return an index: the given one, that in a file, or a new one of a collection."""
     from heldout.data.collection_files import read_documents
     from heldout.retrieve.index import Index
-    from heldout.retrieve.indexing.file import is_index
+    from heldout.retrieve.index_files import is_index
 
     if isinstance(given, Index):
         return given
@@ -86,73 +85,57 @@ def _as_index(given: Index | Source | str | os.PathLike[str]) -> Index:
     return Index.open(given) if is_index(given) else Index.build(read_documents(given))
 
 
-def search_numbers(
-    index: Index, texts: Sequence[str], model: Model, k: int
+def search_terms(
+    index: Index, vocabulary: Vocabulary, model: Model, k: int
 ) -> tuple[Numbers, Floats]:
     """Return numbers and scores (queries × k) of the best documents; −1 where there are fewer."""
-    return search_terms(index, index.encode(texts), model, k)
-
-
-def search_terms(index: Index, queries: QueryTerms, model: Model, k: int) -> tuple[Numbers, Floats]:
-    """Search as `search_numbers` does for queries that have been analysed."""
-    vocabulary = Vocabulary.of(queries)
-    shape = len(queries), max(min(k, index.n_documents), 1)  # no list is longer
+    shape = vocabulary.n_queries, max(min(k, index.n_documents), 1)  # no list is longer
     documents, scores = np.full(shape, -1, np.int32), np.full(shape, -np.inf)
     if not len(vocabulary):
         return documents, scores
     known = whole_statistics(index, vocabulary)
-    weights, coded = model.term_weights(known, 0)[:, 0], index.length_codes()
+    weights, coded = model.term_weights(known, 0)[:, 0], index.length_codes
     if model.form.kind != FRACTION or coded is None or weights.min() < 0:
         # The loop below is for sums of fractions that are not negative.
         found = rank(index, vocabulary, [[model]], whole_side(index, vocabulary), k=shape[1])
         return found.documents[:, 0, 0], found.scores[:, 0, 0]
-    from heldout.retrieve.kernels.search import (
-        BUCKETS,
-        EMPTY,
-        LEVELS,
-        SLACK,
-        TERM,
-        WIDTH,
-        Curve,
-        Room,
-    )
-    from heldout.retrieve.kernels.search import search as compiled
-    from heldout.retrieve.kernels.windows import HUGE, SATURATED
+    from heldout.retrieve.kernels import search as kernel
 
-    announce("the search", compiled)
+    announce("the search", kernel.search)
     postings, order = vocabulary.postings(index), np.asarray(index.id_order)
-    windows, places = vocabulary.windows(index), vocabulary.places
+    windows, places = windows_of(index, vocabulary.numbers), vocabulary.places
     top, fixed, by_length = coefficients([model])[:, 0].tolist()
     ratios = length_ratios(coded[1], known.documents, known.length, False)
-    curve = Curve(top, coded[0], fixed + by_length * ratios)
+    curve = kernel.Curve(top, coded[0], fixed + by_length * ratios)
     # The most that each term can add, for its largest count in its shortest document.
     counts = np.where(windows.most < SATURATED, windows.most, HUGE)
     slope = by_length * float(known.documents[0]) / max(float(known.length[0]), 1.0)
-    most = top * counts / (counts + (fixed + slope * windows.shortest)) * (1 + SLACK)
-    terms = np.empty(len(places), TERM)
+    most = top * counts / (counts + (fixed + slope * windows.shortest)) * (1 + kernel.SLACK)
+    terms = np.empty(len(places), kernel.TERM)
     terms["start"], terms["stop"] = postings.begin[places], postings.end[places]
     terms["row"] = windows.rows[places]
     terms["weight"] = model.query_weights(vocabulary.counts) * weights[places]
     terms["bound"] = terms["weight"] * most[places]
-    room = shape[1] + 2 * WIDTH
+    width = kernel.WIDTH
+    room = shape[1] + 2 * width
 
     def search_some(some: tuple[int, int]) -> None:
-        own = Room(
-            np.full(WIDTH, EMPTY),
-            np.empty(WIDTH + 1, np.uint32),
-            np.empty(LEVELS + 1, np.int32),
-            np.empty(BUCKETS + 1, np.int32),
+        own = kernel.Room(
+            np.full(width, kernel.EMPTY),
+            np.empty(width + 1, np.uint32),
+            np.empty(kernel.LEVELS + 1, np.int32),
+            np.empty(kernel.BUCKETS + 1, np.int32),
             np.empty(room, np.uint32),
             np.empty(room),
             np.empty(room, np.int32),
             np.empty(room),
         )
-        compiled(
+        kernel.search(
             *some, windows.bits, windows.starts, vocabulary.offsets, terms, postings, curve, order,
             own, documents, scores,
         )  # fmt: skip
 
-    run_stretches(search_some, len(queries), 2)
+    run_stretches(search_some, len(documents), 2)
     return documents, scores
 
 
@@ -164,7 +147,7 @@ def run_of_lists(
     counts = kept.sum(axis=1)
     asked = np.flatnonzero(counts)
     numbers, places = np.unique(documents[kept], return_inverse=True)
-    column = ids_in(ids, numbers)
+    column = (ids if isinstance(ids, Ids) else Ids.of(ids)).take(numbers)
     offsets = np.concatenate(([0], np.cumsum(counts[asked]))).astype(np.int64)
     values = np.maximum(scores[kept], LOWEST_SCORE)
     names = tuple(query_ids[q] for q in asked.tolist())

@@ -13,9 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index
+    from heldout.retrieve.kernels.types import Numbers
     from heldout.retrieve.statistics import TermStatistics, Vocabulary
-
-    Numbers = NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

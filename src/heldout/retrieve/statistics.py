@@ -7,13 +7,11 @@ only the postings of the query terms are counted, for all training sets at once.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heldout.data.parallel import run_stretches
-from heldout.retrieve.indexing.bounds import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,61 +19,40 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.retrieve.index import Index
-    from heldout.retrieve.kernels.scoring import Postings
-    from heldout.retrieve.kernels.windows import Windows
-    from heldout.retrieve.query_terms import QueryTerms
-
-    Floats = NDArray[np.float64]
+    from heldout.retrieve.kernels.scoring import Postings, Queries
+    from heldout.retrieve.kernels.types import Floats, Ints
+    from heldout.retrieve.models import Model
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The distinct terms of a set of queries."""
+    """The distinct terms of some queries that are in an index; see `Index.encode`."""
 
-    numbers: NDArray[np.int64]  # of each term in the index, ascending
-    offsets: NDArray[np.int64]  # rows offsets[q] to offsets[q + 1] of the next two are of query q
-    places: NDArray[np.int64]  # of its terms in `numbers`
+    numbers: Ints  # of each term in the index, ascending
+    offsets: Ints  # rows offsets[q] to offsets[q + 1] of the next two are of query q
+    places: Ints  # of its terms in `numbers`, ascending
     counts: Floats  # of its terms in the query
-
-    @classmethod
-    def of(cls, queries: QueryTerms) -> Vocabulary:
-        """Collect the terms of queries."""
-        terms, places = np.unique(queries.terms, return_inverse=True)
-        return cls(
-            np.array(terms, np.int64),
-            np.array(queries.offsets, np.int64),
-            places.astype(np.int64),
-            np.array(queries.counts, np.float64),
-        )
 
     def __len__(self) -> int:
         return len(self.numbers)
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries."""
+        return len(self.offsets) - 1
+
+    def queries(self, model: Model) -> Queries:
+        """Return the terms of each query with their weights."""
+        from heldout.retrieve.kernels.scoring import Queries
+
+        return Queries(self.offsets, self.places, model.query_weights(self.counts))
 
     def postings(self, index: Index) -> Postings:
         """Return the postings of the terms."""
         from heldout.retrieve.kernels.scoring import Postings
 
-        begin, end = self.stretches(index)
+        begin, end = index.offsets[self.numbers], index.offsets[self.numbers + 1]
         return Postings(begin, end, np.asarray(index.documents), np.asarray(index.counts))
-
-    def windows(self, index: Index) -> Windows:
-        """Return the bounds of the terms, by windows of documents."""
-        from heldout.retrieve.kernels.windows import Windows
-
-        bounds, numbers = index.bounds, self.numbers
-        return Windows(
-            bounds.bits,
-            bounds.rows(numbers),
-            read_only(bounds.starts),
-            read_only(bounds.counts),
-            read_only(bounds.lengths),
-            np.array(bounds.most[numbers]),
-            np.array(bounds.shortest[numbers]),
-        )
-
-    def stretches(self, index: Index) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the beginning and end of the postings of each term."""
-        return np.array(index.offsets[self.numbers]), np.array(index.offsets[self.numbers + 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,13 +69,8 @@ class TermStatistics:
 
     def complement(self) -> TermStatistics:
         """Return, for each part, the statistics of all others: the training data of the folds."""
-        whole = self.merged()
-        return TermStatistics(
-            whole.documents - self.documents,
-            whole.length - self.length,
-            whole.df - self.df,
-            whole.cf - self.cf,
-        )
+        parts = self.documents, self.length, self.df, self.cf
+        return TermStatistics(*(part.sum(axis=-1, keepdims=True) - part for part in parts))
 
     def take(self, columns: Sequence[int]) -> TermStatistics:
         """Return the statistics of some of the training sets."""
@@ -107,21 +79,12 @@ class TermStatistics:
             self.documents[some], self.length[some], self.df[:, some], self.cf[:, some]
         )
 
-    def merged(self) -> TermStatistics:
-        """Return the sum of the statistics of all parts."""
-        return TermStatistics(
-            self.documents.sum(keepdims=True),
-            self.length.sum(keepdims=True),
-            self.df.sum(axis=1, keepdims=True),
-            self.cf.sum(axis=1, keepdims=True),
-        )
-
 
 def cell_statistics(
     index: Index, vocabulary: Vocabulary, cells: NDArray[np.int32], number: int
 ) -> TermStatistics:
     """Compute the statistics of each of `number` cells; `cells` has that of each document or −1."""
-    from heldout.retrieve.kernels.counting import count_cells
+    from heldout.retrieve.kernels.postings import count_cells
 
     postings = vocabulary.postings(index)
     cells = np.array(cells, np.int32)
@@ -136,37 +99,32 @@ def cell_statistics(
 
 def whole_statistics(index: Index, vocabulary: Vocabulary) -> TermStatistics:
     """Return the statistics of all documents that need no traversal: all but cf, which stays 0."""
-    begin, end = vocabulary.stretches(index)
+    postings = vocabulary.postings(index)
     return TermStatistics(
         np.array([float(index.n_documents)]),
         np.array([float(index.total_length)]),
-        (end - begin).astype(np.float64)[:, None],
+        (postings.end - postings.begin).astype(np.float64)[:, None],
         np.zeros((len(vocabulary), 1)),
     )
 
 
 def weighted_statistics(
-    index: Index,
-    vocabulary: Vocabulary,
-    weights: NDArray[np.uint8],
-    *,
-    occurrences: bool = True,
+    index: Index, vocabulary: Vocabulary, weights: NDArray[np.uint8], *, occurrences: bool = True
 ) -> TermStatistics:
-    """Compute the statistics of documents with multiplicities.
+    """Compute the statistics of documents with multiplicities (documents × replicates).
 
-    Weights are documents × replicates. Without `occurrences`, cf stays 0.
+    Without `occurrences`, cf stays 0.
     """
-    from heldout.retrieve.kernels.counting import count_weighted, sum_weights
+    from heldout.retrieve.kernels.postings import count_weighted, sum_weights
 
-    replicates = weights.shape[1]
-    postings = vocabulary.postings(index)
+    postings, replicates = vocabulary.postings(index), weights.shape[1]
     df, cf = np.zeros((2, len(vocabulary), replicates), np.int32)
 
-    def count(kind: bool, some: tuple[int, int]) -> None:
-        count_weighted(*some, postings, weights, df, cf, kind)
+    def count(some: tuple[int, int]) -> None:
+        for kind in (True, False) if occurrences else (False,):
+            count_weighted(*some, postings, weights, df, cf, kind)
 
-    for kind in (True, False) if occurrences else (False,):
-        run_stretches(partial(count, kind), len(vocabulary))
+    run_stretches(count, len(vocabulary))
     number, length = np.zeros((2, replicates))
     sum_weights(weights, np.asarray(index.lengths), number, length)
     return TermStatistics(number, length, df.astype(np.float64), cf.astype(np.float64))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
 
-from heldout.data.notes import named_few
-from heldout.data.paths import is_there
 from heldout.errors import InputError
+from heldout.notes import named_few
 
 __all__ = ["matching"]
 
 
 def matching(pattern: str) -> list[str]:
     """Return the files that match a path with ``*``, ``?`` or ``[…]``, or the file of that name."""
-    if is_there(pattern) or not glob.has_magic(pattern):
+    if os.path.exists(pattern) or not glob.has_magic(pattern):
         return [pattern]  # the reader reports a missing file
     found = sorted(path for path in glob.glob(pattern) if Path(path).is_file())  # noqa: PTH207
     if not found:

@@ -144,7 +144,7 @@ def test_opening_a_query_by_mouse_shows_both_rankings(visit, table_file, part):
     assert dialog.get_by_role("heading", name="query q1", exact=True).is_visible()
     dialog.get_by_role("button", name="Close").click()
     assert dialog.count() == 0
-    assert page.locator(":focus").inner_text() == "q1"  # where the reader was
+    page.locator(".open:focus", has_text="q1").wait_for()  # where the reader was
 
 
 def test_opening_a_query_by_keyboard(visit, table_file):

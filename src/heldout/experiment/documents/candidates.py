@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout.experiment.documents.rank_table import RankTable, needed_depth
 from heldout.retrieve.rank import rank
-from heldout.retrieve.statistics import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.sides import Side
+    from heldout.retrieve.statistics import Vocabulary
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ class Candidates:
         depth: int = 1000,
     ) -> Candidates:
         """Look up the queries of a collection in its index."""
-        vocabulary = Vocabulary.of(index.encode(collection.queries.texts))
+        vocabulary = index.encode(collection.queries.texts)
         deepest = max(min(depth, index.n_documents), 1)  # lists are never longer
         return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, deepest)
 

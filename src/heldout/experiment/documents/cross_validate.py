@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.choose_in_document_folds import Choices, choose_values
@@ -18,6 +17,7 @@ from heldout.experiment.documents.methods import check_method, fold_values, per_
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread
+from heldout.notes import count_of
 from heldout.retrieve.sides import seen_side
 
 if TYPE_CHECKING:

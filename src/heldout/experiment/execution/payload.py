@@ -259,6 +259,6 @@ class _DocumentsWithoutText(Documents):
         del size
         raise InputError("the text of the documents was not sent to this process")
 
-    def text(self, number: int) -> str:
+    def raw(self, number: int) -> bytes:
         """Refuse: there is no text."""
         raise InputError(f"the text of document {number} was not sent to this process")

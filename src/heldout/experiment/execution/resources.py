@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.paths import names_file
 from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.execution.executors import Processes, local_processes
 
@@ -74,7 +74,7 @@ def _check_address(where: Any) -> None:
     """Refuse text that is not an address: connecting to it could take for ever."""
     if not isinstance(where, str) or local_processes(where):
         return
-    if "://" not in where and not names_file(where):
+    if "://" not in where and not os.path.isfile(where):
         raise InputError(
             f"{where!r} is not a Dask cluster: give tcp://HOST:PORT, a scheduler file, or local:4 "
             "for four processes of this machine"

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
 from heldout.experiment.documents.choose_in_document_folds import choose_values
@@ -26,6 +25,7 @@ from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.measure.parse import parse_measure
+from heldout.notes import count_of
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import Side, seen_side

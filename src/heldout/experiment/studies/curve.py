@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final, Literal, overload
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.parse import parse_measure
+from heldout.notes import count_of
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
 from heldout.retrieve.sides import seen_side, whole_side

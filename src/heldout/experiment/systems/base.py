@@ -10,9 +10,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import TOP
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import os

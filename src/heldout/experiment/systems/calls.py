@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 import numpy as np
 
 from heldout.data.collection import Collection, View
-from heldout.data.notes import named_few
-from heldout.data.paths import place_among
 from heldout.data.run import Run
 from heldout.errors import HeldoutError, InputError, failure
 from heldout.experiment.documents.rank_table import RankTable
@@ -40,6 +38,7 @@ from heldout.experiment.systems.references import (
     reference_hash,
     source_hash,
 )
+from heldout.notes import named_few
 from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
@@ -104,9 +103,7 @@ class CallSystem(NestedSystem["RankingSettings"]):
         """Return what it is as plain values, with a hash of its source."""
         record = System.describe(self)
         # The path of a file can be written in many ways; its content is hashed.
-        record[self.kind] = place_among(self.reference, [self.reference]) or qualified_name(
-            self.call
-        )
+        record[self.kind] = Path(self.reference).name or qualified_name(self.call)
         record["comparable"] = self.comparable
         record["source"] = self.source_hash()
         return record
@@ -357,8 +354,7 @@ def sealed(view: View, *, judged: bool) -> View:
     judged
         Whether to include judgements (for the train side) or not (for the test side).
     """
-    whole, weights = view.collection, view.document_weights
-    times = None if view.query_weights is None else view.query_weights[view.query_numbers()]
+    documents, queries = view.document_weights, view.query_weights
     qrels = view.qrels if judged and len(view.qrels) else None
-    side = Collection(view.documents, view.queries, qrels, name=whole.name)
-    return View(side, None if weights is None else weights[weights > 0], times)
+    side = Collection(view.documents, view.queries, qrels, name=view.collection.name)
+    return View(side, documents[documents > 0], queries[queries > 0])

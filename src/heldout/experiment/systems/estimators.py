@@ -25,7 +25,7 @@ from heldout.experiment.systems.fits import first_line, fit_predict
 from heldout.experiment.systems.outcomes import FoldRow, Place, PredictedOutcome, PredictedSide
 from heldout.experiment.systems.records import Record, TuneRecord
 from heldout.experiment.systems.references import load_reference, reference_hash
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 from heldout.notes import Note
 
 if TYPE_CHECKING:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import glob
+import os
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from heldout.data.notes import named_few
-from heldout.data.paths import names_file
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.rank_table import RankTable
@@ -23,6 +22,7 @@ from heldout.experiment.systems.choose_in_folds import TEST, named_splits
 from heldout.experiment.systems.outcomes import Chosen
 from heldout.experiment.systems.records import RankedRecord
 from heldout.experiment.systems.runs import run_hash
+from heldout.notes import named_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,7 +112,7 @@ class FoldRunSystem(System["RankingSettings"]):
                     f"{len(paths)} splits: add {{repeat}}, or use {{split}} (such as r0-f3)"
                 ),
             )
-        missing = [path for path in paths if not names_file(path)]
+        missing = [path for path in paths if not os.path.isfile(path)]
         if missing and not twice:
             yield (
                 "systems",

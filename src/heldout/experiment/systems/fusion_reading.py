@@ -17,7 +17,7 @@ from heldout.experiment.systems.parameters import (
     written_parameters,
 )
 from heldout.experiment.systems.runs import RunSystem
-from heldout.retrieve.fuse import method_name
+from heldout.retrieve.fuse import Fusion
 from heldout.tune.listed import Listed
 from heldout.tune.search import drawn_points
 from heldout.tune.space import Axis, Space
@@ -82,7 +82,7 @@ def fusion_of_parts(
     home
         The folder that relative paths start from.
     """
-    how = method_name(how)
+    Fusion(how)  # refuses an unknown method
     space = given_space(options.space)
     axes = [*axes, *(() if space is None else space.axes)]
     fixed = {**fixed_parameters(options.parameters), **(fixed or {})}

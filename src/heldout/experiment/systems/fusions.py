@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import RankTable
@@ -36,6 +35,7 @@ from heldout.experiment.systems.static import (
     folds_tasks,
     lists_of_some,
 )
+from heldout.notes import count_of
 from heldout.retrieve.fuse import METHODS, Fusion, fuse_tops, judged_ranks
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from heldout.experiment.systems.model_records import SideRecord
 from heldout.experiment.systems.model_schemes import choose_point
 from heldout.experiment.systems.outcomes import Chosen
 from heldout.measure.ranking.names import JUDGED_ONLY
-from heldout.retrieve.bootstrap import rank_times
-from heldout.retrieve.models import LIKELIHOOD
+from heldout.retrieve.kernels.types import LIKELIHOOD
+from heldout.retrieve.rank import rank_times
 from heldout.retrieve.statistics import weighted_statistics
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ class _Block:
         candidates, found = self.candidates, {}
         for number in sorted(set(numbers)):
             mine = [at for at, one in enumerate(numbers) if one == number]
-            own = rank_times(
+            tops, scores = rank_times(
                 candidates.index,
                 candidates.vocabulary,
                 candidates.models[number],
@@ -193,7 +193,7 @@ class _Block:
                 k=k,
             )
             for place, at in enumerate(mine):
-                found[at] = Lists(own.documents[:, place], own.scores[:, place])
+                found[at] = Lists(tops[:, place], scores[:, place])
         return [found[at] for at in range(len(numbers))]
 
     def measured(self, lists: Lists, ranked: Flags, measures: Sequence[RankingMeasure]) -> Floats:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.errors import InputError
 from heldout.experiment.execution.tasks import EVERYTHING, Task
 from heldout.experiment.systems.choose_in_folds import call_seed, named_splits, shown_split
 from heldout.experiment.systems.outcomes import Chosen
 from heldout.experiment.systems.records import Record
+from heldout.notes import count_of
 from heldout.tune.search import search_optuna
 
 if TYPE_CHECKING:

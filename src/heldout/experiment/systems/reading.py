@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.files import file_stem
-from heldout.data.paths import is_there, names_file, place_among
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.systems.base import System
@@ -31,7 +30,7 @@ from heldout.experiment.systems.text_forms import (
     fold_runs_of_text,
     reranker,
 )
-from heldout.retrieve.fuse import is_method
+from heldout.retrieve.fuse import METHODS
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.listed import Listed, read_names
 from heldout.tune.search import drawn_points
@@ -113,21 +112,21 @@ def _of_text(
     """
     base = folder or Path()
     match = _MODEL.fullmatch(text)
-    if match is not None and match[2] in MODELS and not is_there(base / text):
+    if match is not None and match[2] in MODELS and not os.path.exists(base / text):
         return _of_model(match[2], match[3] or "", name or match[1], options)
     if (
         match is not None
         and match[3] is not None
-        and is_method(match[2])
-        and not is_there(base / text)
+        and match[2] in METHODS
+        and not os.path.exists(base / text)
     ):
         from heldout.experiment.systems.fusion_reading import fusion_of_text
 
         return fusion_of_text(match[2], match[3], name or match[1], options, folder)
-    if match is not None and match[3] and match[2] in FORMS and not is_there(base / text):
+    if match is not None and match[3] and match[2] in FORMS and not os.path.exists(base / text):
         return FORMS[match[2]](match[3], name or match[1], options, folder)
     folds = FOLD_RUNS.fullmatch(text.strip())
-    if folds is not None and not is_there(base / text):
+    if folds is not None and not os.path.exists(base / text):
         return fold_runs_of_text(folds, name, options, folder)
     reference = _REFERENCE.fullmatch(text.strip())
     if reference is not None:
@@ -180,7 +179,7 @@ def _paths_in(base: Path, pattern: str) -> list[str]:
 
 def run_paths(pattern: str) -> list[str]:
     """Return the files that match a path or a pattern, in the order of their names."""
-    if names_file(pattern):
+    if os.path.isfile(pattern):
         return [pattern]
     return sorted(one for one in glob.glob(pattern) if Path(one).is_file())  # noqa: PTH207
 
@@ -226,7 +225,7 @@ def _of_runs(runs: Mapping[Any, Any], name: str | None, options: SystemOptions) 
     for key, one in listed.items():
         if not isinstance(one, Run | str):
             raise InputError(f"{key}: expected a run or the path of one, not {type(one).__name__}")
-        if isinstance(one, str) and not names_file(one):
+        if isinstance(one, str) and not os.path.isfile(one):
             raise InputError(f"{one}: no such run file")
     labels = _labels(list(listed))
     order, points = read_names(labels)
@@ -250,7 +249,9 @@ def _labels(names: list[str]) -> list[str]:
     ):
         if len(set(short)) == len(short):
             return short
-    return [place_among(name, names) for name in names]
+    # By characters, as they were written: functions for paths would normalize them.
+    shared = os.path.commonprefix(names)  # noqa: RUF071 - cut after a separator below
+    return [name[shared.rfind(os.sep) + 1 :] for name in names]
 
 
 def _of_call(

@@ -6,12 +6,12 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.paths import names_file
 from heldout.errors import InputError, cause_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _load_module(name: str) -> Any:
 
 def _load_file(place: str, folder: Path | None) -> Any:
     path = (folder or Path()) / place
-    if not names_file(path):
+    if not os.path.isfile(path):
         raise InputError(f"{path}: no such file")
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec = importlib.util.spec_from_file_location(name, path)

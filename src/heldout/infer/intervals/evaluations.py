@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.infer.intervals.predictions import prediction_interval
+from heldout.measure.base import Undefined
 from heldout.measure.prediction.evaluate import evaluate_predictions
-from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.infer.results import Interval
-    from heldout.measure.base import Measure
+    from heldout.measure.base import Measure, Number
     from heldout.measure.prediction.evaluate import PredictionEvaluation
-    from heldout.measure.undefined import Number
 
 __all__ = ["ScoreRow", "ScoreTable", "score_predictions", "score_table"]
 
@@ -96,9 +95,7 @@ def score_table(
             zip(evaluation.measures, row.values, strict=True)
         ):
             if given and not isinstance(value, Undefined):
-                intervals[number] = prediction_interval(
-                    given[0], measure, evaluation.positive, level=level, seed=seed
-                )
+                intervals[number] = prediction_interval(given[0], measure, level=level, seed=seed)
             done += bool(given)
             if progress and given:
                 progress(done, len(evaluation.predictions) * len(evaluation.measures))

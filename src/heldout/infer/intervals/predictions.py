@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.predictions import ClassPredictions, positive_number, unit_count
-from heldout.errors import InputError
+from heldout.data.predictions import ClassPredictions, unit_count
+from heldout.errors import InputError, MeasureError
 from heldout.infer.intervals.bounded import inside
 from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.intervals.units import t_interval, wilson
@@ -22,10 +22,8 @@ from heldout.infer.scoring.resample_sums import (
 )
 from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.auc import delong_interval
+from heldout.measure.base import Order, Undefined, as_sums
 from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
-from heldout.measure.prediction.sums import unit_sums
-from heldout.measure.prediction.weights import weighing
-from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
@@ -45,7 +43,6 @@ LOST: Final = 0.05
 def prediction_interval(
     predictions: Predictions,
     measure: Measure,
-    positive: str | None = None,
     *,
     level: float = 0.95,
     seed: int = 0,
@@ -66,57 +63,57 @@ def prediction_interval(
         The predictions of a system.
     measure
         Any measure; ECE has no interval, because resampling alone increases it.
-    positive
-        The positive class of two.
     level, seed
         Of the interval, and of the bootstrap.
     """
     if unit_count(predictions) < 2 or measure.family == "ECE":
         return None
-    interval = _plain_interval(predictions, measure, positive, level, seed)
+    interval = _plain_interval(predictions, measure, level, seed)
     return None if interval is None else inside(interval, measure.range)
 
 
 def _plain_interval(
-    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, level: float, seed: int
 ) -> Interval | None:
     if has_splits([predictions]):
-        return _over_folds(predictions, measure, positive, level)
+        return _over_folds(predictions, measure, level)
     plain = predictions.weights is None and not predictions.groups and not predictions.repeats
     if plain and measure.family in {"accuracy", "error"}:
-        return wilson(int(measure.unit_values(predictions).sum()), len(predictions.units), level)
+        return wilson(
+            int(measure.units(predictions).per_unit().sum()), len(predictions.units), level
+        )
     if plain and measure.family == "AUC" and _two_classes(predictions):
-        return _auc_interval(predictions, positive, level)
+        return _auc_interval(predictions, level)
     if plain and measure.aggregate == "mean":
-        return t_interval(measure.unit_values(predictions), level)
-    return _bootstrap(predictions, measure, positive, level, seed)
+        return t_interval(measure.units(predictions).per_unit(), level)
+    return _bootstrap(predictions, measure, level, seed)
 
 
 def _two_classes(predictions: Predictions) -> bool:
     return isinstance(predictions, ClassPredictions) and len(predictions.classes) == 2
 
 
-def _over_folds(
-    predictions: Predictions, measure: Measure, positive: str | None, level: float
-) -> Interval | None:
+def _over_folds(predictions: Predictions, measure: Measure, level: float) -> Interval | None:
     try:
-        folds = fold_scores([predictions], measure, positive)
+        folds = fold_scores([predictions], measure)
     except InputError:  # undefined in every fold, or a repeat without a training side
         return None
     if folds.scores.dropped or len(folds.scores.units) < len(set(same_sides(predictions).values())):
         return None
     interval = corrected_t(folds.scores.values[:, 0], folds.test_share, level)
     if interval.low == interval.high and measure.family in {"accuracy", "error"}:
-        right = measure.unit_values(predictions)  # all folds are perfect: use the number of units
+        right = measure.units(
+            predictions
+        ).per_unit()  # all folds are perfect: use the number of units
         if predictions.weights is None and len(set(right.tolist())) == 1:
             return wilson(int(right[0]) * unit_count(predictions), unit_count(predictions), level)
     return interval
 
 
-def _auc_interval(predictions: Predictions, positive: str | None, level: float) -> Interval | None:
+def _auc_interval(predictions: Predictions, level: float) -> Interval | None:
     if not isinstance(predictions, ClassPredictions) or predictions.scores is None:
         return None
-    column = positive_number(predictions.classes, positive)
+    column = predictions.class_number()
     flags = predictions.truth == column
     if min(int(flags.sum()), int((~flags).sum())) < 2:
         return None
@@ -125,15 +122,15 @@ def _auc_interval(predictions: Predictions, positive: str | None, level: float) 
 
 
 def _bootstrap(
-    predictions: Predictions, measure: Measure, positive: str | None, level: float, seed: int
+    predictions: Predictions, measure: Measure, level: float, seed: int
 ) -> Interval | None:
     numbers, names = group_numbers([predictions])
     if len(names) < 2:
         return None
     if len(predictions.units) > MANY_UNITS:
-        interval = _of_many(predictions, measure, positive, numbers, level, seed)
+        interval = _of_many(predictions, measure, numbers, level, seed)
     else:
-        interval = _drawn(_replicates(predictions, measure, positive, numbers, seed), level)
+        interval = _drawn(_replicates(predictions, measure, numbers, seed), level)
     if interval is None or interval.low == interval.high:
         return None  # all replicates are equal: an interval of no width would be misleading
     if not predictions.groups:
@@ -150,13 +147,12 @@ def _drawn(drawn: Replicates | None, level: float) -> Interval | None:
 def _of_many(
     predictions: Predictions,
     measure: Measure,
-    positive: str | None,
     numbers: Ints,
     level: float,
     seed: int,
 ) -> Interval | None:
     """Return the interval for very many units: by kinds of units, or linearised."""
-    scoring = scoring_of_many([predictions], measure, positive, numbers, seed=seed)
+    scoring = scoring_of_many([predictions], measure, numbers, seed=seed)
     if isinstance(scoring, SumScoring):
         return _drawn(scoring.drawn, level)
     return None if scoring is None else scoring.system(0, level)
@@ -165,18 +161,18 @@ def _of_many(
 def _replicates(
     predictions: Predictions,
     measure: Measure,
-    positive: str | None,
     numbers: Ints,
     seed: int,
 ) -> Replicates | None:
     replicates = affordable(len(predictions.units))
-    sums = unit_sums(predictions, measure, positive)
-    if sums is not None:
-        table = sums_by_number(sums.table, numbers)
-        if not np.isfinite(table).all():
-            return None
-        return bootstrap_sums([table], sums.score, replicates=replicates, seed=seed)
-    function = weighing(predictions, measure, positive)
-    if function is None:
+    try:
+        units = measure.units(predictions)
+    except MeasureError:
         return None
-    return bootstrap_weights([function], numbers, replicates=replicates, seed=seed)
+    if isinstance(units, Order):
+        return bootstrap_weights([units.score], numbers, replicates=replicates, seed=seed)
+    sums = as_sums(units)
+    table = sums_by_number(sums.rows(), numbers)
+    if not np.isfinite(table).all():
+        return None
+    return bootstrap_sums([table], sums.score, replicates=replicates, seed=seed)

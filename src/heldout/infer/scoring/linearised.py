@@ -1,7 +1,7 @@
 """Scores of very many units by linearisation: values of units whose mean is the score.
 
 A smooth score that is not a mean over units behaves like one when there are many units. The
-jackknife (for functions of sums) or the slopes (for measures of order) give each unit a value, and
+jackknife (for measures of order, of groups of units) gives each unit a value, and
 the t test and t interval of these values apply. Above
 `heldout.infer.scoring.resample_sums.MANY_UNITS` units this replaces the bootstrap, whose cost grows
 with units times replicates.
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative, Interval, Outcome
     from heldout.infer.tests.corpus_level import ScoreOfSums
-    from heldout.measure.prediction.slopes import Slopes
 
-__all__ = ["LinearScoring", "jackknife", "linear_interval", "values_of_slopes"]
+__all__ = ["LinearScoring", "jackknife", "linear_interval"]
 
 BLOCK: Final = 2**22
 """Numbers of a table in memory at a time."""
@@ -63,24 +62,6 @@ def jackknife(table: Floats, score: ScoreOfSums, counts: Ints | None = None) -> 
     else:
         mean, units = np.average(without, weights=counts), int(counts.sum())
     values: Floats = full + (units - 1) * (mean - without)
-    return values
-
-
-def values_of_slopes(linear: Slopes, clusters: Ints) -> Floats:
-    """Return values of clusters that average to a score with these slopes.
-
-    A slope is the derivative of the score in the weight of a unit (its influence); the variance of
-    the score is that of the sums of slopes over clusters (the delta method).
-
-    Parameters
-    ----------
-    linear
-        The score, and its slope in each unit.
-    clusters
-        The cluster of each unit, numbered from 0.
-    """
-    sums = np.bincount(clusters, linear.slopes)
-    values: Floats = linear.score + len(sums) * (sums - sums.mean())
     return values
 
 

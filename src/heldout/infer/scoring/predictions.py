@@ -13,7 +13,6 @@ from heldout.data.predictions import (
     BASELINES,
     ClassPredictions,
     one_set_of_classes,
-    positive_number,
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
@@ -21,8 +20,9 @@ from heldout.infer.scoring.base import Scored, mean_scored
 from heldout.infer.scoring.many_units import scoring_of_many
 from heldout.infer.scoring.resample_sums import MANY_UNITS, affordable, sums_by_number
 from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
+from heldout.measure.base import DefinedMeasure, Order, Undefined, as_sums
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.names import PredictedMeasure
+from heldout.measure.prediction.classes import undefined_hint
 from heldout.measure.prediction.paired import (
     check_same_truth,
     check_same_weights,
@@ -32,10 +32,6 @@ from heldout.measure.prediction.paired import (
     same_units,
     unit_scores,
 )
-from heldout.measure.prediction.sums import unit_sums
-from heldout.measure.prediction.undefined_hint import undefined_hint
-from heldout.measure.prediction.weights import weighing
-from heldout.measure.undefined import Undefined
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -147,7 +143,10 @@ def scored_predictions(
     by
         ``fold``, ``unit``, or ``auto``: folds if there are any.
     """
-    found = _scored(given, measure, settings, positive, by)
+    if positive is not None:
+        systems = [replace(system, positive=positive) for system in given.systems]
+        given = PredictionSystems(systems)
+    found = _scored(given, measure, settings, by)
     return found._replace(scores=replace(found.scores, outputs=given.outputs))
 
 
@@ -155,19 +154,18 @@ def _scored(
     given: PredictionSystems,
     measure: Measure,
     settings: CompareSettings,
-    positive: str | None,
     by: By,
 ) -> Scored:
     systems = given.systems
     if by == "fold" or (by == "auto" and _all_have_splits(systems)):
-        folds = fold_scores(systems, measure, positive)
+        folds = fold_scores(systems, measure)
         return mean_scored(folds.scores, settings._replace(test_share=folds.test_share))
     notes = _fold_notes(systems)
     plain = all(system.weights is None and not system.groups for system in systems)
     if plain and measure.aggregate == "mean":
         scores = unit_scores(systems, measure, given.data)
         return mean_scored(replace(scores, notes=(*scores.notes, *notes)), settings)
-    return _resampled(given.paired, measure, positive, notes, settings)
+    return _resampled(given.paired, measure, notes, settings)
 
 
 def _digest(system: Any) -> int:
@@ -248,7 +246,6 @@ def _pair(systems: list[Any], data: str) -> _Paired:
 def _resampled(
     paired: _Paired,
     measure: Measure,
-    positive: str | None,
     notes: list[Note],
     settings: CompareSettings,
 ) -> Scored:
@@ -256,7 +253,7 @@ def _resampled(
     systems = paired.systems
     check_same_weights(systems)
     for system in systems:
-        value = measure.compute(system, positive)
+        value = measure.compute(system)
         if isinstance(value, Undefined):
             raise MeasureError(
                 f"{measure} of {system.name} is undefined ({value.reason}) and cannot be compared"
@@ -269,7 +266,7 @@ def _resampled(
         rows = len(systems[0].units)
         text = f"the {rows:,} rows are in {len(names):,} {kind}, which are resampled as a whole"
         notes = [*notes, Note("grouped", text, "info")]
-    scoring = _scoring(systems, measure, positive, numbers, grouped, settings)
+    scoring = _scoring(systems, measure, numbers, grouped, settings)
     scores = Scores(
         str(measure),
         tuple(system.name for system in systems),
@@ -313,7 +310,6 @@ def group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]
 def _scoring(
     systems: list[Any],
     measure: Measure,
-    positive: str | None,
     numbers: Ints,
     grouped: bool,
     settings: CompareSettings,
@@ -322,33 +318,24 @@ def _scoring(
     is_area = plain and measure.family == "AUC" and len(systems[0].classes) == 2
     if len(numbers) > MANY_UNITS and not is_area:
         many = scoring_of_many(
-            systems, measure, positive, numbers, replicates=settings.replicates, seed=settings.seed
+            systems, measure, numbers, replicates=settings.replicates, seed=settings.seed
         )
         if many is not None:
             return many
-    sums = [unit_sums(system, measure, positive) for system in systems]
-    tables = [part.table for part in sums if part is not None]
-    if sums[0] is not None and len(tables) == len(systems):
-        score = sums[0].score
-        if not all(np.isfinite(table).all() for table in tables):
-            raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
-        grouped_tables = [sums_by_number(table, numbers) for table in tables]
-        sums_scoring = SumScoring(
-            grouped_tables,
-            score,
-            settings.replicates,
-            affordable(len(grouped_tables[0])),
-            settings.seed,
-        )
-        return replace(sums_scoring, why=WEIGHED) if measure.aggregate == "mean" else sums_scoring
     if is_area:
-        column = positive_number(systems[0].classes, positive)
+        column = systems[0].class_number()
         flags = systems[0].truth == column
         return AreaScoring(flags, np.column_stack([system.scores[:, column] for system in systems]))
-    functions = [weighing(system, measure, positive) for system in systems]
-    known = [function for function in functions if function is not None]
-    if len(known) < len(systems):
-        raise MeasureError(f"{measure} has no test over units: compare it over folds")
-    # Of a user's own measure of order it is not known.
-    smooth = isinstance(measure, PredictedMeasure) and measure.family != "median-AE"
-    return OrderScoring(known, numbers, seed=settings.seed, smooth=smooth)
+    units = [measure.units(system) for system in systems]
+    functions = [one.score for one in units if isinstance(one, Order)]
+    if functions:
+        # Of a user's own measure of order it is not known whether it is smooth.
+        smooth = isinstance(measure, DefinedMeasure) and measure.family != "median-AE"
+        return OrderScoring(functions, numbers, seed=settings.seed, smooth=smooth)
+    sums = [as_sums(one) for one in units if not isinstance(one, Order)]
+    tables = [sums_by_number(one.rows(), numbers) for one in sums]
+    if not all(np.isfinite(table).all() for table in tables):
+        raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
+    bootstraps = affordable(len(tables[0]))
+    scoring = SumScoring(tables, sums[0].score, settings.replicates, bootstraps, settings.seed)
+    return replace(scoring, why=WEIGHED) if measure.aggregate == "mean" else scoring

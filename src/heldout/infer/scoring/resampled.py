@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from heldout.infer.results import Alternative, Outcome
     from heldout.infer.tests.corpus_level import Replicates, ScoreOfSums
 
-__all__ = ["AreaScoring", "OrderScoring", "SumScoring"]
+__all__ = ["AreaScoring", "OrderScoring", "SumScoring", "left_out_values"]
 
 LEAVE_OUT: Final = 2 * 10**7
 """Units times parts of the jackknife at most, but ..."""
@@ -146,6 +146,32 @@ class SumScoring:
         return int(units[change > 0].sum()), int(units[change < 0].sum())
 
 
+def left_out_values(
+    functions: Sequence[ScoreOfSums], clusters: Ints, observed: Floats, seed: int
+) -> Floats:
+    """Return values of clusters that average to the scores, by leaving clusters out.
+
+    With many clusters, parts of several clusters are left out together (delete-d jackknife); the
+    deviations are scaled so that the variance of the mean is that of single clusters.
+    """
+    count = int(clusters.max()) + 1
+    parts = min(count, max(FEWEST_PARTS, LEAVE_OUT // len(clusters)))
+    part_of = np.random.default_rng(seed).permutation(count) % parts
+    of_units = part_of[clusters]
+    size = max(1, 2**22 // len(clusters))
+    rows = []
+    for start in range(0, parts, size):
+        left = np.arange(start, min(start + size, parts))
+        weights = (of_units != left[:, None]).astype(np.float64)
+        rows.append(np.column_stack([function(weights) for function in functions]))
+    without = np.concatenate(rows)
+    without = np.where(np.isfinite(without), without, observed)
+    spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
+    values: Floats = observed + spread[part_of]
+    values += observed - values.mean(axis=0)
+    return values
+
+
 @dataclass(frozen=True, eq=False)
 class OrderScoring:
     """Tests and intervals of AUC, average precision and medians, by resampling units or groups.
@@ -188,35 +214,9 @@ class OrderScoring:
         section 11.6). For smooth scores it is better than the bootstrap: with 50 units the
         bootstrap's error of average precision is too small.
         """
-        return self._jackknife() if self.smooth else self._covariances()
-
-    def _jackknife(self) -> Floats:
-        """Return values of clusters that average to the scores, by leaving clusters out.
-
-        With many clusters, parts of several clusters are left out together (delete-d jackknife);
-        the deviations are scaled so that the variance of the mean is that of single clusters.
-        """
-        count = int(self.clusters.max()) + 1
-        parts = min(count, max(FEWEST_PARTS, LEAVE_OUT // len(self.clusters)))
-        part_of = np.random.default_rng(self.seed).permutation(count) % parts
-        of_units = part_of[self.clusters]
-        size = max(1, 2**22 // len(self.clusters))
-        without = np.concatenate(
-            [
-                self._left_out(of_units, np.arange(start, min(start + size, parts)))
-                for start in range(0, parts, size)
-            ]
-        )
-        observed = self._drawn.observed
-        without = np.where(np.isfinite(without), without, observed)
-        spread = (parts - 1) * (without.mean(axis=0) - without) * math.sqrt(count / parts)
-        values: Floats = observed + spread[part_of]
-        values += observed - values.mean(axis=0)
-        return values
-
-    def _left_out(self, of_units: Ints, parts: Ints) -> Floats:
-        weights = (of_units != parts[:, None]).astype(np.float64)
-        return np.column_stack([function(weights) for function in self.functions])
+        if self.smooth:
+            return left_out_values(self.functions, self.clusters, self._drawn.observed, self.seed)
+        return self._covariances()
 
     def _covariances(self) -> Floats:
         """Return values of clusters that average to the scores and vary as their replicates do.

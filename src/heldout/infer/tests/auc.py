@@ -10,8 +10,8 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.intervals.units import normal_quantile
 from heldout.infer.results import Interval, Outcome, check_alternative
+from heldout.measure.base import Undefined
 from heldout.measure.prediction.delong import auc_covariance
-from heldout.measure.undefined import Undefined
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 
 import numpy as np
 
-from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.levels import check_fraction
 from heldout.infer.results import (
@@ -20,7 +19,7 @@ from heldout.infer.results import (
     as_values,
     check_alternative,
 )
-from heldout.infer.tests.draws import check_draws, drawn_sums
+from heldout.infer.tests.draws import check_draws, drawn_sums, power_text
 from heldout.infer.tests.lattice import drawn_cost, drawn_tail, find_lattice
 
 if TYPE_CHECKING:

@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.notes import power_text
 from heldout.errors import InputError
 from heldout.infer.levels import check_fraction
 from heldout.infer.results import TIE, Alternative, Interval, Outcome, PValue, check_alternative
-from heldout.infer.tests.draws import all_signed_sums, check_draws, drawn_sums, signed_sums
+from heldout.infer.tests.draws import (
+    all_signed_sums,
+    check_draws,
+    drawn_sums,
+    power_text,
+    signed_sums,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

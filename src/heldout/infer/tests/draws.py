@@ -11,6 +11,7 @@ same bits on every machine.
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise, repeat
 from typing import TYPE_CHECKING, Final
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     Places = NDArray[np.intp]
 
-__all__ = ["all_signed_sums", "check_draws", "drawn_sums", "signed_sums"]
+__all__ = ["all_signed_sums", "check_draws", "drawn_sums", "power_text", "signed_sums"]
 
 WORD: Final = 16
 """Bits of the index of a table."""
@@ -236,3 +237,10 @@ def _add_rows(table: Floats, places: Places, sums: Floats) -> None:
         for place in places[:, start : start + size]:
             table.take(place, axis=0, out=rows[: len(part)], mode="wrap")
             np.add(part, rows[: len(part)], out=part)
+
+
+def power_text(base: int, exponent: int) -> str:
+    """Return a power as a number, or as ``base^exponent`` if it has more than 15 digits."""
+    if base > 1 and exponent * math.log10(base) > 15:
+        return f"{base}^{exponent}"
+    return f"{base**exponent:,}"

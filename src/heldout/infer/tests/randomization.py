@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.notes import power_text
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -16,7 +15,7 @@ from heldout.infer.results import (
     as_values,
     check_alternative,
 )
-from heldout.infer.tests.draws import all_signed_sums, check_draws, signed_sums
+from heldout.infer.tests.draws import all_signed_sums, check_draws, power_text, signed_sums
 from heldout.infer.tests.lattice import (
     chosen_chances,
     find_lattice,

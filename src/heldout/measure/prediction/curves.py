@@ -9,16 +9,17 @@ import numpy as np
 
 from heldout.data.predictions import positive_number
 from heldout.errors import InputError
+from heldout.measure.names import definitions
 from heldout.measure.prediction.hull import roc_hull
-from heldout.measure.prediction.roc import average_precision, pr_curve, roc_curve
+from heldout.measure.prediction.roc import pr_curve, roc_curve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Flags, Floats
+    from heldout.measure.base import Number
     from heldout.measure.prediction.roc import RocCurve
-    from heldout.measure.undefined import Number
 
 __all__ = ["Curve", "curves"]
 
@@ -122,5 +123,6 @@ def _curve(
         x, y = found.recall, found.precision
         on_hull = on_hull[np.isin(rates.thresholds, found.thresholds)]
         thresholds = found.thresholds
-    precise = average_precision(flags, column, one.weights)
+    wanted = definitions("classification")["average-precision"].make({"class": one.classes[at]})
+    precise = wanted.compute(one)
     return Curve(one.name, kind, one.classes[at], thresholds, x, y, on_hull, rates.area, precise)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -19,15 +19,9 @@ from heldout.data.predictions import (
     unit_count,
 )
 from heldout.errors import InputError, MeasureError
+from heldout.measure.base import DefinedMeasure, Number, Undefined
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.classification import (
-    Confusion,
-    majority_baseline,
-    random_baseline,
-)
-from heldout.measure.prediction.measures import confusion_value
-from heldout.measure.prediction.names import DEFAULT_CLASS_MEASURES, DEFAULT_NUMBER_MEASURES
 from heldout.measure.prediction.paired import (
     check_same_truth,
     crossing_groups,
@@ -35,9 +29,8 @@ from heldout.measure.prediction.paired import (
     has_splits,
     repeated_value,
     unit_scores,
+    unit_values,
 )
-from heldout.measure.prediction.regression import mean_baseline
-from heldout.measure.undefined import Number, Undefined
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
@@ -45,10 +38,15 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure
-    from heldout.measure.prediction.names import PredictionTask
+    from heldout.measure.base import Measure, Task
 
     Predictions = ClassPredictions | NumberPredictions
+
+DEFAULT_CLASS_MEASURES: Final = (
+    *("accuracy", "balanced-accuracy", "F1(macro)", "MCC", "kappa"),
+    *("AUC", "log-loss", "Brier", "ECE(bins=10)"),
+)
+DEFAULT_NUMBER_MEASURES: Final = ("RMSE", "MAE", "median-AE", "MAPE", "sMAPE", "R2")
 
 __all__ = ["PredictionEvaluation", "SystemValues", "evaluate_predictions"]
 
@@ -98,7 +96,7 @@ class PredictionEvaluation(Evaluation):
         Value that undefined measures of predicted classes count as.
     """
 
-    task: PredictionTask
+    task: Task
     measures: tuple[Measure, ...]
     rows: tuple[SystemValues, ...]
     predictions: tuple[Predictions, ...]
@@ -135,7 +133,7 @@ class PredictionEvaluation(Evaluation):
                 f"{self.rows[system].name} is a baseline and has no values per unit: choose one of "
                 f"{', '.join(self.names)}"
             )
-        return self.measures[measure].unit_values(self.predictions[system], self.positive)
+        return unit_values(self.predictions[system], self.measures[measure])
 
     def _system(self, system: str | int) -> int:
         if system in self.baselines:
@@ -196,12 +194,13 @@ def _numbers(
     several: list[NumberPredictions], names: Sequence[str | Measure]
 ) -> PredictionEvaluation:
     measures = parse_measures(names or DEFAULT_NUMBER_MEASURES, "regression")
-    rows = _rows(several, measures, None, asked=bool(names))
+    rows = _rows(several, measures, asked=bool(names))
     first = several[0]
-    base = replace(first, name=MEAN, predicted=mean_baseline(first.truth, first.weights))
+    mean = float(np.average(first.truth, weights=first.weights))
+    base = replace(first, name=MEAN, predicted=np.full(len(first.truth), mean))
     own = MEAN not in [one.name for one in several]
     if own:
-        values = _values(base, measures, None, asked=False)
+        values = _values(base, measures, asked=False)
         rows.append(SystemValues(MEAN, tuple(values), unit_count(base), baseline=True))
     said = f"{MEAN} predicts the mean of the truth of these units, the reference point of R2"
     return PredictionEvaluation(
@@ -234,14 +233,14 @@ def _classes(
         positive = classes[positive_number(classes, positive)]
     if not names:  # hide default measures that no system has, but never requested ones
         measures = [one for one in measures if any(_has(given, one) for given in several)]
-    rows = _rows(several, measures, positive, asked=bool(names))
+    several = [replace(one, positive=positive) for one in several]
+    rows = _rows(several, measures, asked=bool(names))
     first = several[0]
-    truth = Confusion(classes, np.diag(np.bincount(first.truth, first.weights, len(classes))))
-    for name, make in ((MAJORITY, majority_baseline), (RANDOM, random_baseline)):
-        if name in [one.name for one in several]:
+    for base in _baselines(first):
+        if base.name in [one.name for one in several]:
             continue  # an experiment has stored the predictions of its own baselines
-        values = tuple(_baseline(one, make(truth), positive, name) for one in measures)
-        rows.append(SystemValues(name, values, len(first.units), baseline=True))
+        values = tuple(_baseline_value(one, base) for one in measures)
+        rows.append(SystemValues(base.name, values, len(first.units), baseline=True))
     said = (
         f"baselines: {MAJORITY} always predicts the most frequent class of these units, "
         f"{RANDOM} draws classes in proportion to their frequency (expected counts); its "
@@ -263,14 +262,13 @@ def _classes(
 def _rows(
     several: Sequence[Predictions],
     measures: Sequence[Measure],
-    positive: str | None,
     *,
     asked: bool,
 ) -> list[SystemValues]:
     return [
         SystemValues(
             one.name,
-            tuple(_values(one, measures, positive, asked=asked)),
+            tuple(_values(one, measures, asked=asked)),
             unit_count(one),
             one.name in BASELINES,
         )
@@ -297,15 +295,47 @@ def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
     return found
 
 
-def _baseline(measure: Measure, table: Confusion, positive: str | None, name: str) -> Number:
-    if name == RANDOM and measure.family in {"log-loss", "Brier"}:
-        shares = table.counts.sum(axis=1) / table.total
-        if measure.family == "Brier":  # of two classes it is (p - y)², else the sum over classes
-            return (1 - float((shares**2).sum())) / (2 if len(shares) == 2 else 1)
-        return -float((shares[shares > 0] * np.log(shares[shares > 0])).sum())
-    if measure.family == "AUC" and np.count_nonzero(table.counts.sum(axis=1)) > 1:
-        return 0.5  # the same score for every unit, or random scores
-    return confusion_value(measure, table, positive)
+def _baselines(first: ClassPredictions) -> list[ClassPredictions]:
+    """Return the majority class for all units, and random classes as they are expected.
+
+    A unit of the random baseline is a cell of the expected confusion matrix, with its count as its
+    weight: the expectation does not depend on a seed.
+    """
+    size = len(first.classes)
+    counts = np.bincount(first.truth, first.weights, size).astype(np.float64)
+    shares = counts / counts.sum()
+    majority = replace(
+        first,
+        name=MAJORITY,
+        predicted=np.full(len(first.truth), int(np.argmax(counts))),
+        scores=np.tile(shares, (len(first.truth), 1)),
+        probabilities=False,
+    )
+    true, guessed = np.divmod(np.flatnonzero(np.outer(counts, counts)), size)
+    random = ClassPredictions(
+        RANDOM,
+        tuple(map(str, range(len(true)))),
+        first.classes,
+        true,
+        guessed,
+        scores=np.tile(shares, (len(true), 1)),
+        probabilities=True,
+        weights=np.outer(counts, shares)[true, guessed],
+        positive=first.positive,
+    )
+    return [majority, random]
+
+
+def _baseline_value(measure: Measure, base: ClassPredictions) -> Number:
+    needs = measure.needs_scores
+    if needs and measure.family not in {"AUC", "log-loss", "Brier"}:
+        return Undefined("there are predictions but no scores")
+    if not isinstance(measure, DefinedMeasure):
+        return Undefined("it cannot be computed from a confusion matrix")
+    value = measure.compute(base)
+    if isinstance(value, Undefined) and needs and measure.family != "AUC":
+        return Undefined("there are predictions but no scores")
+    return value
 
 
 def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
@@ -376,14 +406,13 @@ def _how_units_count(several: Sequence[Predictions]) -> list[str]:
 def _values(
     one: Predictions,
     measures: Sequence[Measure],
-    positive: str | None,
     *,
     asked: bool,
 ) -> list[Number]:
     values: list[Number] = []
     for measure in measures:
         try:
-            values.append(repeated_value(one, measure, positive))
+            values.append(repeated_value(one, measure))
         except InputError as error:
             # A measure requested by name raises an error; a default measure is undefined.
             if asked:

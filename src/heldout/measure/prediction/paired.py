@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.notes import named_few
 from heldout.data.predictions import ClassPredictions
 from heldout.data.scores import Scores, fingerprint
-from heldout.errors import InputError
-from heldout.measure.prediction.undefined_hint import undefined_hint
-from heldout.measure.undefined import Undefined
-from heldout.notes import Note
+from heldout.errors import InputError, MeasureError
+from heldout.measure.base import LackingError, Undefined
+from heldout.measure.prediction.classes import undefined_hint
+from heldout.notes import Note, named_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure
-    from heldout.measure.undefined import Number
+    from heldout.measure.base import Measure, Number
 
     Predictions = ClassPredictions | NumberPredictions
 
@@ -155,17 +153,7 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
     """
     check_same_truth(several)
     _refuse_weights(several)
-    columns = []
-    for one in several:
-        terms = measure.unit_values(one)
-        endless = np.flatnonzero(~np.isfinite(terms)).tolist()
-        if endless:
-            where = [one.units[at] for at in endless]
-            raise InputError(
-                f"{measure} of {one.name} is infinite: probability 0 for the true class "
-                f"({named_few(where, len(where), 3)})"
-            )
-        columns.append(terms)
+    columns = [unit_values(one, measure) for one in several]
     names = tuple(one.name for one in several)
     rest: dict[str, Any] = {
         "higher_is_better": measure.higher_is_better,
@@ -182,6 +170,17 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
         }
         scores = Scores.of(table, str(measure), **rest)
     return _by_group(scores, several) if any(one.groups for one in several) else scores
+
+
+def unit_values(one: Predictions, measure: Measure) -> Floats:
+    """Return the value of each unit, if the measure is a mean over units."""
+    if measure.aggregate != "mean":
+        raise MeasureError(f"{measure} is not a mean over units: compare it over folds")
+    try:
+        values: Floats = measure.units(one).per_unit()
+    except LackingError as error:
+        raise MeasureError(f"{one.name}: {measure}: {error}") from None
+    return values
 
 
 def _over_repeats(one: Predictions, terms: Floats) -> dict[str, float]:
@@ -320,9 +319,7 @@ def crossing_note(count: int) -> Note:
     return Note("crossing-groups", text)
 
 
-def fold_scores(
-    several: Sequence[Predictions], measure: Measure, positive: str | None = None
-) -> FoldScores:
+def fold_scores(several: Sequence[Predictions], measure: Measure) -> FoldScores:
     """Return the value of each fold (of each repeat) for each system, in any measure.
 
     Parameters
@@ -332,8 +329,6 @@ def fold_scores(
     measure
         Any measure; a fold on which it is undefined for some system is left out for all, with a
         note.
-    positive
-        The positive class of two.
     """
     check_same_truth(several)
     _check_same_splits(several)
@@ -352,7 +347,7 @@ def fold_scores(
         for at, name in enumerate(split_names(one)):
             rows[name].append(at)
         for name in names:
-            value = measure.compute(one.select(rows[name]), positive)
+            value = measure.compute(one.select(rows[name]))
             if isinstance(value, Undefined):
                 text = f"{measure} of {one.name} is undefined in fold {name}: {value.reason}"
                 text += undefined_hint(measure, value.reason)
@@ -397,7 +392,7 @@ def _over_runs(values: dict[str, float], same: dict[str, str]) -> dict[str, floa
     return {name: float(np.mean(runs)) for name, runs in found.items() if len(runs) == wanted[name]}
 
 
-def repeated_value(one: Predictions, measure: Measure, positive: str | None = None) -> Number:
+def repeated_value(one: Predictions, measure: Measure) -> Number:
     """Return the value of a system over all units, or the mean over folds or repeats if it has any.
 
     The mean over folds is what intervals and tests over folds refer to, and what averaging
@@ -406,13 +401,13 @@ def repeated_value(one: Predictions, measure: Measure, positive: str | None = No
     folded = has_splits([one])
     marks = split_names(one) if folded else one.repeats
     if not marks:
-        return measure.compute(one, positive)
+        return measure.compute(one)
     rows: dict[str, list[int]] = {}
     for at, mark in enumerate(marks):
         rows.setdefault(mark, []).append(at)
     total = 0.0
     for mark, part in rows.items():
-        value = measure.compute(one.select(part), positive)
+        value = measure.compute(one.select(part))
         if isinstance(value, Undefined):
             return Undefined(f"in {'fold' if folded else 'repeat'} {mark}: {value.reason}")
         total += value

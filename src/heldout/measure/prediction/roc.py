@@ -4,26 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError, MeasureError
-from heldout.measure.undefined import Number, Undefined, mean_of
+from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike
 
-    from heldout.data.words import Flags, Floats, Ints
+    from heldout.data.words import Flags, Floats
 
 __all__ = [
     "PrCurve",
     "RocCurve",
-    "auc",
-    "average_precision",
-    "one_vs_rest",
     "pr_curve",
     "roc_curve",
 ]
@@ -158,30 +152,6 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
     )
 
 
-def auc(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> Number:
-    """Return the area under the ROC curve; undefined if all units belong to one class.
-
-    It is the probability that a positive unit has a higher score than a negative one (ties: half).
-
-    Parameters
-    ----------
-    positive, scores, weights
-        As for `roc_curve`.
-
-    Examples
-    --------
-    >>> auc([1, 0, 1], [0.9, 0.5, 0.5])
-    0.75
-    >>> auc([1, 1], [0.9, 0.5])
-    Undefined(reason='every unit is positive')
-    """
-    flags, values, shares = _checked(positive, scores, weights)
-    missing = _one_sided(flags, shares)
-    if missing:
-        return Undefined(missing)
-    return roc_curve(flags, values, shares).area
-
-
 def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> PrCurve:
     """Compute the precision-recall curve of scores that are higher for positive units."""
     flags, values, shares = _checked(positive, scores, weights)
@@ -193,57 +163,3 @@ def pr_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None =
     return PrCurve(
         steps.true[some] / found[some], steps.true[some] / steps.true[-1], steps.thresholds[some]
     )
-
-
-def average_precision(
-    positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
-) -> Number:
-    """Return the sum of precision × increase of recall, without optimistic interpolation."""
-    flags, _, shares = _checked(positive, scores, weights)
-    if not shares[flags].sum():
-        return Undefined("no unit is positive")
-    curve = pr_curve(positive, scores, weights)
-    return float((np.diff(curve.recall, prepend=0.0) * curve.precision).sum())
-
-
-def _class_scores(truth: Ints, scores: Floats, classes: Sequence[str]) -> Floats:
-    table = np.asarray(scores, np.float64)
-    if table.shape != (len(truth), len(classes)):
-        raise InputError(
-            f"scores: shape {table.shape}, expected one row for each of {len(truth)} units and one "
-            f"column for each of {len(classes)} classes"
-        )
-    return table
-
-
-def one_vs_rest(
-    truth: Ints,
-    scores: Floats,
-    classes: Sequence[str],
-    *,
-    average: Literal["macro", "weighted"] = "macro",
-    weights: ArrayLike | None = None,
-) -> Number:
-    """Return the mean over classes of the AUC of a class against all others.
-
-    Parameters
-    ----------
-    truth
-        The number of the class of each unit.
-    scores
-        One row per unit, one column per class.
-    classes
-        Their names.
-    average
-        ``macro``: equal weights; ``weighted``: by the number of units.
-    weights
-        One per unit; by default 1.
-    """
-    if average not in {"macro", "weighted"}:
-        raise MeasureError(f"average={average!r}: expected macro or weighted")
-    codes = np.asarray(truth)
-    table = _class_scores(codes, scores, classes)
-    values = [auc(codes == at, table[:, at], weights) for at in range(len(classes))]
-    shares = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64)
-    counts = [float(shares[codes == at].sum()) for at in range(len(classes))]
-    return mean_of(values, classes, counts if average == "weighted" else None)

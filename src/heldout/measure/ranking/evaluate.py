@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from heldout.data.frames import Library, frame_of
-from heldout.data.ids import Ids, is_float_text, respell
+from heldout.data.ids import Ids, respell
 from heldout.data.parallel import run_threads
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
@@ -16,7 +16,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measure, parse_measures
 from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value, summarise
+from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import (
     distinct_names,
@@ -171,7 +171,7 @@ class RankingEvaluation(Evaluation):
         return self._value(self._system(run), self._measure(measure))
 
     def _value(self, system: int, measure: int) -> float:
-        return summarise(self.measures[measure], self._per_unit(system, measure))
+        return self.measures[measure].of_values(self._per_unit(system, measure)).value()
 
     def _per_unit(self, system: int, measure: int) -> Floats:
         return self.runs[system].columns[measure][self.counted()]
@@ -422,9 +422,8 @@ def score_run(
 def _spelled_like(run: Run, qrels: Qrels) -> Run:
     """Return the run with ids as the judgements write them, 10.0 or 10."""
     run = replace(run, queries=tuple(respell(run.queries, qrels.queries)))
-    if not len(run) or is_float_text(run.docs[0]) == is_float_text(qrels.docs[0]):
-        return run
-    return replace(run, docs=Ids.of([*respell(run.docs.tolist(), qrels.docs.tolist())]))
+    docs = respell(run.docs, qrels.docs)
+    return run if docs is run.docs else replace(run, docs=Ids.of(docs))
 
 
 def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:

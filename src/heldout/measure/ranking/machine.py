@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.data.notes import count_of
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.measure.parse import parse_measure
 from heldout.measure.ranking.run_checks import run_warnings
-from heldout.notes import Note
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

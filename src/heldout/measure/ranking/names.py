@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from heldout.errors import MeasureError
-from heldout.measure.base import Measure, UnitSums, UnitValues
+from heldout.measure.base import Means, Measure
 from heldout.measure.parameters import Gains, Value, fit_parameter, show_value
 
 if TYPE_CHECKING:
@@ -18,16 +15,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.words import Floats
-    from heldout.measure.base import Aggregate, Task, UnitScores
+    from heldout.measure.base import Aggregate, How, Task, UnitScores
     from heldout.measure.ranking.judged import Judged
 
 __all__ = ["Family", "Gains", "RankingMeasure", "Value", "family", "make_measure"]
 
 FamilyAggregate = Literal["mean", "sum", "gmean", "text"]
 Cutoff = Literal["none", "optional", "rank", "recall"]
-
-GEOMETRIC_FLOOR: Final = 1e-5
-"""The lowest value in a geometric mean (trec_eval)."""
 
 JUDGED_ONLY = "judged_only"
 """The parameter of every family that ignores retrieved documents without a judgement."""
@@ -222,19 +216,14 @@ class RankingMeasure(Measure):
         view = judged.only_judged() if self.options.get(JUDGED_ONLY) else judged
         return self.definition.compute(view, self.cutoff, **options)
 
-    def unit_scores(self, given: Judged, positive: str | None = None) -> UnitScores | None:
-        """Return the data for scoring the queries of one run."""
-        del positive
-        aggregate = self.definition.aggregate
-        if aggregate == "text":
-            return None
-        numbers = self.values(given).astype(np.float64)
-        if aggregate == "mean":
-            return UnitValues(numbers)
-        if aggregate == "sum":
-            return UnitSums(numbers[:, None], lambda sums: sums[:, 0])
-        logs = np.log(np.maximum(numbers, GEOMETRIC_FLOOR))
-        return UnitSums(np.column_stack([logs, np.ones(len(logs))]), _geometric)
+    def units(self, given: Judged) -> UnitScores:
+        """Return the values of the queries of one run."""
+        return self.of_values(self.values(given))
+
+    def of_values(self, values: NDArray[Any]) -> Means:
+        """Return values of queries, with how they are combined."""
+        hows: dict[str, How] = {"sum": "sum", "gmean": "geometric"}
+        return Means(values, how=hows.get(self.definition.aggregate, "mean"))
 
     @property
     def definition(self) -> Family:
@@ -258,26 +247,6 @@ class RankingMeasure(Measure):
             (k, fits[k] if k in fits and v == defaults[k] else v) for k, v in self.params
         )
         return RankingMeasure(self.family, self.cutoff, params)
-
-
-def _geometric(sums: Floats) -> Floats:
-    counted = np.maximum(sums[:, 1], 1.0)
-    return np.where(sums[:, 1] > 0, np.exp(sums[:, 0] / counted), np.nan)
-
-
-def summarise(measure: RankingMeasure, values: NDArray[Any]) -> float:
-    """Combine the values of all queries: mean, sum or geometric mean, depending on the measure.
-
-    Sums run in the order of the queries, as in trec_eval, so that the last digit agrees.
-    """
-    how = measure.definition.aggregate
-    if how == "text" or not len(values):
-        return math.nan
-    if how == "gmean":
-        logs = np.log(np.maximum(values.astype(np.float64), GEOMETRIC_FLOOR))
-        return math.exp(float(np.cumsum(logs)[-1]) / len(values))
-    total = float(np.cumsum(values)[-1])
-    return total if how == "sum" else total / len(values)
 
 
 def _settable(known: Family, wanted: Mapping[str, Value]) -> dict[str, Value]:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.frames import is_nested
-from heldout.data.notes import count_of, named_few
 from heldout.measure.ranking.judged import join
-from heldout.notes import Note
+from heldout.notes import Note, count_of, named_few
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

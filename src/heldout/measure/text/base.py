@@ -15,7 +15,7 @@ import numpy as np
 
 from heldout import __version__
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.base import Measure, UnitSums, mean_of_sums
+from heldout.measure.base import Measure, Sums, quotient
 from heldout.measure.parameters import show_value
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.data.words import Floats
-    from heldout.measure.base import Aggregate, Task
+    from heldout.measure.base import Aggregate, Task, UnitScores
     from heldout.notes import Note
 
 __all__ = ["CorpusMeasure", "SegmentMean", "import_extra", "one_of"]
@@ -72,11 +72,10 @@ class CorpusMeasure(Measure):
         """All fields."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
-    def unit_scores(self, given: Any, positive: str | None = None) -> UnitSums:
+    def units(self, given: Any) -> UnitScores:
         """Return the statistics of each segment, given a pair of references and system."""
-        del positive
         references, system = given
-        return UnitSums(self.statistics(references, system), self.score)
+        return Sums(self.statistics(references, system), self.score)
 
     def engine(self) -> str:
         """Return the software that computes it, with version."""
@@ -144,7 +143,7 @@ class SegmentMean(CorpusMeasure):
 
     def score(self, sums: Floats) -> Floats:
         """Return the mean."""
-        return mean_of_sums(sums)
+        return quotient(sums[:, 0], sums[:, 1])
 
 
 def one_of(measure: str, name: str, value: Any, allowed: Iterable[Any]) -> None:

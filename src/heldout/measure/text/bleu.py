@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.base import mean_of_sums
+from heldout.measure.base import quotient
 from heldout.measure.text.base import CorpusMeasure, import_extra, one_of
 
 if TYPE_CHECKING:
@@ -195,7 +195,9 @@ class Bleu(_Sacrebleu):
 
     def score(self, sums: Floats) -> Floats:
         """Return BLEU of summed counts, or the mean over sentences."""
-        return self._of_counts(sums) if self.level == "corpus" else mean_of_sums(sums)
+        if self.level == "corpus":
+            return self._of_counts(sums)
+        return quotient(sums[:, 0], sums[:, 1])
 
     def _of_counts(self, counts: Floats) -> Floats:
         matched, total = self._smoothed(counts)

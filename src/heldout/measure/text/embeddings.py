@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
-from heldout.data.vectors import Vectors
 from heldout.errors import MeasureError
 from heldout.measure.text.base import SegmentMean, one_of
+from heldout.measure.text.vectors import Vectors
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class Embedding(SegmentMean):
     Parameters
     ----------
     vectors
-        Word vectors, see `heldout.data.vectors.read_vectors`.
+        Word vectors, see `heldout.measure.text.vectors.read_vectors`.
     kind
         ``average``: the cosine of the mean vectors; ``extrema``: of the vectors that have, in each
         dimension, the number farthest from 0; ``greedy``: each word is matched with the most

@@ -11,18 +11,17 @@ import numpy as np
 from heldout.data.scores import Scores, fingerprint
 from heldout.data.segments import Segments, pair_segments
 from heldout.errors import InputError, MeasureError
+from heldout.measure.base import Undefined
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measures
-from heldout.measure.undefined import Undefined
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure, Task
+    from heldout.measure.base import Measure, Number, Task
     from heldout.measure.text.base import CorpusMeasure
-    from heldout.measure.undefined import Number
 
     Texts = Segments | Sequence[str | Sequence[str]]
 

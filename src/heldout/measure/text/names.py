@@ -6,7 +6,6 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.vectors import read_vectors
 from heldout.errors import MeasureError
 from heldout.measure.syntax import read_arguments, read_value
 from heldout.measure.text.bleu import Bleu, ChrF, Ter
@@ -14,6 +13,7 @@ from heldout.measure.text.embeddings import Embedding
 from heldout.measure.text.meteor import Meteor
 from heldout.measure.text.overlap import KINDS, ExactMatch, Rouge, TokenF1
 from heldout.measure.text.perplexity import Perplexity
+from heldout.measure.text.vectors import read_vectors
 
 if TYPE_CHECKING:
     from heldout.measure.text.base import CorpusMeasure

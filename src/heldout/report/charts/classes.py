@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from heldout.errors import InputError
-from heldout.measure.undefined import Undefined
+from heldout.measure.base import Undefined
 from heldout.report.charts.builders import (
     UNIT,
     colours,
@@ -267,7 +267,7 @@ def calibration_data(
         correct), low, high (Wilson, 95 %).
     """
     from heldout.infer.intervals.units import wilson
-    from heldout.measure.prediction.calibration import calibration_bins
+    from heldout.measure.prediction.probabilities import calibration_bins
 
     rows = []
     for one in several:

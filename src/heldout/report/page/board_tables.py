@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.report.claim_words import (
     analysis_lines,
     correction_words,

@@ -7,8 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 from heldout import __version__
-from heldout.data.notes import count_of
-from heldout.notes import distinct
+from heldout.notes import count_of, distinct
 from heldout.report.machine import estimate_lines
 from heldout.report.order_agreement import agreement_lines
 from heldout.report.page.answer import board_answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.report.page.answer import board_answer
 from heldout.report.page.board import board_of_results
 from heldout.report.page.board_tables import (

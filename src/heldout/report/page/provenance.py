@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.notes import count_of
 from heldout.errors import HeldoutError
 from heldout.infer.levels import alpha_of
+from heldout.notes import count_of
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:

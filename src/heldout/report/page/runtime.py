@@ -8,8 +8,8 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from heldout.compiled import cache_folder
 from heldout.data.atomic import write_atomically
-from heldout.data.paths import cache_folder
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

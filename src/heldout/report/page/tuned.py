@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.notes import count_of
+from heldout.notes import count_of
 from heldout.report.page.directions import more_is_better
 from heldout.report.page.parts import PageTable
 from heldout.report.ranking_results import parameters

@@ -10,12 +10,8 @@ from heldout.compiled import kernel
 from heldout.retrieve.kernels.heaps import better
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers, Words
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-    Numbers = NDArray[np.int32]
-    Words = NDArray[np.uint64]
 
 SUM, MNZ, ANZ, MAX, MIN, MED = range(6)
 _EMPTY: Final = -1

@@ -8,10 +8,8 @@ from heldout.compiled import part
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import NDArray
 
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.int32]
+    from heldout.retrieve.kernels.types import Floats, Numbers
 
 
 @part
@@ -63,7 +61,7 @@ def keep(scores: Floats, docs: Numbers, size: int, score: float, d: np.int32, or
 
 
 @part
-def sort_heap(scores: Floats, docs: Numbers, size: int, order: Any) -> None:
+def _sort_heap(scores: Floats, docs: Numbers, size: int, order: Any) -> None:
     """Sort the heap, the best document first."""
     for last in range(size - 1, 0, -1):
         score = scores[last]
@@ -71,6 +69,14 @@ def sort_heap(scores: Floats, docs: Numbers, size: int, order: Any) -> None:
         scores[last] = scores[0]
         docs[last] = docs[0]
         _sink(scores, docs, last, score, d, order)
+
+
+@part
+def sort_lists(scores: Floats, docs: Numbers, sizes: Any, order: Any) -> None:
+    """Sort the heaps of the lists and lanes of a query."""
+    for l in range(scores.shape[0]):  # noqa: E741
+        for c in range(scores.shape[1]):
+            _sort_heap(scores[l, c], docs[l, c], sizes[l, c], order)
 
 
 @part

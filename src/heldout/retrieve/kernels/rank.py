@@ -7,20 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.heaps import better, keep, sort_heap
-from heldout.retrieve.kernels.scoring import LIKELIHOOD, score_products, score_sums
+from heldout.retrieve.kernels.heaps import better, keep, sort_lists
+from heldout.retrieve.kernels.scoring import score_products, score_sums
+from heldout.retrieve.kernels.types import LIKELIHOOD
 
 if TYPE_CHECKING:
-    from heldout.retrieve.kernels.scoring import (
-        Documents,
-        Floats,
-        Ints,
-        Numbers,
-        Postings,
-        Queries,
-        Rows,
-        Rule,
-    )
+    from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rows, Rule
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers
 
 
 class Lists(NamedTuple):
@@ -87,20 +80,15 @@ def _keep_best(
             lists.sizes[q, l, c] = size
             if size == k:
                 least[l, c] = own[0]
-    for l in range(len(least)):  # noqa: E741
-        for c in range(real):
-            sort_heap(lists.scores[q, l, c], lists.documents[q, l, c], lists.sizes[q, l, c], order)
+    sort_lists(lists.scores[q], lists.documents[q], lists.sizes[q], order)
 
 
 @part
 def _mark_judged(q: int, documents: Documents, rows: Rows, lists: Lists, marks: Marks) -> None:
     """Sort the judged documents that were found, per list and lane."""
     begins, places, least = marks.begins, marks.places, marks.least
-    first, number, order = (
-        lists.offsets[q],
-        lists.offsets[q + 1] - lists.offsets[q],
-        documents.order,
-    )
+    first, order = lists.offsets[q], documents.order
+    number = lists.offsets[q + 1] - first
     begins[:] = 0
     least[:] = np.inf
     for j in range(number):

@@ -16,35 +16,30 @@ import numpy as np
 
 from heldout.compiled import kernel, part
 from heldout.retrieve.kernels.heaps import better, sort_ranked
-from heldout.retrieve.kernels.scoring import FRACTION, fraction, shifted
+from heldout.retrieve.kernels.scoring import fraction, shifted
+from heldout.retrieve.kernels.types import FRACTION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Postings, Queries
+    from heldout.retrieve.kernels.scoring import Postings, Queries, Rule
+    from heldout.retrieve.kernels.types import Floats, Numbers
 
 _SLACK = 1e-9
 """Slack: bounds are summed in another order than scores, and must not be too small by rounding."""
 
 
 class Replicates(NamedTuple):
-    """Replicates of the documents, and a model with one parameter setting.
+    """Replicates of the documents, which are the training sets of a `Rule` for one setting.
 
-    `times` (documents × replicates) is how often a document is listed, `terms` (terms × replicates)
-    the weights of the terms, `documents` and `totals` the number and total length of the training
-    documents; `values` (1 × coefficients × 1) and `table` are those of `Rule`.
+    `times` (documents × replicates) is how often a document is listed, `documents` the number of
+    training documents of each replicate.
     """
 
-    kind: int
-    added: int
     times: NDArray[np.uint8]
-    terms: Floats
     documents: Floats
-    totals: Floats
-    values: Floats
-    table: Floats
-    lengths: NDArray[np.int32]
-    order: NDArray[np.int32]
+    lengths: Numbers
+    order: Numbers
 
 
 @part
@@ -52,9 +47,9 @@ def _gather(
     q: int,
     postings: Postings,
     queries: Queries,
-    places: NDArray[np.int32],
-    numbers: NDArray[np.int32],
-    counts: NDArray[np.int32],
+    places: Numbers,
+    numbers: Numbers,
+    counts: Numbers,
 ) -> int:
     """Find the documents that contain a query term, and their counts of each term."""
     found = 0
@@ -79,15 +74,15 @@ def _gather(
 
 @part
 def _bound(
-    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
-    most: Floats, longest: float, fewest: float, data: Replicates,
+    y: int, d: int, begin: int, end: int, counts: Numbers, queries: Queries,
+    most: Floats, longest: float, fewest: float, rule: Rule, data: Replicates,
 ) -> float:  # fmt: skip
     """Return an upper bound of the score of a document in any replicate.
 
     `most` is the largest weight of each term, `longest` the largest total length of the training
     documents, `fewest` their smallest number.
     """
-    values, added = data.values, data.added
+    values, added = rule.values, rule.added
     length = float(data.lengths[d])
     ratio = length * (fewest + added) / max(longest + added * length, 1.0)
     bound = 0.0
@@ -96,47 +91,47 @@ def _bound(
         x = float(counts[y, j])
         count = queries.weights[row]
         if x > 0:
-            if data.kind == FRACTION:
+            if rule.kind == FRACTION:
                 height = fraction(x, values[0, 0, 0], values[0, 1, 0] + values[0, 2, 0] * ratio)
             else:
-                height = shifted(data.table[int(x)], ratio, values, 0, 0)
+                height = shifted(rule.table[int(x)], ratio, values, 0, 0)
             bound += max(count * most[j] * height, 0.0)
-    return bound + abs(bound) * _SLACK if bound > -np.inf else bound
+    return bound * (1 + _SLACK)
 
 
 @part
 def _score(
-    y: int, d: int, begin: int, end: int, counts: NDArray[np.int32], queries: Queries,
-    data: Replicates, ratios: Floats, scores: Floats,
+    y: int, d: int, begin: int, end: int, counts: Numbers, queries: Queries,
+    rule: Rule, data: Replicates, ratios: Floats, scores: Floats,
 ) -> None:  # fmt: skip
     """Score one document in all replicates."""
-    values = data.values
+    values = rule.values
     length = float(data.lengths[d])
     replicates = len(scores)
     for r in range(replicates):
-        total = data.totals[r] + data.added * length
+        total = rule.totals[r] + rule.added * length
         scores[r] = 0.0
-        ratios[r] = length * (data.documents[r] + data.added) / total if total > 0 else 0.0
+        ratios[r] = length * (data.documents[r] + rule.added) / total if total > 0 else 0.0
     for row in range(begin, end):
         if counts[y, row - begin] == 0:
             continue
         term, count = queries.terms[row], queries.weights[row]
         x = float(counts[y, row - begin])
-        if data.kind == FRACTION:
+        if rule.kind == FRACTION:
             top, fixed, slope = values[0, 0, 0], values[0, 1, 0], values[0, 2, 0]
             for r in range(replicates):
                 added = fraction(x, top, fixed + slope * ratios[r])
-                scores[r] += count * data.terms[term, r] * added
+                scores[r] += count * rule.weights[term, r] * added
         else:
-            x = data.table[int(x)]
+            x = rule.table[int(x)]
             for r in range(replicates):
-                scores[r] += count * data.terms[term, r] * shifted(x, ratios[r], values, 0, 0)
+                scores[r] += count * rule.weights[term, r] * shifted(x, ratios[r], values, 0, 0)
 
 
 @part
 def _insert(
     q: int, d: int, scores: Floats, data: Replicates, least: Floats,
-    top_docs: NDArray[np.int32], top_scores: Floats,
+    top_docs: Numbers, top_scores: Floats,
 ) -> None:  # fmt: skip
     """Insert a document into the lists of the replicates that rank it high enough."""
     k = top_docs.shape[2]
@@ -172,8 +167,9 @@ def rank_replicates(
     last: int,
     postings: Postings,
     queries: Queries,
+    rule: Rule,
     data: Replicates,
-    top_docs: NDArray[np.int32],
+    top_docs: Numbers,
     top_scores: Floats,
 ) -> None:
     """Find the best documents of each replicate for the queries `first` to `last`.
@@ -188,9 +184,7 @@ def rank_replicates(
         for row in range(queries.offsets[q], queries.offsets[q + 1]):
             width += postings.end[queries.terms[row]] - postings.begin[queries.terms[row]]
         widest = max(widest, min(width, n))
-    places = np.empty(n, np.int32)
-    for d in range(n):
-        places[d] = -1
+    places = np.full(n, -1, np.int32)
     numbers = np.empty(widest, np.int32)
     counts = np.empty((widest, longest), np.int32)
     bounds = np.empty(widest)
@@ -199,31 +193,22 @@ def rank_replicates(
     scores = np.empty(replicates)
     ratios = np.empty(replicates)
     least = np.empty(replicates)
-    long, fewest = 0.0, np.inf
-    for r in range(replicates):
-        long = max(long, data.totals[r])
-        fewest = min(fewest, data.documents[r])
+    long, fewest = rule.totals.max(), data.documents.min()
     for q in range(first, last):
         begin, end = queries.offsets[q], queries.offsets[q + 1]
         found = _gather(q, postings, queries, places, numbers, counts)
         for row in range(begin, end):
-            most[row - begin] = -np.inf
-            for r in range(replicates):
-                most[row - begin] = max(most[row - begin], data.terms[queries.terms[row], r])
+            most[row - begin] = rule.weights[queries.terms[row]].max()
         for y in range(found):
-            bounds[y] = _bound(y, numbers[y], begin, end, counts, queries, most, long, fewest, data)
+            d = numbers[y]
+            bounds[y] = _bound(y, d, begin, end, counts, queries, most, long, fewest, rule, data)
             turn[y] = y
         sort_ranked(turn, bounds, numbers, found, found)  # equal bounds in any order
-        for r in range(replicates):
-            least[r] = -np.inf
+        least[:] = -np.inf
         for step in range(found):
-            if step & 7 == 0:
-                weakest = np.inf
-                for r in range(replicates):
-                    weakest = min(weakest, least[r])
-                if bounds[step] < weakest:
-                    break
+            if step & 7 == 0 and bounds[step] < least.min():
+                break
             y = turn[step]
             d = numbers[y]
-            _score(y, d, begin, end, counts, queries, data, ratios, scores)
+            _score(y, d, begin, end, counts, queries, rule, data, ratios, scores)
             _insert(q, d, scores, data, least, top_docs, top_scores)

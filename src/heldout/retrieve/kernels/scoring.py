@@ -19,18 +19,17 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.compiled import part
+from heldout.retrieve.kernels.types import FRACTION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Ints = NDArray[np.int64]
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.int32]
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers
 
-FRACTION, FRACTION_SHIFTED, LIKELIHOOD = range(3)  # as in models.py, which loads no compiler
+
 FOLD_LOGS = 16
 """Factors multiplied before a logarithm is taken: few enough not to overflow."""
-ZERO: Final[int] = np.int64(0)  # type: ignore[assignment]
+ZERO: Final[int] = np.int64(0)
 """A number: parts that are called with the constant 0 are compiled once more, for it alone."""
 
 
@@ -223,12 +222,8 @@ def score_products(
     rows: Rows,
 ) -> int:  # fmt: skip
     """Score every document that contains a term of query `q`, as `score_sums` does."""
-    docs, statistics, totals, values = (
-        postings.documents,
-        documents.statistics,
-        rule.totals,
-        rule.values,
-    )
+    docs, statistics = postings.documents, documents.statistics
+    totals, values = rule.totals, rule.values
     scores, logs, places, matched = rows.scores, rows.logs, rows.places, rows.matched
     cursor, known, added = rows.cursor, rows.known, rule.added
     begin, end, found = queries.offsets[q], queries.offsets[q + 1], ZERO

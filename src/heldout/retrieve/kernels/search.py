@@ -26,11 +26,11 @@ from heldout.retrieve.kernels.scoring import ZERO, fraction
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import Floats, Ints, Numbers, Postings
+    from heldout.retrieve.kernels.scoring import Postings
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers
 
     Places = NDArray[np.uint32]
     Terms = NDArray[Any]
-    Integer = Any  # of Python or NumPy: the same when compiled
 
 TERM = np.dtype(
     [
@@ -100,7 +100,7 @@ _PROBE = 16
 def _read(
     begin: int, end: int, base: int, weight: float, top: float, floor: float, documents: Numbers,
     counts: Any, codes: Any, norms: Floats, sums: Floats, touched: Places, found: int,
-) -> Integer:  # fmt: skip
+) -> int:  # fmt: skip
     """Add a list to the sums above `floor`, which is 0 or `EMPTY`; note the others that it begins.
 
     Returns the number of documents noted.
@@ -118,7 +118,7 @@ def _read(
 
 
 @part
-def _still_able(found: int, touched: Places, sums: Floats, least: float) -> Integer:
+def _still_able(found: int, touched: Places, sums: Floats, least: float) -> int:
     """Drop documents with a sum below `least`; return the number of the others."""
     kept = np.uint64(0)
     for t in range(found):
@@ -180,7 +180,7 @@ def _raise(
 @part
 def _spread_out(
     size: int, docs: Places, scores: Floats, starts: Numbers, out_docs: Numbers, out_scores: Floats
-) -> Integer:
+) -> int:
     """Sort documents roughly, by their position between the lowest and the highest score.
 
     Returns how far from its place a document can be.
@@ -225,9 +225,8 @@ def search(
 
     `terms` are of the dtype `TERM`; `room` is used by no other thread.
     """
-    documents, counts, top, codes, norms = (
-        postings.documents, postings.counts, curve.top, curve.codes, curve.norms,
-    )  # fmt: skip
+    documents, counts = postings.documents, postings.counts
+    top, codes, norms = curve.top, curve.codes, curve.norms
     sums, touched, levels, buckets = room.sums, room.touched, room.levels, room.buckets
     kept_docs, kept_scores = room.kept_docs, room.kept_scores
     spare_docs, spare_scores = room.spare_docs, room.spare_scores

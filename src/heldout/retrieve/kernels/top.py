@@ -4,34 +4,32 @@ One number per document, summed over the terms of a query, bounds its scores und
 score relative to the k-th best score of its setting so far, the largest over the settings. It takes
 one addition per posting. Only documents whose bound reaches what their list demands are scored
 under every setting, in the order of the query, so that all scores have the bits of a plain loop.
-Windows and lists are skipped as in `heldout.retrieve.kernels.windows`.
+
+Documents are scored a window at a time, so that their sums stay in the cache. For each frequent
+term the index has the largest count and the smallest length in each window. Scores rise with the
+count and fall with the length, so these two bound what the term adds to any score in the window,
+for all parameter settings. Lists whose bounds together cannot reach the k-th best score need not
+be read (MaxScore; Turtle and Flood 1995): they are only looked up for documents that still can.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.kernels.heaps import better, keep, sort_heap
-from heldout.retrieve.kernels.scoring import FRACTION, ZERO, fraction, shifted
-from heldout.retrieve.kernels.windows import find_in_window, lists_in_window, skippable
+from heldout.retrieve.kernels.heaps import better, keep, sort_lists
+from heldout.retrieve.kernels.scoring import ZERO, fraction, shifted
+from heldout.retrieve.kernels.types import FRACTION
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from heldout.retrieve.kernels.scoring import (
-        Documents,
-        Floats,
-        Ints,
-        Numbers,
-        Postings,
-        Queries,
-        Rule,
-    )
-    from heldout.retrieve.kernels.windows import Lists, Windows
+    from heldout.retrieve.kernels.scoring import Documents, Postings, Queries, Rule
+    from heldout.retrieve.kernels.types import Floats, Ints, Numbers, Windows
 
+    Lists = NDArray[Any]
     Singles = NDArray[np.float32]
 
 COUNTS = 16
@@ -41,23 +39,38 @@ _SLACK = 1e-4
 """Bounds are 32-bit sums: thresholds are lowered by far more than they can be off."""
 _PROBE = 64
 """Looking a document up costs as much as reading this many postings."""
+_GAIN = 4
+"""Lists are looked up only where that saves at least this part of the postings of a window."""
+
+LIST = np.dtype(
+    [
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("bound", np.float64),
+        ("order", np.int64),
+        ("below", np.float64),
+    ]
+)
+"""A list of a query in a window: one row per term.
+
+Its postings (`begin` to `end`) and what it can add at most (`bound`). In row ``i``, `order` is the
+list with the i-th smallest bound, and `below` the sum of the bounds before it. Records, because
+every array that functions pass on takes time to compile.
+"""
 
 
 class Filter(NamedTuple):
     """Bounds of what a term adds to a score.
 
-    `cells` is the cell of each document: documents of similar length, scored by the same values.
-    `curves` (counts × cells × lanes) bound what a count adds there under each setting, per weight;
-    `weights` are the largest weights of the terms. `cell_of` is the cell of a length, the first of
-    `groups` that are `step` cells apart.
+    `cells` is the cell of each document: documents of similar length. `curves` (counts × cells ×
+    lanes) bound what a count adds there under each setting, per weight; `weights` are the largest
+    weights of the terms. `cell_of` is the cell of a length.
     """
 
     cells: NDArray[np.uint16]
     curves: Singles
     weights: Floats
     cell_of: NDArray[np.uint16]
-    groups: int
-    step: int
 
 
 class Work(NamedTuple):
@@ -83,6 +96,84 @@ class Tops(NamedTuple):
     scores: Floats
     documents: Numbers
     sizes: Ints
+
+
+@part
+def _lists_in_window(
+    q: int, window: int, postings: Postings, queries: Queries, windows: Windows, filter_: Filter,
+    work: Work,
+) -> int:  # fmt: skip
+    """Find and bound the lists of query `q` in a window; return the number of their postings.
+
+    The lists of rare terms go on from their ends in the window before.
+    """
+    first, lists, total = queries.offsets[q], work.lists, 0
+    beyond = (window + 1) << windows.bits
+    for j in range(queries.offsets[q + 1] - first):
+        term = queries.terms[first + j]
+        row = windows.rows[term]
+        if row >= 0:
+            begin = postings.begin[term] + windows.starts[row, window]
+            end = postings.begin[term] + windows.starts[row, window + 1]
+            count, length = windows.counts[row, window], windows.lengths[row, window]
+        else:
+            begin, stop = lists[j].end, postings.end[term]
+            end = begin
+            while end < stop and postings.documents[end] < beyond:
+                end += 1
+            count, length = windows.most[term], windows.shortest[term]
+        lists[j].begin, lists[j].end, lists[j].bound = begin, end, 0.0
+        total += end - begin
+        if begin < end:
+            height = work.heights[min(count, COUNTS - 1), filter_.cell_of[length]]
+            weight = queries.weights[first + j] * filter_.weights[term]
+            lists[j].bound = weight * height * (1 + _SLACK)
+    return total
+
+
+@part
+def _skippable(number: int, total: int, least: float, lists: Lists) -> int:
+    """Sort lists by their bounds; return how many of the first need not be read.
+
+    −1: no document of the window can reach `least`. 0 also where it would save too little.
+    """
+    for j in range(number):
+        i = j
+        while i > 0 and lists[lists[i - 1].order].bound > lists[j].bound:
+            lists[i].order = lists[i - 1].order
+            i -= 1
+        lists[i].order = j
+    reach = 0.0
+    for i in range(number):
+        lists[i].below = reach
+        reach += lists[lists[i].order].bound
+    lists[number].below = reach
+    if reach < least:
+        return -1
+    skipped, saved = 0, 0
+    while lists[skipped + 1].below < least:
+        saved += lists[lists[skipped].order].end - lists[lists[skipped].order].begin
+        skipped += 1
+    return skipped if _GAIN * saved >= total else 0
+
+
+@part
+def _find(documents: NDArray[np.int32], begin: int, end: int, d: int) -> int:
+    """Return the posting of document `d` between `begin` and `end`; −1: there is none.
+
+    In a window documents are spread evenly, so that the first guess is close.
+    """
+    posting = -1
+    if begin < end and documents[begin] <= d <= documents[end - 1]:
+        low, high = int(documents[begin]), int(documents[end - 1])
+        i = begin + (d - low) * (end - 1 - begin) // max(high - low, 1)
+        while documents[i] < d:
+            i += 1
+        while documents[i] > d:
+            i -= 1
+        if documents[i] == d:
+            posting = i
+    return posting
 
 
 @part
@@ -116,23 +207,6 @@ def _set_demands(real: int, work: Work) -> float:
         work.demands[l] = demand * (1 - _SLACK) if demand > 0 else demand
         lowest = min(lowest, work.demands[l])
     return lowest
-
-
-@part
-def _bound_lists(q: int, queries: Queries, filter_: Filter, work: Work) -> None:
-    """Bound what each list can add in a window."""
-    lists = work.lists
-    for j in range(queries.offsets[q + 1] - queries.offsets[q]):
-        lists[j].bound = 0.0
-        if lists[j].end > lists[j].begin:
-            row = queries.offsets[q] + j
-            x = min(int(lists[j].count), COUNTS - 1)
-            cell = np.int64(filter_.cell_of[int(lists[j].length)])
-            height = np.float32(0.0)
-            for g in range(filter_.groups):
-                height = max(height, work.heights[x, cell + g * filter_.step])
-            weight = queries.weights[row] * filter_.weights[queries.terms[row]]
-            lists[j].bound = weight * height * (1 + _SLACK)
 
 
 @part
@@ -185,40 +259,13 @@ def _read_window(
             if _PROBE * found < lists[j].end - lists[j].begin:
                 for t in range(found):
                     d = base + int(work.touched[t])
-                    p = find_in_window(postings.documents, lists[j].begin, lists[j].end, d)
+                    p = _find(postings.documents, lists[j].begin, lists[j].end, d)
                     if p >= 0:
                         x = min(postings.counts[p], COUNTS - 1)
                         work.sums[d - base] += weight * work.heights[x, filter_.cells[d]]
                 continue
         found = _read_list(j, base, floor, weight, postings, filter_, work, found)
     return found
-
-
-@part
-def _take_able(base: int, found: int, documents: Documents, work: Work, sort: bool) -> int:
-    """Keep the documents that their lists may want; the best bounds first if `sort`."""
-    kept = 0
-    for t in range(found):
-        y = work.touched[t]
-        d = base + int(y)
-        work.touched[kept] = y
-        able = documents.statistics[d] >= 0
-        if able:
-            able = work.sums[y] >= work.demands[documents.lists[d]]
-        kept += able
-        if not able:
-            work.sums[y] = EMPTY
-    gap = kept // 2 if sort else 0
-    while gap > 0:  # Shell sort
-        for t in range(gap, kept):
-            y = work.touched[t]
-            i = t
-            while i >= gap and work.sums[work.touched[i - gap]] < work.sums[y]:
-                work.touched[i] = work.touched[i - gap]
-                i -= gap
-            work.touched[i] = y
-        gap = gap // 2 if gap != 2 else 1
-    return kept
 
 
 @part
@@ -232,7 +279,7 @@ def _score(
         row[c] = 0.0
     first, lists = queries.offsets[q], work.lists
     for j in range(queries.offsets[q + 1] - first):
-        i = find_in_window(postings.documents, lists[j].begin, lists[j].end, d)
+        i = _find(postings.documents, lists[j].begin, lists[j].end, d)
         if i < 0:
             continue
         weight = queries.weights[first + j] * rule.weights[queries.terms[first + j], s]
@@ -289,32 +336,27 @@ def rank_top(
         _set_scale(False, real, filter_, work)
         lowest, seen, rescale, full = _set_demands(real, work), 0, 1, False
         for window in range(every):
-            total = lists_in_window(q, window, postings, queries, windows, work.lists)
-            if total == 0:
-                continue
-            base, skipped = window << windows.bits, 0
             if full and seen >= rescale:
                 _set_scale(True, real, filter_, work)
                 rescale = 2 * seen + 1
                 lowest = _set_demands(real, work)
+            total = _lists_in_window(q, window, postings, queries, windows, filter_, work)
+            if total == 0:
+                continue
             seen += 1
+            base, skipped = window << windows.bits, 0
             if lowest > 0:
-                _bound_lists(q, queries, filter_, work)
-                skipped = skippable(number, total, lowest, work.lists)
+                skipped = _skippable(number, total, lowest, work.lists)
                 if skipped < 0:
                     continue
             found = _read_window(q, base, skipped, lowest, postings, queries, filter_, work)
-            found = _take_able(base, found, documents, work, not full)
             for t in range(found):
                 y = work.touched[t]
-                d = base + int(y)
-                if work.sums[y] >= work.demands[documents.lists[d]]:
+                d, known = base + int(y), work.sums[y]
+                work.sums[y] = EMPTY
+                if documents.statistics[d] >= 0 and known >= work.demands[documents.lists[d]]:
                     _score(q, d, postings, queries, documents, rule, work)
                     if _insert(q, d, documents, work, tops):
                         lowest = _set_demands(real, work)
-                work.sums[y] = EMPTY
             full = lowest > -np.inf
-        for l in range(tops.scores.shape[1]):  # noqa: E741
-            for c in range(real):
-                own = tops.scores[q, l, c]
-                sort_heap(own, tops.documents[q, l, c], tops.sizes[q, l, c], documents.order)
+        sort_lists(tops.scores[q], tops.documents[q], tops.sizes[q], documents.order)

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.compiled import bare_kernel, part
-from heldout.retrieve.indexing.kernels.types import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
+from heldout.retrieve.kernels.types import CODE_POINT, DOTTED, MARK, UNSPACED, WORD
 
 if TYPE_CHECKING:
-    from heldout.retrieve.indexing.kernels.types import Bytes, Offsets, Places, Ranges, Tokens
+    from heldout.retrieve.kernels.types import Bytes, Ints, Numbers, Tokens
 
 _SPACE: Final = 32
 _DOT_ABOVE: Final = 0x307
-_THREE_BYTES: Final = 0xE0
+THREE_BYTES: Final = 0xE0
 """Characters of scripts without spaces begin with this byte or one above it."""
 
 
@@ -57,7 +57,7 @@ def _encode(code: int, out: Bytes, place: int) -> int:
 
 
 @part
-def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tuple[int, int]:
+def _fold(text: Bytes, read: int, table: Numbers, out: Bytes, place: int) -> tuple[int, int]:
     """Read one character that is not an ASCII letter; write it if it belongs to words.
 
     Returns the positions after what was read and what was written.
@@ -72,16 +72,13 @@ def _fold(text: Bytes, read: int, table: Places, out: Bytes, place: int) -> tupl
 
 
 @bare_kernel
-def cut_words(
-    text: Bytes, offsets: Offsets, letters: Bytes, table: Places, out: Bytes, words: Ranges
-) -> int:
+def cut_words(text: Bytes, offsets: Ints, letters: Bytes, table: Numbers, words: Tokens) -> int:
     """Write the words of each document, each followed by one space; return their number.
 
     `letters` has the byte to write for each byte, 0 if it is no ASCII word character; `table` an
     entry for each code point that occurs (see `characters`).
     """
-    place = np.int64(0)
-    n_words = 0
+    out, place, n_words = words.text, np.int64(0), 0
     for document in range(len(offsets) - 1):
         begin = place
         read = offsets[document]
@@ -110,7 +107,7 @@ def cut_words(
 
 
 @part
-def _cut_pairs(text: Bytes, begin: int, end: int, terms: Ranges, n_terms: int) -> int:
+def _cut_pairs(text: Bytes, begin: int, end: int, terms: Tokens, n_terms: int) -> int:
     """Write all pairs of adjacent characters of a run; a single character stays alone."""
     middle = begin + _decode(text, begin)[1]
     if middle == end:
@@ -130,13 +127,13 @@ def _cut_pairs(text: Bytes, begin: int, end: int, terms: Ranges, n_terms: int) -
 def _has_long_character(text: Bytes, begin: int, end: int) -> bool:
     """Return whether a word has a character of three bytes or more."""
     place = begin
-    while place < end and text[place] < _THREE_BYTES:
+    while place < end and text[place] < THREE_BYTES:
         place += 1
     return place < end
 
 
 @part
-def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int, bool]:
+def _segment_end(text: Bytes, begin: int, end: int, table: Numbers) -> tuple[int, bool]:
     """Return where the script changes between with and without spaces, and the script before."""
     code, size = _decode(text, begin)
     unspaced = (table[code] & UNSPACED) != 0
@@ -152,7 +149,7 @@ def _segment_end(text: Bytes, begin: int, end: int, table: Places) -> tuple[int,
 
 
 @bare_kernel
-def split_unspaced(words: Tokens, table: Places, terms: Ranges) -> int:
+def split_unspaced(words: Tokens, table: Numbers, terms: Tokens) -> int:
     """Split the parts of words whose script has no spaces into pairs; return how many."""
     n_terms = np.int64(0)
     for document in range(len(words.offsets) - 1):

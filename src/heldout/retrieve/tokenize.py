@@ -9,18 +9,17 @@ import numpy as np
 from heldout.data.words import words
 from heldout.errors import InputError
 from heldout.retrieve.characters import ascii_letters, ascii_table, unicode_table
-from heldout.retrieve.indexing.kernels.counting import count_terms, rehash
-from heldout.retrieve.indexing.kernels.cutting import cut_words, split_unspaced
-from heldout.retrieve.indexing.kernels.types import (
+from heldout.retrieve.kernels.counting import count_terms, rehash
+from heldout.retrieve.kernels.cutting import THREE_BYTES, cut_words, split_unspaced
+from heldout.retrieve.kernels.types import (
     SLACK,
     Counted,
     Found,
-    Ranges,
     Table,
     Tokens,
     read_only,
 )
-from heldout.retrieve.indexing.strings import PackedStrings, offsets_of, pack
+from heldout.retrieve.strings import PackedStrings, offsets_of, pack
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,26 +29,10 @@ if TYPE_CHECKING:
     from heldout.retrieve.analyze import Analyzer
 
 _SIGMA: Final = "Σ".encode()
-_THREE_BYTES: Final = 0xE0
-"""Characters of scripts without spaces begin with this byte or one above it."""
 _MOST_BYTES: Final = 1 << 30
 _NARROW: Final = (1 << 16) - 1
 _TOGETHER: Final = 128
 """Terms looked up together, so that the processor waits for many slots at once."""
-
-
-def _empty_table() -> Table:
-    return Table(
-        slots=np.zeros((1 << 14, 2), np.uint64),
-        known=np.empty(1 << 16, np.uint8),
-        offsets=np.zeros((1 << 13) + 1, np.int64),
-        latest=_unseen(1 << 13),
-    )
-
-
-def _unseen(n_terms: int) -> NDArray[np.int32]:
-    """Return, for terms that no document has, the last document, a position, and their number."""
-    return np.tile(np.array([-1, -1, 0], np.int32), (n_terms, 1))
 
 
 def _grown(table: Table, n_terms: int) -> Table:
@@ -58,9 +41,15 @@ def _grown(table: Table, n_terms: int) -> Table:
         return table._replace(known=_longer(table.known, 2 * len(table.known)))
     slots = np.zeros((2 * len(table.slots), 2), np.uint64)
     rehash(table.slots, slots)
-    latest = _unseen(len(slots) // 2)
-    latest[: len(table.latest)] = table.latest
-    return Table(slots, table.known, _longer(table.offsets, len(slots) // 2 + 1), latest)
+    half = len(slots) // 2
+    offsets, latest = _longer(table.offsets, half + 1), _longer(table.latest, half)
+    return Table(slots, table.known, offsets, latest)
+
+
+def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
+    longer = np.zeros((size, *array.shape[1:]), array.dtype)
+    longer[: len(array)] = array
+    return longer
 
 
 class Tokenizer:
@@ -69,22 +58,29 @@ class Tokenizer:
     def __init__(self, analyzer: Analyzer) -> None:
         self._analyzer = analyzer
         self._held: dict[str, NDArray[Any]] = {}
-        self._table = _empty_table()
+        self._table = Table(
+            slots=np.zeros((1 << 14, 2), np.uint64),
+            known=np.empty(1 << 16, np.uint8),
+            offsets=np.zeros((1 << 13) + 1, np.int64),
+            latest=np.zeros((1 << 13, 3), np.int32),
+        )
         self._found = Found(np.empty(_TOGETHER, np.uint64), np.empty(_TOGETHER, np.int64))
         self._n_terms = 0
 
-    def raw_terms(self) -> PackedStrings:
-        """Return the raw terms of all batches so far."""
+    def raw_terms(self) -> tuple[PackedStrings, NDArray[np.int32]]:
+        """Return the raw terms of all batches so far, and the number of postings of each."""
         offsets = self._table.offsets[: self._n_terms + 1]
-        return PackedStrings(self._table.known[: offsets[-1]], offsets)
-
-    def frequencies(self) -> NDArray[np.int32]:
-        """Return the number of postings of each raw term."""
-        return self._table.latest[: self._n_terms, 2].copy()
+        terms = PackedStrings(self._table.known[: offsets[-1]], offsets)
+        return terms, self._table.latest[: self._n_terms, 2].copy()
 
     def count(self, batch: TextBatch) -> Counted:
         """Return the postings of a batch."""
-        _refuse_giants(batch)
+        sizes = np.diff(batch.offsets)
+        if int(sizes.max(initial=0)) > _MOST_BYTES:
+            giant = batch.ids[int(sizes.argmax())]
+            raise InputError(
+                f"document {giant!r} has more than {_MOST_BYTES >> 20} MB of text: split it"
+            )
         own = self._analyzer.function is not None
         tokens = _call_function(self._analyzer, batch) if own else self._cut(batch)
         size = len(tokens.starts)
@@ -112,10 +108,10 @@ class Tokenizer:
             held = self._held[name] = np.empty(size + size // 8, dtype)
         return held[:size]
 
-    def _ranges(self, name: str, size: int, n_documents: int) -> Ranges:
+    def _space(self, name: str, text: Bytes, size: int, n_documents: int) -> Tokens:
         starts = self._room(f"{name} starts", size, np.int32)
         ends = self._room(f"{name} ends", size, np.int32)
-        return Ranges(starts, ends, np.zeros(n_documents + 1, np.int64))
+        return Tokens(text, words(text), starts, ends, np.zeros(n_documents + 1, np.int64))
 
     def _cut(self, batch: TextBatch) -> Tokens:
         lower = self._analyzer.lower
@@ -128,29 +124,20 @@ class Tokenizer:
         size, n_documents = len(text), len(offsets) - 1
         # Lower case can take three bytes where upper case takes two; plus a space after each word.
         out = self._room("text", size + size // 2 + n_documents + SLACK, np.uint8)
-        ranges = self._ranges("word", size // 2 + n_documents + 1, n_documents)
-        n_words = cut_words(
-            read_only(text), read_only(offsets), ascii_letters(lower), table, out, ranges
+        space = self._space("word", out, size // 2 + n_documents + 1, n_documents)
+        letters = ascii_letters(lower)
+        tokens = _first(
+            space, cut_words(read_only(text), read_only(offsets), letters, table, space)
         )
-        tokens = Tokens(out, words(out), *_first(ranges, n_words))
-        if highest < _THREE_BYTES:
+        if highest < THREE_BYTES:
             return tokens
         size = int((tokens.ends - tokens.starts).sum(dtype=np.int64))
-        ranges = self._ranges("term", size, n_documents)
-        return tokens._replace(**_first(ranges, split_unspaced(tokens, table, ranges))._asdict())
+        space = self._space("term", out, size, n_documents)
+        return _first(space, split_unspaced(tokens, table, space))
 
 
-def _first(ranges: Ranges, size: int) -> Ranges:
-    return Ranges(ranges.starts[:size], ranges.ends[:size], ranges.offsets)
-
-
-def _refuse_giants(batch: TextBatch) -> None:
-    sizes = np.diff(batch.offsets)
-    if int(sizes.max(initial=0)) > _MOST_BYTES:
-        giant = batch.ids[int(sizes.argmax())]
-        raise InputError(
-            f"document {giant!r} has more than {_MOST_BYTES >> 20} MB of text: split it"
-        )
+def _first(tokens: Tokens, size: int) -> Tokens:
+    return tokens._replace(starts=tokens.starts[:size], ends=tokens.ends[:size])
 
 
 def _lower_sigmas(batch: TextBatch) -> tuple[Bytes, Ints]:
@@ -179,9 +166,3 @@ def _call_function(analyzer: Analyzer, batch: TextBatch) -> Tokens:
     offsets = offsets_of(np.fromiter(map(len, returned), np.int64, len(returned)))
     text = packed.data.copy()  # writable, as all texts of tokens are
     return Tokens(text, words(text), places[:-1], places[1:], offsets)
-
-
-def _longer(array: NDArray[Any], size: int) -> NDArray[Any]:
-    longer = np.zeros(size, array.dtype)
-    longer[: len(array)] = array
-    return longer

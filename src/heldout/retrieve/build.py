@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,15 +15,21 @@ from heldout.data.parallel import threads as default_threads
 from heldout.data.text_hashes import text_hashes
 from heldout.errors import InputError
 from heldout.retrieve.analyze import describe_index
-from heldout.retrieve.indexing.bounds import Bounds, bound_sizes
-from heldout.retrieve.indexing.file import IndexWriter
-from heldout.retrieve.indexing.invert import Batch, Inversion, Scratch
-from heldout.retrieve.indexing.kernels.counting import count_terms
-from heldout.retrieve.indexing.kernels.cutting import cut_words
-from heldout.retrieve.indexing.kernels.inverting import append_block, sort_block
-from heldout.retrieve.indexing.strings import leading_words, pack
-from heldout.retrieve.indexing.tokenize import Tokenizer
-from heldout.retrieve.indexing.vocabulary import final_vocabulary
+from heldout.retrieve.bounds import bound_terms
+from heldout.retrieve.index_files import IndexWriter
+from heldout.retrieve.invert import Batch, FinalTerms, Inversion, Scratch
+from heldout.retrieve.kernels.counting import count_terms
+from heldout.retrieve.kernels.cutting import cut_words
+from heldout.retrieve.kernels.postings import append_block, sort_block
+from heldout.retrieve.strings import (
+    PackedStrings,
+    bytewise_order,
+    gather,
+    join,
+    leading_words,
+    pack,
+)
+from heldout.retrieve.tokenize import Tokenizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -34,7 +39,7 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import Documents, TextBatch
     from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.indexing.kernels.types import Counted
+    from heldout.retrieve.kernels.types import Counted
 
     Tokenized = tuple[int, int, Counted, Ids, NDArray[np.uint64]]
 
@@ -45,6 +50,8 @@ _LEAST_MEMORY: Final = 1 << 20
 _PER_TEXT: Final = 32
 """Bytes of working space per byte of text, in the worst realistic case."""
 _PIECE: Final = 1 << 16
+_STEMMED: Final = 1 << 19
+"""Terms that are stemmed at a time."""
 
 
 def build_index(
@@ -73,36 +80,32 @@ def build_index(
     digest = TextDigest()
     with Scratch(folder) as blocks, IndexWriter(folder, workers) as writer:
         with Scratch(folder) as raw:
-            batches, ids, hashes, n_documents = [], [], [], 0
+            batches, ids, n_documents = [], [], 0
+            writer.append("text_hashes", np.empty((0, 2), np.uint64))
             for first, table, counted, own, hashed in _tokenized(
                 documents.batches(size), tokenizers, digest
             ):
                 kept = tuple(map(raw.put, counted))
                 batches.append(Batch(first, table, len(counted.terms), kept))
                 ids.append(own)
-                hashes.append(hashed)
+                writer.append("text_hashes", hashed)
                 n_documents += len(own)
                 if progress is not None:
                     progress(n_documents, documents.size_hint())
-            writer.begin("text_hashes", np.uint64, n_documents, 2)
-            for hashed in hashes:
-                writer.append("text_hashes", hashed)
-            hashes.clear()
             stacked = Ids.stack(ids)
             ids.clear()
             _write_ids(stacked, documents, writer)
             del stacked
-            vocabulary = final_vocabulary(tokenizers, analyzer)
-            writer.write("term_bytes", vocabulary.terms.data)
-            writer.write("term_offsets", vocabulary.terms.offsets)
-            writer.write("term_words", leading_words(vocabulary.terms))
+            terms = _final_terms(tokenizers, analyzer)
+            writer.append("term_bytes", terms.strings.data)
+            writer.append("term_offsets", terms.strings.offsets)
+            writer.append("term_words", leading_words(terms.strings))
             inverted = Inversion(
-                batches, n_documents, vocabulary, raw, blocks, threads=workers, memory=inverting
+                batches, n_documents, terms, raw, blocks, threads=workers, memory=inverting
             )
-            del vocabulary
+            del terms
         _write_postings(inverted, workers, writer)
-        about = describe_index(analyzer, digest.hexdigest())
-        return writer.arrays, writer.finish(analyzer.signature(), about)
+        return writer.finish(describe_index(analyzer, digest.hexdigest()))
 
 
 def _tokenized(
@@ -129,35 +132,58 @@ def _tokenized(
     yield from stream_threads(work, digested(), len(tokenizers), ahead=1)
 
 
+def _final_terms(tokenizers: list[Tokenizer], analyzer: Analyzer) -> FinalTerms:
+    """Map the raw terms of tokenizers, which are taken out of the list, to final terms."""
+    raw, frequencies = zip(*(tokenizer.raw_terms() for tokenizer in tokenizers), strict=True)
+    tokenizers.clear()  # only the terms of their tables are needed while these are sorted
+    ends = np.cumsum([len(terms) for terms in raw])
+    terms, numbers = _numbered(join(raw))
+    del raw
+    if analyzer.function is None and (analyzer.stemmer or analyzer.stop_set()):
+        parts = []
+        for begin in range(0, len(terms), _STEMMED):
+            some = analyzer.final_terms(terms[begin : begin + _STEMMED])
+            parts.append(pack([term.encode() for term in some]))
+        terms, finals = _numbered(join(parts))
+        if len(terms) and not terms.raw(0):
+            # Terms that are left out are empty strings, which sort first.
+            terms = PackedStrings(terms.data, terms.offsets[1:])
+            finals -= 1
+        numbers = finals[numbers]
+    # The first number is of what is left out.
+    most = np.bincount(numbers + 1, np.concatenate(frequencies), len(terms) + 1)[1:]
+    return FinalTerms(terms, np.split(numbers, ends[:-1]), most.astype(np.int64))
+
+
+def _numbered(strings: PackedStrings) -> tuple[PackedStrings, NDArray[np.int32]]:
+    """Return the distinct strings in bytewise order, and the number of each string among them."""
+    order, new = bytewise_order(strings)
+    numbers = np.empty(len(order), np.int32)
+    numbers[order] = np.cumsum(new) - 1
+    return gather(strings, order[new]), numbers
+
+
 def _write_postings(inverted: Inversion, threads: int, writer: IndexWriter) -> None:
     """Write the postings and their bounds, one range of terms after another."""
-    writer.write("offsets", inverted.offsets)
-    writer.write("lengths", inverted.lengths)
-    writer.write("distinct", inverted.distinct)
-    n_postings = int(inverted.offsets[-1])
-    writer.begin("documents", np.int32, n_postings)
-    writer.begin("counts", inverted.counts_type, n_postings)
-    sizes = bound_sizes(np.diff(inverted.offsets), len(inverted.lengths))
-    for name, (dtype, size) in sizes.items():
-        writer.begin(name, dtype, size)
+    writer.append("offsets", inverted.offsets)
+    writer.append("lengths", inverted.lengths)
+    writer.append("distinct", inverted.distinct)
     for first, last, documents, counts in inverted.ranges():
         writer.append("documents", documents)
         writer.append("counts", counts)
-        ends = inverted.offsets[first : last + 1] - inverted.offsets[first]
-        bounds = Bounds.compute(ends[:-1], ends[1:], documents, counts, inverted.lengths, threads)
-        bounds = replace(bounds, terms=bounds.terms + np.int32(first))
-        for name, array in bounds.arrays().items():
+        offsets = inverted.offsets[first : last + 1] - inverted.offsets[first]
+        bounds = bound_terms(offsets, documents, counts, inverted.lengths, threads)
+        bounds["bound_terms"] += np.int32(first)
+        for name, array in bounds.items():
             writer.append(name, array)
 
 
 def _write_ids(ids: Ids, documents: Documents, writer: IndexWriter) -> None:
     """Write ids as `Ids` holds them, long ones as UTF-8, and their ranks; refuse equal ones."""
-    if ids.texts is not None:
-        order = np.argsort(ids.texts, kind="stable")
-    elif len(ids.words) == 1:
-        order = np.argsort(ids.words[0].byteswap(), kind="stable")
-    else:
+    if ids.texts is None:
         order = np.lexsort([word.byteswap() for word in reversed(ids.words)])
+    else:
+        order = np.argsort(ids.texts, kind="stable")
     for begin in range(0, len(order), _PIECE):
         rows = order[begin : begin + _PIECE + 1]
         same = np.flatnonzero(ids.compare(rows[1:], rows[:-1]) == 0)
@@ -167,12 +193,10 @@ def _write_ids(ids: Ids, documents: Documents, writer: IndexWriter) -> None:
             raise InputError(f"duplicate document id {twice!r}: remove one of the documents")
     ranks = np.empty(len(order), np.int32)
     ranks[order] = np.arange(len(order), dtype=np.int32)
-    writer.write("id_order", ranks)
-    if ids.texts is None:
-        writer.begin("ids", np.uint64, len(ids.words), len(ids))
-        for word in ids.words:
-            writer.append("ids", word)
-    else:
+    writer.append("id_order", ranks)
+    for word in ids.words:
+        writer.append("ids", word[None])
+    if ids.texts is not None:
         packed = pack([name.encode() for name in ids])
-        writer.write("id_bytes", packed.data)
-        writer.write("id_offsets", packed.offsets)
+        writer.append("id_bytes", packed.data)
+        writer.append("id_offsets", packed.offsets)

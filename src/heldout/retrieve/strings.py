@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, overload
 
 import numpy as np
 
-from heldout.data.ids import Ids
 from heldout.data.words import PADDING, Bytes, Flags, Ints, Words, words
 from heldout.errors import InputError
 
@@ -93,11 +92,6 @@ def gather(strings: PackedStrings, rows: NDArray[np.integer]) -> PackedStrings:
         jump += np.arange(offsets[begin], offsets[end])
         data[offsets[begin] : offsets[end]] = strings.data[jump]
     return PackedStrings(data, offsets)
-
-
-def ids_in(ids: Sequence[str], rows: NDArray[np.integer]) -> Ids:
-    """Return the ids in the given rows."""
-    return (ids if isinstance(ids, Ids) else Ids.of(ids)).take(rows)
 
 
 def leading_words(strings: PackedStrings) -> Words:

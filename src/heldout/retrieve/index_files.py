@@ -8,24 +8,24 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
-import tempfile
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
-from heldout.data.atomic import make_aside
+from heldout.data.atomic import write_folder
 from heldout.data.parallel import run_threads
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
+    from contextlib import AbstractContextManager
 
-    from numpy.typing import DTypeLike, NDArray
+    from numpy.typing import NDArray
 
-FORMAT: Final = 3
+
+FORMAT: Final = 4
 """Increased whenever another index would be misread or its terms would differ."""
 
 _ABOUT: Final = "index.json"
@@ -35,7 +35,7 @@ _AGAIN: Final = "build the index again"
 
 def is_index(path: str | os.PathLike[str]) -> bool:
     """Return whether a folder is an index, damaged or not."""
-    return os.path.isfile(os.path.join(path, _ABOUT))  # noqa: PTH113, PTH118 - any text
+    return os.path.isfile(os.path.join(path, _ABOUT))  # noqa: PTH118 - any text
 
 
 def index_size(path: str | os.PathLike[str]) -> int:
@@ -43,114 +43,91 @@ def index_size(path: str | os.PathLike[str]) -> int:
     return sum(file.stat().st_size for file in Path(path).iterdir())
 
 
+class _Growing:
+    """An array that is written from beginning to end: into a file, or as pieces in memory."""
+
+    def __init__(self, file: IO[bytes] | None, kind: NDArray[Any]) -> None:
+        self.file, self.sha = file, hashlib.sha256()
+        self.pieces: list[NDArray[Any]] = []
+        self.dtype, self.shape = kind.dtype.newbyteorder("<"), [0, *kind.shape[1:]]
+        self.write_header()
+
+    def write_header(self) -> None:
+        """Write the header, whose length does not depend on the number of rows."""
+        if self.file is not None:
+            self.file.seek(0)
+            described = {"descr": self.dtype.str, "fortran_order": False, "shape": (*self.shape,)}
+            np.lib.format.write_array_header_1_0(self.file, described)
+
+
 class IndexWriter:
     """Takes the arrays of an index, each from beginning to end: into files, or into memory."""
 
     def __init__(self, folder: Path | None, threads: int = 1) -> None:
-        self.arrays: dict[str, NDArray[Any]] = {}  # if there is no folder
-        self._folder = folder
-        self._threads = threads
-        self._files: dict[str, IO[bytes]] = {}
-        self._places: dict[str, int] = {}
-        self._hashes: dict[str, Any] = {}
-        self._kinds: dict[str, tuple[str, list[int]]] = {}
-
-    def begin(self, name: str, dtype: DTypeLike, *shape: int) -> None:
-        """Begin an array, whose size must be known."""
-        little = np.dtype(dtype).newbyteorder("<")
-        self._kinds[name] = little.str, list(shape)
-        self._hashes[name] = hashlib.sha256()
-        self._places[name] = 0
-        if self._folder is None:
-            self.arrays[name] = np.empty(shape, little)
-            return
-        self._files[name] = file = (self._folder / f"{name}.npy").open("wb")
-        header = {"descr": little.str, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
+        self._folder, self._threads, self._files = folder, threads, ExitStack()
+        self._written: dict[str, _Growing] = {}
 
     def append(self, name: str, values: NDArray[Any]) -> None:
-        """Add elements after those before."""
-        little = np.ascontiguousarray(values, self._kinds[name][0]).reshape(-1)
-        data = little.view(np.uint8).data
-
-        def keep(data: memoryview) -> None:
+        """Begin an array, or add rows to those before."""
+        if name not in self._written:
+            file = None
             if self._folder is not None:
-                self._files[name].write(data)
-            else:
-                place = self._places[name]
-                self.arrays[name].reshape(-1)[place : place + len(little)] = little
-
-        takers: list[Callable[[memoryview], object]] = [keep, self._hashes[name].update]
+                file = self._files.enter_context((self._folder / f"{name}.npy").open("wb"))
+            self._written[name] = _Growing(file, values)
+        own = self._written[name]
+        little = np.ascontiguousarray(values, own.dtype)
+        own.shape[0] += len(little)
+        data = little.reshape(-1).view(np.uint8).data
+        takers: list[Callable[[memoryview], object]] = [own.sha.update]
+        if own.file is None:
+            own.pieces.append(little)
+        else:
+            takers.append(own.file.write)
         threads = self._threads if len(data) > _LARGE else 1  # both take about as long
         run_threads(lambda take: take(data), takers, threads)
-        self._places[name] += len(little)
 
-    def write(self, name: str, values: NDArray[Any]) -> None:
-        """Take a whole array."""
-        self.begin(name, values.dtype, *values.shape)
-        self.append(name, values)
-
-    def finish(self, signature: str, about: Mapping[str, Any]) -> dict[str, Any]:
-        """Write and return the description, after all arrays."""
-        for file in self._files.values():
-            file.close()
-        sums = {name: self._hashes[name].hexdigest() for name in sorted(self._hashes)}
-        lines = [signature, *(f"{name} {checksum}" for name, checksum in sums.items())]
+    def finish(self, about: Mapping[str, Any]) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Return the arrays, if they are in memory, and the description, which is written last."""
+        files = {
+            name: {"dtype": own.dtype.str, "shape": own.shape, "sha256": own.sha.hexdigest()}
+            for name, own in sorted(self._written.items())
+        }
+        lines = [about["signature"], *(f"{name} {file['sha256']}" for name, file in files.items())]
         described = {
             "format": FORMAT,
             "fingerprint": hashlib.sha256("\n".join(lines).encode()).hexdigest(),
-            "signature": signature,
             **about,
-            "files": {
-                name: {"dtype": self._kinds[name][0], "shape": self._kinds[name][1], "sha256": sha}
-                for name, sha in sums.items()
-            },
+            "files": files,
         }
-        if self._folder is not None:
-            text = json.dumps({**described, "checksum": _checksum(described)}, indent=1)
-            (self._folder / _ABOUT).write_text(text, encoding="ascii")
-        return described
+        if self._folder is None:
+            arrays = {
+                name: own.pieces[0] if len(own.pieces) == 1 else np.concatenate(own.pieces)
+                for name, own in self._written.items()
+            }
+            return arrays, described
+        for own in self._written.values():
+            own.write_header()
+        self._files.close()
+        text = json.dumps({**described, "checksum": _checksum(described)}, indent=1)
+        (self._folder / _ABOUT).write_text(text, encoding="ascii")
+        return {}, described
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for file in self._files.values():
-            with suppress(OSError):  # of a full disk, which another error says
-                file.close()
+        with suppress(OSError):  # of a full disk, which another error says
+            self._files.close()
 
 
-@contextmanager
-def new_index(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a folder beside `path` and rename it to `path` at the end, in place of an index there.
+def new_index(path: str | os.PathLike[str]) -> AbstractContextManager[Path]:
+    """Return a folder beside `path` that becomes `path` at the end, in place of an index there."""
 
-    A folder cannot be replaced in one step: the old index is renamed first and removed last.
-    """
-    target = Path(os.path.abspath(path))  # noqa: PTH100 - a name is needed even for "."
-    if target.exists() and not is_index(target):
-        raise InputError(f"{os.fspath(path)!r} exists and is not an index: choose another name")
-    temporary = []
-    try:
-        aside = make_aside(target, Path.mkdir)
-        temporary.append(aside)
-        yield aside
-        if target.exists():
-            room = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
-            temporary.append(room)
-            old = target.rename(room / target.name)
-            try:
-                aside.rename(target)
-            except OSError:
-                old.rename(target)
-                raise
-        else:
-            aside.rename(target)
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{os.fspath(path)}: cannot be written ({reason})") from error
-    finally:
-        for folder in temporary:
-            shutil.rmtree(folder, ignore_errors=True)
+    def check(target: Path) -> None:
+        if not is_index(target):
+            raise InputError(f"{os.fspath(path)!r} exists and is not an index: choose another name")
+
+    return write_folder(path, check)
 
 
 def open_index(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -171,12 +148,6 @@ def open_index(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, 
         if not ends or (places[1:] < places[:-1]).any():
             raise InputError(f"{os.fspath(path)}: the index is damaged in its {offsets}: {_AGAIN}")
     return about, arrays
-
-
-def digest(array: NDArray[Any]) -> str:
-    """Return the SHA-256 of an array as it is stored."""
-    little = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).reshape(-1)
-    return hashlib.sha256(little.view(np.uint8).data).hexdigest()
 
 
 def _checksum(described: Mapping[str, Any]) -> str:

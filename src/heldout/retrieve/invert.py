@@ -15,9 +15,9 @@ import numpy as np
 
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.retrieve.indexing.kernels.inverting import append_block, sort_block
-from heldout.retrieve.indexing.kernels.types import Counted
-from heldout.retrieve.indexing.strings import offsets_of
+from heldout.retrieve.kernels.postings import append_block, sort_block
+from heldout.retrieve.kernels.types import Counted
+from heldout.retrieve.strings import offsets_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.words import Ints
-    from heldout.retrieve.indexing.vocabulary import Vocabulary
+    from heldout.retrieve.strings import PackedStrings
 
     TermRange = tuple[int, int, NDArray[np.int32], NDArray[Any]]
 
@@ -38,14 +38,6 @@ _PER_SORTED: Final = 20
 """Bytes per posting while a block is sorted: raw and final terms, documents, counts twice."""
 _PER_RANGE: Final = 8
 """Bytes per posting of a range of terms."""
-
-
-class Kept(NamedTuple):
-    """Where an array is in a temporary file."""
-
-    place: int
-    size: int
-    dtype: np.dtype[Any]
 
 
 class Scratch:
@@ -66,27 +58,33 @@ class Scratch:
         if self._file is not None:
             self._file.close()
 
-    def put(self, array: NDArray[Any]) -> Kept | NDArray[Any]:
-        """Keep an array."""
+    def put(self, array: NDArray[Any]) -> Any:
+        """Keep an array; return what `get` wants: where it is, or the array itself."""
         if self._file is None:
             return array
         with self._lock:
             self._file.seek(self._end)
             self._file.write(array.data)
-            kept = Kept(self._end, len(array), array.dtype)
+            place = self._end
             self._end += array.nbytes
-        return kept
+        return place, len(array), array.dtype
 
-    def get(
-        self, kept: Kept | NDArray[Any], begin: int = 0, end: int | None = None
-    ) -> NDArray[Any]:
+    def get(self, kept: Any, begin: int = 0, end: int | None = None) -> NDArray[Any]:
         """Return an array that was kept, or a slice of it."""
-        if self._file is None or not isinstance(kept, Kept):
-            return kept[begin:end]  # type: ignore[return-value]
-        size = (kept.size if end is None else end) - begin
+        if self._file is None:
+            return kept[begin:end]  # type: ignore[no-any-return]
+        place, size, dtype = kept
         with self._lock:
-            self._file.seek(kept.place + begin * kept.dtype.itemsize)
-            return np.fromfile(self._file, kept.dtype, size)
+            self._file.seek(place + begin * dtype.itemsize)
+            return np.fromfile(self._file, dtype, (size if end is None else end) - begin)
+
+
+class FinalTerms(NamedTuple):
+    """The final terms: stems, without stop words."""
+
+    strings: PackedStrings  # in bytewise order
+    numbers: list[NDArray[np.int32]]  # for each tokenizer and raw term, its number; −1: none
+    most: Ints  # for each, the postings of its raw terms: it has not more
 
 
 class Batch(NamedTuple):
@@ -119,7 +117,7 @@ class Inversion:
         self,
         batches: list[Batch],
         n_documents: int,
-        vocabulary: Vocabulary,
+        final: FinalTerms,
         raw: Scratch,
         sorted_: Scratch,
         *,
@@ -128,15 +126,15 @@ class Inversion:
     ) -> None:
         self._sorted, self._threads = sorted_, threads
         self.lengths, self.distinct = np.zeros((2, n_documents), np.int32)
-        room, limit = _MOST_IN_BLOCK, int(vocabulary.most.sum()) + 1
+        room, limit = _MOST_IN_BLOCK, int(final.most.sum()) + 1
         if memory is not None:  # some are worked on, some wait to be taken
             each = memory // (threads + 2)
             room, limit = min(room, each // _PER_SORTED), each // _PER_RANGE
-        self._cuts = _cuts(vocabulary.most, limit)
-        frequencies, most = np.zeros(len(vocabulary.terms), np.int64), 0
+        self._cuts = _cuts(final.most, limit)
+        frequencies, most = np.zeros(len(final.strings), np.int64), 0
         self._blocks: list[Block] = []
         for block in stream_threads(
-            lambda chunk: self._sort(chunk, raw, vocabulary), _chunks(batches, room), threads, 1
+            lambda chunk: self._sort(chunk, raw, final), _chunks(batches, room), threads, 1
         ):
             frequencies[block.terms] += np.diff(block.starts)
             most = max(most, block.most)
@@ -147,12 +145,12 @@ class Inversion:
         self.counts_type = np.dtype(np.uint16 if most <= _NARROW else np.int32)
         self.offsets = offsets_of(frequencies)
 
-    def _sort(self, chunk: list[Batch], raw: Scratch, vocabulary: Vocabulary) -> Block:
+    def _sort(self, chunk: list[Batch], raw: Scratch, final: FinalTerms) -> Block:
         """Sort the postings of some batches."""
         loaded = [Counted(*map(raw.get, batch.counted)) for batch in chunk]
         joined = Counted(
             np.concatenate(
-                [vocabulary.final[a.table][b.terms] for a, b in zip(chunk, loaded, strict=True)]
+                [final.numbers[a.table][b.terms] for a, b in zip(chunk, loaded, strict=True)]
             ),
             np.concatenate([counted.counts for counted in loaded], dtype=np.int32),
             offsets_of(np.concatenate([np.diff(counted.offsets) for counted in loaded])).astype(
@@ -160,7 +158,7 @@ class Inversion:
             ),
         )
         del loaded
-        heads = np.zeros((len(vocabulary.terms) + 2, 2), np.int32)
+        heads = np.zeros((len(final.strings) + 2, 2), np.int32)
         documents, counts = (np.empty(len(joined.terms), np.int32) for _ in range(2))
         size, most = sort_block(
             joined, chunk[0].first, heads, documents, counts, self.lengths, self.distinct
@@ -217,7 +215,7 @@ def _chunks(batches: list[Batch], room: int) -> Iterator[list[Batch]]:
 def _cuts(sizes: Ints, limit: int) -> list[int]:
     """Divide terms into ranges with at most `limit` postings (or of one term)."""
     ends = offsets_of(sizes)
-    cuts = [0]
+    cuts = [0] if len(sizes) else [0, 0]
     while cuts[-1] < len(sizes):
         end = int(np.searchsorted(ends, ends[cuts[-1]] + limit, "right")) - 1
         cuts.append(min(max(end, cuts[-1] + 1), len(sizes)))

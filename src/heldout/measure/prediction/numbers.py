@@ -1,0 +1,207 @@
+"""Measures of predicted numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.measure.base import Means, Share, Sums, measure, quotient
+from heldout.notes import count_of, named_few
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Flags, Floats
+
+UNBOUNDED: Final = (0.0, math.inf)
+
+
+@measure(
+    "RMSE",
+    "regression",
+    aliases=("root_mean_squared_error",),
+    bounds=UNBOUNDED,
+    higher_is_better=False,
+)
+def root_mean_squared_error(given: NumberPredictions) -> Sums:
+    """Root of the mean squared error.
+
+    Formula: √(1/n Σ (y - p)²)
+    """
+    squares = (given.truth - given.predicted) ** 2
+    table = np.column_stack([squares, np.ones(len(squares))])
+    return Sums(table, lambda sums: np.sqrt(quotient(sums[:, 0], sums[:, 1])))
+
+
+@measure(
+    "MSE", "regression", aliases=("mean_squared_error",), bounds=UNBOUNDED, higher_is_better=False
+)
+def mean_squared_error(given: NumberPredictions) -> Means:
+    """Mean squared error.
+
+    Formula: 1/n Σ (y - p)²
+    """
+    return Means((given.truth - given.predicted) ** 2)
+
+
+@measure(
+    "MAE", "regression", aliases=("mean_absolute_error",), bounds=UNBOUNDED, higher_is_better=False
+)
+def mean_absolute_error(given: NumberPredictions) -> Means:
+    """Mean absolute error.
+
+    Formula: 1/n Σ |y - p|
+    """
+    return Means(np.abs(given.truth - given.predicted))
+
+
+@measure(
+    "MAPE",
+    "regression",
+    aliases=("mean_absolute_percentage_error",),
+    bounds=UNBOUNDED,
+    higher_is_better=False,
+)
+def mean_absolute_percentage_error(given: NumberPredictions) -> Means:
+    """Mean error as a share of the truth; a truth of 0 is refused.
+
+    Formula: 1/n Σ |y - p| / |y|
+    """
+    _refuse(given, given.truth == 0, "the truth is 0", "the relative error is undefined there")
+    return Means(np.abs((given.truth - given.predicted) / given.truth))
+
+
+@measure("sMAPE", "regression", bounds=(0.0, 2.0), higher_is_better=False)
+def symmetric_error(given: NumberPredictions) -> Means:
+    """Mean of 2|a-p|/(|a|+|p|), a share from 0 to 2.
+
+    Formula: 1/n Σ 2 |y - p| / (|y| + |p|)
+    """
+    size = np.abs(given.truth) + np.abs(given.predicted)
+    _refuse(given, size == 0, "truth and prediction are 0", "the relative error is undefined there")
+    return Means(2 * np.abs(given.truth - given.predicted) / size)
+
+
+@measure(
+    "MSLE",
+    "regression",
+    aliases=("mean_squared_log_error",),
+    bounds=UNBOUNDED,
+    higher_is_better=False,
+)
+def mean_squared_log_error(given: NumberPredictions) -> Means:
+    """Mean squared error of logarithms of 1 + x; numbers of -1 or less are refused.
+
+    Formula: 1/n Σ (log(1 + y) - log(1 + p))²
+    """
+    low = (given.truth <= -1) | (given.predicted <= -1)
+    problem = "the logarithm of 1 + x is undefined there"
+    _refuse(given, low, "truth or prediction is -1 or less", problem)
+    return Means((np.log1p(given.truth) - np.log1p(given.predicted)) ** 2)
+
+
+def _refuse(given: NumberPredictions, wrong: Flags, what: str, problem: str) -> None:
+    names = [given.units[row] for row in np.flatnonzero(wrong).tolist()]
+    if names:
+        raise InputError(
+            f"{what} for {count_of(len(names), 'unit')} ({named_few(names, len(names))}): "
+            f"{problem}; use MAE or RMSE, or leave out these units"
+        )
+
+
+@measure(
+    "pinball",
+    "regression",
+    aliases=("mean_pinball_loss",),
+    shown=("alpha",),
+    bounds=UNBOUNDED,
+    higher_is_better=False,
+)
+def pinball(given: NumberPredictions, *, alpha: Share = 0.5) -> Means:
+    """Quantile loss: errors below the alpha quantile cost 1 - alpha, above it alpha.
+
+    Formula: 1/n Σ max(α (y - p), (α - 1) (y - p))
+    """
+    gap = given.truth - given.predicted
+    return Means(np.maximum(alpha * gap, (alpha - 1) * gap))
+
+
+@measure("R2", "regression", aliases=("R²", "r2_score"), bounds=(-math.inf, 1.0))
+def r_squared(given: NumberPredictions) -> Sums:
+    """Share of the variance of the truth that is explained.
+
+    Formula: 1 - Σ (y - p)² / Σ (y - mean y)²
+    """
+    return _explained(given, 0.0)
+
+
+@measure(
+    "explained-variance",
+    "regression",
+    aliases=("explained_variance_score",),
+    bounds=(-math.inf, 1.0),
+)
+def explained_variance(given: NumberPredictions) -> Sums:
+    """R2 without a constant error.
+
+    Formula: 1 - Var(y - p) / Var(y)
+    """
+    return _explained(given, 1.0)
+
+
+def _explained(given: NumberPredictions, constant: float) -> Sums:
+    """Return R², or the explained variance, where a constant error does not count."""
+    # Squares of large numbers lose digits: what is squared is centred before.
+    centred = given.truth - given.truth.mean()
+    errors = given.truth - given.predicted
+    errors = errors - constant * errors.mean()
+    table = np.column_stack([errors**2, centred, centred**2, np.ones(len(centred)), errors])
+    # A sample in which the truth is constant has a variance of rounding errors instead of 0.
+    least = 1e-12 * float((centred**2).mean())
+
+    def score(sums: Floats) -> Floats:
+        squared, mean, square, _, error = _means(sums, 3)
+        variance = square - mean**2
+        left = squared - constant * error**2
+        return np.where(variance > least, 1 - quotient(left, variance), np.nan)
+
+    return Sums(table, score, lambda _: "the truth is the same for every unit")
+
+
+def _means(sums: Floats, units: int) -> Floats:
+    """Return the means of all columns; column `units` has the number of units."""
+    return quotient(sums, np.broadcast_to(sums[:, units : units + 1], sums.shape)).T
+
+
+@measure("Pearson", "regression", aliases=("pearsonr",), bounds=(-1.0, 1.0))
+def pearson(given: NumberPredictions) -> Sums:
+    """Linear correlation of truth and prediction.
+
+    Formula: Cov(y, p) / √(Var(y) Var(p))
+    """
+    # Squares of large numbers lose digits: both are centred before.
+    left, right = (column - column.mean() for column in (given.truth, given.predicted))
+    table = np.column_stack([np.ones(len(left)), left, right, left**2, right**2, left * right])
+    least = 1e-12 * np.array([(left**2).mean(), (right**2).mean()])
+
+    def score(sums: Floats) -> Floats:
+        _, one, other, one_squared, other_squared, product = _means(sums, 0)
+        spread = one_squared - one**2, other_squared - other**2
+        defined = (spread[0] > least[0]) & (spread[1] > least[1])
+        value = (product - one * other) / np.sqrt(np.where(defined, spread[0] * spread[1], 1.0))
+        return np.where(defined, np.clip(value, -1.0, 1.0), np.nan)
+
+    def reason(_: Floats) -> str:
+        return same_everywhere(given) or "truth or prediction hardly varies"
+
+    return Sums(table, score, reason)
+
+
+def same_everywhere(given: NumberPredictions) -> str:
+    """Say why there is no correlation; empty if there is one."""
+    for what, values in (("truth", given.truth), ("prediction", given.predicted)):
+        if (values == values[0]).all():
+            return f"the {what} is the same for every unit"
+    return ""

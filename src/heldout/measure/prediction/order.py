@@ -1,0 +1,234 @@
+"""Measures of order: units are sorted once, and many rows of weights are scored together.
+
+Weights may be any numbers that are not negative; a whole number counts a unit so many times.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from heldout.measure.base import LackingError, Order, measure, quotient
+from heldout.measure.prediction.numbers import same_everywhere
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
+    from heldout.data.words import Floats, Ints
+
+Ranked = Callable[["Floats", "Floats"], "Floats"]
+"""Weights of positive and of negative units at each score, ascending -> one score per row."""
+
+
+class Ties(NamedTuple):
+    """Units in ascending order of a number, in groups of equal numbers."""
+
+    order: Ints
+    starts: Ints  # the first place of each group
+    group: Ints  # the group of each unit
+
+    @classmethod
+    def of(cls, numbers: Floats) -> Ties:
+        """Sort units by a number."""
+        order = np.argsort(numbers, kind="stable")
+        first = np.append(True, np.diff(numbers[order]) != 0)
+        group = np.empty(len(numbers), np.int64)
+        group[order] = np.cumsum(first) - 1
+        return cls(order, np.flatnonzero(first), group)
+
+    def added(self, ranked: Floats) -> Floats:
+        """Return the weight of each group, for rows of weights that are in order."""
+        if len(self.starts) == len(self.order):
+            return ranked
+        added: Floats = np.add.reduceat(ranked, self.starts, axis=1)
+        return added
+
+    def totals(self, rows: Floats) -> Floats:
+        """Return the weight of each group, for rows of weights."""
+        return self.added(rows[:, self.order])
+
+
+# Classes
+
+
+def area(positive: Floats, negative: Floats) -> Floats:
+    """Return the share of pairs with a higher score of the positive unit; ties count half."""
+    below = np.cumsum(negative, axis=1) - negative / 2
+    return quotient((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
+
+
+def precision_area(positive: Floats, negative: Floats) -> Floats:
+    """Return the mean precision at the positive units, from the highest score down."""
+    hits = np.cumsum(positive[:, ::-1], axis=1)
+    precision = quotient(hits, np.cumsum((positive + negative)[:, ::-1], axis=1))
+    # Before the first unit with weight there is no precision, and nothing to add.
+    found = (positive[:, ::-1] * np.nan_to_num(precision)).sum(axis=1)
+    return quotient(found, positive.sum(axis=1))
+
+
+def of_class(given: ClassPredictions, number: int, function: Ranked) -> Callable[[Floats], Floats]:
+    """Return a score of one class against all others, as a function of rows of weights."""
+    ties = Ties.of(_scores(given)[:, number])
+    belongs = (given.truth == number)[ties.order]
+
+    def score(rows: Floats) -> Floats:
+        ranked = rows[:, ties.order]
+        return function(
+            ties.added(np.where(belongs, ranked, 0.0)), ties.added(np.where(belongs, 0.0, ranked))
+        )
+
+    return score
+
+
+def _scores(given: ClassPredictions) -> Floats:
+    if given.scores is None:
+        raise LackingError("there are predictions but no scores")
+    return given.scores
+
+
+def _one_sided(given: ClassPredictions, row: Floats, number: int) -> str:
+    """Say why there is no pair of a positive and a negative unit."""
+    belongs = given.truth == number
+    if not row[0, belongs].sum():
+        return "no unit is positive"
+    return "" if row[0, ~belongs].sum() else "every unit is positive"
+
+
+@measure(
+    "AUC",
+    "classification",
+    aliases=("roc_auc", "roc_auc_score", "roc_auc_ovr"),
+    needs="scores",
+)
+def auc(given: ClassPredictions, *, average: Literal["macro", "weighted"] = "macro") -> Order:
+    """Area under the ROC curve; of several classes, the mean of each against all others.
+
+    Formula: P(score of a positive > score of a negative) + P(equal) / 2
+    """
+    units, classes = len(given.truth), range(len(given.classes))
+    _scores(given)
+    if len(classes) < 2:
+        raise LackingError("all units are of one class")
+    if len(classes) == 2:
+        positive = given.class_number()
+        return Order(
+            units, of_class(given, positive, area), lambda row: _one_sided(given, row, positive)
+        )
+    areas = [of_class(given, number, area) for number in classes]
+
+    def score(rows: Floats) -> Floats:
+        values = np.column_stack([one(rows) for one in areas])
+        if average == "macro":
+            mean: Floats = values.mean(axis=1)
+            return mean
+        shares = np.column_stack([rows[:, given.truth == one].sum(axis=1) for one in classes])
+        weighted = np.where(shares > 0, shares * values, 0.0).sum(axis=1)
+        return quotient(weighted, shares.sum(axis=1))
+
+    def reason(row: Floats) -> str:
+        missing = ((given.classes[one], _one_sided(given, row, one)) for one in classes)
+        return next((f"class {name}: {why}" for name, why in missing if why), "")
+
+    return Order(units, score, reason)
+
+
+@measure(
+    "average-precision", "classification", aliases=("average_precision_score",), needs="scores"
+)
+def average_precision(given: ClassPredictions, *, class_: str | None = None) -> Order:
+    """Precision at each rise of recall, without interpolation.
+
+    Formula: Σ_t (R_t - R_{t-1}) P_t over thresholds t
+    """
+    _scores(given)
+    if len(given.classes) > 2 and class_ is None:
+        raise LackingError("with several classes, name one: average-precision(class=NAME)")
+    number = given.class_number(class_)
+    score = of_class(given, number, precision_area)
+    return Order(len(given.truth), score, lambda _: "no unit is positive")
+
+
+# Numbers
+
+
+def _correlation(shared: Floats, spread: Floats) -> Floats:
+    return np.clip(quotient(shared, np.sqrt(np.maximum(spread, 0.0))), -1.0, 1.0)
+
+
+@measure("Spearman", "regression", aliases=("spearmanr",), bounds=(-1.0, 1.0))
+def spearman(given: NumberPredictions) -> Order:
+    """Correlation of the ranks of truth and prediction.
+
+    Formula: Pearson of the ranks; ties have their mean rank
+    """
+    both = Ties.of(given.truth), Ties.of(given.predicted)
+
+    def centred_ranks(ties: Ties, rows: Floats) -> Floats:
+        totals = ties.totals(rows)
+        middle = np.cumsum(totals, axis=1) - totals / 2
+        ranks: Floats = (middle - totals.sum(axis=1, keepdims=True) / 2)[:, ties.group]
+        return ranks
+
+    def score(rows: Floats) -> Floats:
+        left, right = (centred_ranks(ties, rows) for ties in both)
+        spread = (rows * left**2).sum(axis=1) * (rows * right**2).sum(axis=1)
+        return _correlation((rows * left * right).sum(axis=1), spread)
+
+    return Order(len(given.truth), score, lambda _: same_everywhere(given))
+
+
+@measure("Kendall", "regression", aliases=("kendalltau",), bounds=(-1.0, 1.0))
+def kendall(given: NumberPredictions) -> Order:
+    """Concordant minus discordant pairs of units, as a share (tau-b).
+
+    Formula: (concordant - discordant pairs) / √(pairs untied in y · pairs untied in p) (tau-b)
+    """
+    left, right = Ties.of(given.truth), Ties.of(given.predicted)
+    starts, ranks = np.append(left.starts, len(left.order)), right.group[left.order] + 1
+
+    def untied(ties: Ties, rows: Floats) -> Floats:
+        pairs: Floats = rows.sum(axis=1) ** 2 - (ties.totals(rows) ** 2).sum(axis=1)
+        return pairs
+
+    def score(rows: Floats) -> Floats:
+        from heldout.measure.prediction.concordance import net_concordance  # compiled
+
+        ranked = np.ascontiguousarray(rows[:, left.order])
+        net = net_concordance(starts, ranks, ranked, int(ranks.max()))
+        return _correlation(
+            2 * (ranked * net).sum(axis=1), untied(left, rows) * untied(right, rows)
+        )
+
+    return Order(len(given.truth), score, lambda _: same_everywhere(given))
+
+
+@measure(
+    "median-AE",
+    "regression",
+    aliases=("median_absolute_error",),
+    bounds=(0.0, math.inf),
+    higher_is_better=False,
+)
+def median_absolute_error(given: NumberPredictions) -> Order:
+    """Median absolute error.
+
+    Formula: median |y - p|
+    """
+    errors = np.abs(given.truth - given.predicted)
+    order = np.argsort(errors, kind="stable")
+    ranked = errors[order]
+
+    def score(rows: Floats) -> Floats:
+        reached = np.cumsum(rows[:, order], axis=1)
+        half = reached[:, -1:] / 2
+        # The first units that reach, and that exceed, half of the weight: two different ones if
+        # the weight can be halved, as with an even number of units.
+        low, high = (
+            np.minimum(passed.sum(axis=1), len(ranked) - 1)
+            for passed in (reached < half, reached <= half)
+        )
+        return np.where(half[:, 0] > 0, (ranked[low] + ranked[high]) / 2, np.nan)
+
+    return Order(len(errors), score, lambda _: "there are no units")

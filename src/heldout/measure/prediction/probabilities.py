@@ -1,0 +1,131 @@
+"""Measures of probabilities of classes: log loss, Brier score, calibration."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from heldout.measure.base import AtLeastOne, LackingError, Means, Sums, measure, quotient
+
+if TYPE_CHECKING:
+    from heldout.data.predictions import ClassPredictions
+    from heldout.data.words import Flags, Floats, Ints
+
+
+def _probabilities(given: ClassPredictions) -> Floats:
+    if given.scores is None or not given.probabilities:
+        raise LackingError("there are no probabilities")
+    return given.scores
+
+
+@measure(
+    "log-loss",
+    "classification",
+    bounds=(0.0, math.inf),
+    higher_is_better=False,
+    needs="probabilities",
+)
+def log_loss(given: ClassPredictions) -> Means:
+    """Mean of minus the log probability of the true class; not clipped, unlike scikit-learn.
+
+    Formula: -1/n Σ log p(y)
+    """
+    chosen = _probabilities(given)[np.arange(len(given.truth)), given.truth]
+    impossible = np.count_nonzero(chosen == 0)
+    if impossible:
+        units = "unit has" if impossible == 1 else "units have"
+        raise LackingError(f"infinite: {impossible} {units} probability 0 for the true class")
+    return Means(-np.log(chosen) + 0.0)  # turn -0.0 into 0.0
+
+
+@measure(
+    "Brier",
+    "classification",
+    aliases=("brier_score_loss",),
+    bounds=(0.0, 2.0),
+    higher_is_better=False,
+    needs="probabilities",
+)
+def brier(given: ClassPredictions) -> Means:
+    """Mean squared error of the probabilities: (p - y)² for two classes, Σ(p - y)² for more.
+
+    Formula: 1/n Σ Σ_c (p_c - [y = c])²; half of it for two classes
+    """
+    table = _probabilities(given)
+    sure = np.zeros_like(table)
+    sure[np.arange(len(table)), given.truth] = 1.0
+    squares: Floats = ((table - sure) ** 2).sum(axis=1)
+    return Means(squares / 2 if table.shape[1] == 2 else squares)
+
+
+@measure("ECE", "classification", higher_is_better=False, shown=("bins",), needs="probabilities")
+def calibration_error(given: ClassPredictions, *, bins: AtLeastOne = 10) -> Sums:
+    """Expected calibration error of the most probable class, in bins of equal width (Guo 2017).
+
+    Formula: Σ_bins (units in bin / n) · |accuracy - mean probability|
+    """
+    scores = _probabilities(given)
+    sure: Floats = scores.max(axis=1)
+    table = np.zeros((len(sure), bins + 1))
+    right = scores.argmax(axis=1) == given.truth
+    table[np.arange(len(sure)), _bin_of(sure, bins)] = sure - right
+    table[:, -1] = 1.0
+    return Sums(table, lambda sums: quotient(np.abs(sums[:, :-1]).sum(axis=1), sums[:, -1]))
+
+
+def _bin_of(confidence: Floats, bins: int) -> Ints:
+    """Return the bin of each probability; a bin includes its upper edge."""
+    places = np.searchsorted(np.linspace(0, 1, bins + 1), confidence, side="left") - 1
+    return np.clip(places, 0, bins - 1)
+
+
+class CalibrationBin(NamedTuple):
+    """Units with similar probabilities: above `low` (the first bin also 0) up to `high`."""
+
+    low: float
+    high: float
+    units: int
+    confidence: float  # the mean of their probabilities
+    accuracy: float  # the share of correct units
+
+
+def calibration_bins(confidence: Floats, right: Flags, bins: int = 10) -> list[CalibrationBin]:
+    """Return mean confidence and accuracy in bins of equal width; empty bins are left out."""
+    places, edges = _bin_of(confidence, bins), np.linspace(0, 1, bins + 1)
+    found = []
+    for at in np.unique(places).tolist():
+        inside = places == at
+        found.append(
+            CalibrationBin(
+                float(edges[at]),
+                float(edges[at + 1]),
+                int(inside.sum()),
+                float(confidence[inside].mean()),
+                float(right[inside].mean()),
+            )
+        )
+    return found
+
+
+@measure(
+    "top-k-accuracy",
+    "classification",
+    aliases=("top_k_accuracy_score",),
+    shown=("k",),
+    needs="scores",
+)
+def top_k_accuracy(given: ClassPredictions, *, k: AtLeastOne = 2) -> Means:
+    """Share of units whose class is among the k highest scores.
+
+    Formula: Σ [y among the k highest scores] / n
+    """
+    if given.scores is None:
+        raise LackingError("there are predictions but no scores")
+    # Of equal scores those of later classes count as higher, as in scikit-learn; of two the first.
+    flip = len(given.classes) == 2
+    scores = given.scores[:, ::-1] if flip else given.scores
+    truth = 1 - given.truth if flip else given.truth
+    best = np.argsort(scores, axis=1, kind="stable")[:, ::-1][:, :k]
+    return Means((best == truth[:, None]).any(axis=1).astype(np.float64))

@@ -1,1 +1,0 @@
-"""Building, spilling and storing an index."""
