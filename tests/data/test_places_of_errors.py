@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from heldout import Experiment, read_collection, read_qrels
 from heldout.cli import main
-from heldout.data.files import Source
+from heldout.data.files import Source, parse_toml
 from heldout.data.tables import read_table
-from heldout.data.toml import parse_toml
 from heldout.errors import FormatError
 
 ROWS = [f"q{n}\td{n}\t1" for n in range(300)]

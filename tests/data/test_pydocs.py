@@ -5,8 +5,8 @@ from importlib.metadata import version
 
 import pytest
 
+from heldout import InputError, read_collection
 from heldout import compiled as cache_module
-from heldout import read_collection
 from heldout.compiled import cache_folder
 from heldout.data import pydocs as pydocs_module
 from heldout.data.pydocs import PACKAGES, build_pydocs, parse_docstring, walk_docstrings
@@ -141,7 +141,17 @@ def test_it_is_built_once_and_kept(quick):
 
 
 @pytest.mark.usefixtures("quick")
-def test_where_the_cache_cannot_be_written_it_is_held_in_memory(tmp_path, monkeypatch):
+def test_it_is_read_like_any_other_collection():
+    found = read_collection("pydocs", name="mine", fields=["_id"])
+    assert (found.name, found.documents.text(0)) == ("mine", found.documents.ids[0])
+    with pytest.raises(InputError, match="has no split 'dev'; it has test"):
+        read_collection("pydocs", split="dev")
+    with pytest.raises(InputError, match="unknown encoding"):
+        read_collection("pydocs", encoding="x")
+
+
+@pytest.mark.usefixtures("quick")
+def test_where_the_cache_cannot_be_written_it_is_built_each_time(tmp_path, monkeypatch):
     kept = read_collection("pydocs")
     (tmp_path / "file").write_text("in the way")
     monkeypatch.setenv("HELDOUT_CACHE", str(tmp_path / "file" / "cache"))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from heldout import InputError, Run, read_run
 from heldout.data.atomic import write_atomically
-from heldout.data.rows import BLOCK
+from heldout.data.run import BLOCK
 from heldout.errors import DuplicateError
 
 QUERIES = ["q10", "q9", "q1"]

@@ -18,17 +18,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, and rename it to `path` when everything is written.
-
-    A device or a pipe cannot be replaced: its own path is yielded.
-    """
+    """Yield a temporary path beside `path`, and rename it to `path` when everything is written."""
     target = Path(path)
     with _named(path):
         if not target.name or target.is_dir():
             raise InputError(
                 f"{os.fspath(path)!r} is a directory, or empty: give the path of a file"
             )
-        if target.exists() and not target.is_file():
+        if target.exists() and not target.is_file():  # a device or a pipe cannot be replaced
             yield target
             return
         aside = make_aside(target, lambda path: path.touch(exist_ok=False))
@@ -43,11 +40,7 @@ def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 @contextmanager
 def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) -> Iterator[Path]:
-    """Yield a folder beside `path`, and rename it to `path` when everything is written.
-
-    `check` raises an error for a folder that must not be replaced. A folder cannot be replaced in
-    one step: the old one is renamed first and removed last.
-    """
+    """Yield a folder beside `path`, and rename it to `path`, if `check` allows to replace it."""
     target = Path(os.path.abspath(path))  # noqa: PTH100 - a name is needed even for "."
     if target.exists():
         check(target)
@@ -57,7 +50,7 @@ def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) 
         old = aside.with_suffix(".old")
         try:
             yield aside
-            if target.exists():
+            if target.exists():  # a folder cannot be replaced in one step
                 target.rename(old)
             try:
                 aside.rename(target)
@@ -106,10 +99,8 @@ def _named(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def make_aside(target: Path, make: Callable[[Path], None]) -> Path:
-    """Create a temporary file or folder beside `target`, under a name that is not taken.
-
-    A killed process of the same number may have left one: in a container, numbers repeat.
-    """
+    """Create a temporary file or folder beside `target`, under a name that is not taken."""
+    # A killed process of the same number may have left one: in a container, numbers repeat.
     for number in count(os.getpid()):
         aside = target.with_name(f".{target.name}.{number}.tmp")
         with suppress(FileExistsError):

@@ -9,19 +9,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.collection import Collection
-from heldout.data.document_files import (
-    EXPECTED,
-    json_records,
-    line_records,
-    records_of,
-)
+from heldout.data.document_files import EXPECTED, json_records, line_records, records_of
 from heldout.data.documents import Documents, FileDocuments
 from heldout.data.export import DOC_MAP, QUERY_MAP
-from heldout.data.files import EXTENSIONS, Reading, encoded, file_stem, open_source
+from heldout.data.files import (
+    EXTENSIONS,
+    Reading,
+    encoded,
+    file_stem,
+    open_source,
+    parse_toml,
+)
 from heldout.data.ids import as_id
 from heldout.data.qrels import Qrels, read_qrels
 from heldout.data.queries import Queries, read_queries
-from heldout.data.toml import parse_toml
 from heldout.errors import FormatError, InputError, MissingExtraError
 from heldout.notes import Note
 
@@ -43,7 +44,6 @@ class _Found(NamedTuple):
     first_query: int | None = None  # its id, in a file without ids
     notes: tuple[Note, ...] = ()
     only_judged: bool = False  # the queries are those of several splits
-    whole: Collection | None = None  # if it is at hand
 
 
 def read_collection(
@@ -92,8 +92,6 @@ def read_collection(
     """
     reading = Reading(encoding, None if fields is None else tuple(fields))
     found = _find(source, reading, split, needs_queries=queries is None)
-    if found.whole is not None and queries is None and qrels is None:
-        return found.whole
     documents = found.documents
     len(documents)  # reads them, so that errors in their files come first
     dataset = documents if isinstance(documents, IrdsDocuments) else None
@@ -123,11 +121,7 @@ def read_collection(
 def read_documents(
     source: Path_, *, encoding: str = "utf-8", fields: Sequence[str] | None = None
 ) -> Documents:
-    """Open the documents of a collection, which needs no queries or judgements then.
-
-    Files of records (JSON lines, TREC, tables) are read when they are needed, and an index is built
-    while they are read. The parameters are those of `read_collection`.
-    """
+    """Open the documents of a collection, which needs no queries or judgements then."""
     reading = Reading(encoding, None if fields is None else tuple(fields))
     return _find(source, reading, None, needs_queries=False).documents
 
@@ -165,24 +159,24 @@ def _find(
             return _beir(path, reading, split)
         return _meta_folder(path, reading) or _folder(path, reading, needs_queries=needs_queries)
     if os.path.exists(path) or given.lower().endswith(".toml"):
-        return _file(given, reading)
+        return _file(path, reading)
     if given.startswith("irds:"):
         return _Found(given.removeprefix("irds:"), IrdsDocuments(given, reading))
     if given == "pydocs":
-        from heldout.data.pydocs import read_pydocs  # circular import
+        from heldout.data.pydocs import pydocs_folder  # seldom needed
 
-        whole = read_pydocs()
-        return _Found(whole.name, whole.documents, whole=whole)
+        name, folder, notes = pydocs_folder()
+        return _beir(folder, reading, split)._replace(name=name, notes=notes)
     raise InputError(f"{given}: no such file or folder; {EXPECTED}")
 
 
-def _file(path: str, reading: Reading) -> _Found:
-    if path.lower().endswith(".toml"):
-        return _meta_config(Path(path), reading)
-    records = records_of(path)
+def _file(path: Path, reading: Reading) -> _Found:
+    if path.suffix.lower() == ".toml":
+        return _meta_config(path, reading)
+    records = records_of(str(path))
     if records is line_records:
-        return _lines(Path(path), reading)
-    return _Found(file_stem(path), FileDocuments([path], reading, records))
+        return _lines(path, reading)
+    return _Found(file_stem(str(path)), FileDocuments([str(path)], reading, records))
 
 
 def _compressed(path: Path) -> str | None:

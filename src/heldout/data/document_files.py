@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import orjson
 
-from heldout.data.files import blocks, decode_text, encoded, json_object, read_head, text_lines
+from heldout.data.files import (
+    blocks,
+    decode_text,
+    encoded,
+    json_object,
+    raw_lines,
+    read_head,
+    text_lines,
+)
 from heldout.data.frames import refuse_repeated
 from heldout.data.tables import delimited_rows, parquet_rows
 from heldout.errors import FormatError, InputError
@@ -61,18 +69,6 @@ def line_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
         yield str(number - 1), text, offset, number
 
 
-def raw_lines(path: str, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
-    """Yield offset, number and bytes of each line; a newline at the end of a file ends no line."""
-    for block in blocks(path, begin):
-        offset = block.offset
-        lines = block.raw.split(b"\n")
-        if not lines[-1]:
-            lines.pop()
-        for number, raw in enumerate(lines, block.line):
-            yield offset, number, raw
-            offset += len(raw) + 1
-
-
 # JSON lines: one object per line, with an id, a text and optionally a title
 
 
@@ -91,10 +87,7 @@ def json_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
 
 
 def _plain_document(raw: bytes) -> tuple[str, bytes] | None:
-    """Return id and text of a usual line; None if the strict reader has to read it.
-
-    This is faster than the strict reader, which returns the same and reports errors.
-    """
+    """Return id and text of a usual line, fast; None if the strict reader has to read it."""
     try:
         found = orjson.loads(raw)
         one = found["_id" if "_id" in found else "id"]
@@ -184,11 +177,7 @@ def separator_of(head: str) -> str:
 def text_rows(
     path: str, reading: Reading, ids: Sequence[str]
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and cells by column name of each row of a CSV or TSV file.
-
-    Without a header the columns are the id, a title if there are three columns, and the text;
-    quotation marks are then ordinary characters (MS MARCO).
-    """
+    """Yield line number and cells by column name of each row of a CSV or TSV file."""
     lines = (line for _, line in text_lines(path, reading))
     first = next(lines, "")
     separator = separator_of(read_head(path).decode(errors="replace")) or ","
@@ -199,7 +188,7 @@ def text_rows(
         line, cells = next(rows)
         names = [cell.strip().lower() for cell in cells]
         refuse_repeated(names, f"{path}:{line}")
-    else:
+    else:  # as in MS MARCO, where quotation marks are ordinary characters
         names = ["id", "title", "text"] if len(names) == 3 else ["id", "text"]
     for line, cells in rows:
         if len(cells) != len(names):
@@ -235,17 +224,8 @@ _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]\w{0,31
 
 
 def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
-    """Yield the ``<DOC>`` elements of a file.
-
-    The id is the text of ``<DOCNO>``, or else the attribute ``id`` of ``<DOC>``. The text is all
-    other text, or the text inside the elements in `reading.fields`.
-    """
+    """Yield the ``<DOC>`` elements of a file; the id is in ``<DOCNO>`` or an attribute."""
     for raw, offset, line in _elements(path, begin):
-
-        def where(at: int, raw: bytes = raw, line: int = line) -> str:
-            line += raw.count(b"\n", 0, at)
-            return f"{path}:{line}"
-
         body = decode_text(raw, path, line, reading.encoding)
         found = _DOCNO.search(body)
         if found is not None:
@@ -253,8 +233,8 @@ def trec_records(path: str, begin: int, reading: Reading) -> Iterator[Record]:
         else:
             found = _ID.match(body)
         if found is None:
-            raise FormatError(where(0), "the document has no <DOCNO>")
-        one = clean_id(resolve_entities(found[1]), where(0))
+            raise FormatError(f"{path}:{line}", "the document has no <DOCNO>")
+        one = clean_id(resolve_entities(found[1]), f"{path}:{line}")
         yield one, markup_text(body, reading.fields).encode(), offset, line
 
 

@@ -70,11 +70,7 @@ class TextBatch:
 
 
 class TextDigest:
-    """The hash of streamed documents, which does not depend on batch size or file format.
-
-    Three streams are hashed: the ids (each followed by a zero byte), the lengths in bytes (eight
-    bytes each, little-endian) and the text; then the three hashes together.
-    """
+    """The hash of streamed documents, which does not depend on batch size or file format."""
 
     def __init__(self) -> None:
         self._streams = tuple(hashlib.sha256() for _ in range(3))
@@ -99,10 +95,7 @@ class Documents(ABC):
 
     @abstractmethod
     def batches(self, size: int = BATCH) -> Iterator[TextBatch]:
-        """Return all documents, in batches of about `size` bytes of text at most.
-
-        A longer document is a batch of its own.
-        """
+        """Return all documents, in batches of about `size` bytes; a longer one has its own."""
 
     @abstractmethod
     def raw(self, number: int) -> bytes:
@@ -142,10 +135,7 @@ class Documents(ABC):
 
     @cached_property
     def text_hashes(self) -> Words:
-        """128 bits of each document's text, as documents × 2; equal but for case and white space.
-
-        That of an empty document is 0.
-        """
+        """128 bits of each text (documents × 2), which ignore case and white space; 0 if empty."""
         from heldout.compiled import announce
         from heldout.data.text_hashes import hash_kernel, text_hashes  # compiled loops
 

@@ -27,7 +27,7 @@ ExportFormat = Literal["beir", "trec", "lines"]
 DOC_MAP = "doc_map.tsv"
 QUERY_MAP = "query_map.tsv"
 MAP_HEAD = "new\toriginal"
-_LABELS = {"description": ("desc", "Description"), "narrative": ("narr", "Narrative")}
+_LABELS = {"description": "<desc> Description", "narrative": "<narr> Narrative"}
 
 
 def export_collection(
@@ -125,17 +125,14 @@ def _write_trec(collection: Collection, folder: Path) -> None:
             for one, text in collection.documents.pairs()
         ),
     )
-    _write(folder / "topics.txt", (_topic(*one) for one in _topics(collection.queries)))
+    topics = []
+    for one, text, others in _topics(collection.queries):
+        parts = [f"<num> Number: {_trec_id(one, 'query')}", f"<title> {escape(text, quote=False)}"]
+        parts += [f"{_LABELS[name]}:\n{escape(others[name], quote=False)}" for name in others]
+        topics.append("<top>\n" + "\n\n".join(parts) + "\n\n</top>\n\n")
+    _write(folder / "topics.txt", topics)
     if len(collection.qrels):
         collection.qrels.write(folder / "qrels.txt")
-
-
-def _topic(one: str, text: str, others: dict[str, str]) -> str:
-    parts = [f"<num> Number: {_trec_id(one, 'query')}", f"<title> {escape(text, quote=False)}"]
-    for name, content in others.items():
-        tag, label = _LABELS[name]
-        parts.append(f"<{tag}> {label}:\n{escape(content, quote=False)}")
-    return "<top>\n" + "\n\n".join(parts) + "\n\n</top>\n\n"
 
 
 def _trec_id(one: str, what: str) -> str:

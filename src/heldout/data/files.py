@@ -13,7 +13,6 @@ import sys
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from io import BytesIO
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -50,10 +49,7 @@ _FIRST_LINE: Final = re.compile(rb"^[^\S\n]*[^\s#][^\r\n]*", re.MULTILINE)
 
 
 def file_stem(path: str) -> str:
-    """Return the name of a file without folders and without extensions of known formats.
-
-    Others stay: the .5 of lambda=0.5 is not one.
-    """
+    """Return a file name without its known extensions; the .5 of lambda=0.5 is not one."""
     base = os.path.basename(path)  # noqa: PTH119 - pathlib is slow to import
     return _ENDINGS.sub("", base) or base
 
@@ -307,21 +303,26 @@ class Reading:
         return self.encoding in {"utf-8", "ascii"}
 
 
+def raw_lines(path: str, begin: int = 0) -> Iterator[tuple[int, int, bytes]]:
+    """Yield offset, number and bytes of each line; a newline at the end of a file ends no line."""
+    for block in blocks(path, begin):
+        offset = block.offset
+        for number, raw in enumerate(block.raw.removesuffix(b"\n").split(b"\n"), block.line):
+            yield offset, number, raw
+            offset += len(raw) + 1
+
+
 def text_lines(path: str, reading: Reading) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line, including its line end."""
-    for block in blocks(path):
-        for number, raw in enumerate(BytesIO(block.raw), block.line):
-            yield number, decode_text(raw, path, number, reading.encoding)
+    """Yield number and text of each line, with a newline."""
+    for _, number, raw in raw_lines(path):
+        yield number, decode_text(raw + b"\n", path, number, reading.encoding)
 
 
 # Text
 
 
 def decode_text(content: bytes, name: str, line: int = 1, encoding: str = "") -> str:
-    """Decode whole lines of a text; `line` is the number of the first.
-
-    Without a named encoding, the text is in UTF-8, and has no zero bytes.
-    """
+    """Decode whole lines from number `line`; by default UTF-8 without zero bytes."""
     at = -1 if encoding else content.find(0)
     reason = "not a text file (byte 0x00)"
     try:
@@ -379,3 +380,29 @@ def json_object(text: str, name: str, line: int) -> dict[str, Any]:
         place = f"{name}:{line}"
         raise FormatError(place, f"expected a JSON object, found {type(found).__name__}")
     return found
+
+
+def parse_toml(content: bytes, name: str) -> tuple[dict[str, Any], str]:
+    """Return the values and the text of a TOML file, which is called `name` in messages."""
+    import tomllib  # seldom needed
+
+    text = decode_text(content.removeprefix(BOM), name)
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    try:
+        return tomllib.loads(text), text
+    except (ValueError, RecursionError) as error:  # also a number of thousands of digits
+        raise FormatError(name, f"not valid TOML: {error}") from None
+
+
+def toml_text(values: dict[str, Any]) -> str:
+    """Return values as TOML; None is skipped, and Python objects raise a TypeError."""
+    import tomli_w  # seldom needed
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {str(name): plain(one) for name, one in value.items() if one is not None}
+        if isinstance(value, list | tuple):
+            return [plain(one) for one in value]
+        return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+    return tomli_w.dumps(plain(values))

@@ -243,11 +243,8 @@ class Ids(Sequence[str]):
 
 
 def repeats(ids: Ids, rows: Ints, keys: Words) -> list[tuple[int, int]]:
-    """Return pairs of rows (the first, a later one) with the same key and the same id.
-
-    Rows are sorted by key. Different ids may have equal keys, though rarely, so that the ids
-    themselves are compared.
-    """
+    """Return pairs of rows (the first, a later one) with the same key and id, sorted by key."""
+    # Different ids may have equal keys, though rarely, so that the ids themselves are compared.
     equal = np.flatnonzero(keys[1:] == keys[:-1])
     suspects = distinct(np.sort(np.concatenate((equal, equal + 1))))
     seen: dict[tuple[int, str], int] = {}
@@ -277,10 +274,7 @@ def distinct_ids(given: Sequence[str], what: str = "documents") -> Ids:
 
 
 def as_id(value: Any) -> str:
-    """Return an id as a string without surrounding white space.
-
-    A whole number is written without decimals: pandas holds integers with gaps as floats.
-    """
+    """Return an id as a string without surrounding white space; 10.0 is 10, as in pandas."""
     if isinstance(value, str):
         return value.strip()
     if is_missing(value):
@@ -300,11 +294,8 @@ def is_missing(value: Any) -> bool:
 
 
 def respell(ids: Sequence[str], like: Sequence[str]) -> Sequence[str]:
-    """Return `ids` as `like` has them, where one side writes 10.0 for the 10 of the other.
-
-    pandas writes integers of a column with gaps so. All ids of one side have to be of this form and
-    none of the other: then no id could match as it is. Ids such as 10.0 and 10.1 stay.
-    """
+    """Return `ids` as `like` has them, where one side writes 10.0 for the 10 of the other."""
+    # Only if all ids of one side have this form, and none of the other: none could match otherwise.
     is_float = _FLOAT.fullmatch
     floats, others = (ids, like) if ids and is_float(ids[0]) else (like, ids)
     if not ids or not like or not all(map(is_float, floats)) or any(map(is_float, others)):

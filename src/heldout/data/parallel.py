@@ -29,10 +29,7 @@ def threads() -> int:
 def stream_threads(
     task: Callable[[_T], _R], items: Iterable[_T], workers: int | None = None, ahead: int = 4
 ) -> Iterator[_R]:
-    """Run `task` on each item in threads and yield the results in the order of the items.
-
-    `ahead` results per thread may wait to be taken, so that memory is bounded.
-    """
+    """Yield the results of threads in order; `ahead` of them per thread may wait to be taken."""
     wanted = threads() if workers is None else workers
     if isinstance(items, Sized):
         wanted = min(wanted, len(items))

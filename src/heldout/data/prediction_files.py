@@ -19,7 +19,7 @@ from heldout.data.predictions import (
     positive_number,
     refuse_repeated,
 )
-from heldout.data.tables import Labels, Table, read_names, read_table
+from heldout.data.tables import Labels, Table, cell_text, read_names, read_table
 from heldout.data.words import number_of
 from heldout.errors import HeldoutError, InputError
 from heldout.notes import Note, named_few
@@ -84,11 +84,7 @@ def _systems(path: str | os.PathLike[str]) -> list[tuple[str, Table]]:
     column = table.find("predictor")
     if column is None:
         return [(file_stem(table.source), table)]
-    systems = table.codes(column, "system")
-    return [
-        (name, table.take(np.flatnonzero(systems.codes == code)))
-        for code, name in enumerate(systems.names)
-    ]
+    return list(table.parts(column, "system").items())
 
 
 # A table -> predictions
@@ -113,7 +109,7 @@ def _common(name: str, table: Table) -> dict[str, Any]:
         if column is not None:
             fields[key] = tuple(table.labels(column, role))
     run = next((one for one in table.names if one.lower() == "run"), None)
-    if run not in {None, table.find("predictor")} and all(map(_is_filled, table.columns[str(run)])):
+    if run not in {None, table.find("predictor")} and all(map(cell_text, table.columns[str(run)])):
         # An experiment may have repeated its splits, its runs, or both.
         repeats = fields["repeats"] or ("0",) * len(units)
         runs = table.labels(str(run), "run")
@@ -128,10 +124,6 @@ def _common(name: str, table: Table) -> dict[str, Any]:
             raise InputError(f"{table.source}: all weights are 0")
     refuse_repeated(name, units, fields["repeats"], table.place)
     return fields
-
-
-def _is_filled(cell: Any) -> bool:
-    return cell is not None and str(cell).strip() != ""
 
 
 def _classes(
@@ -157,10 +149,17 @@ def _classes(
             f"{named_few(truth.names, len(truth.names), 3)}: use the same names, and one column "
             "per class"
         )
-    scores = _score_matrix(table, columns, classes, positive, probable) if columns else None
+    at = positive_number(classes, positive) if columns and len(classes) == 2 else None
+    scores = _score_matrix(table, columns, classes, at, probable) if columns else None
     predicted = None if column is None else _in_order(guesses, classes)
     if threshold is not None or (column is None and (probable or POSITIVE not in columns)):
-        predicted = _decided(table, scores, classes, positive, threshold)
+        if scores is None or (threshold is not None and (at is None or math.isnan(threshold))):
+            raise InputError(
+                f"{table.source}: threshold={threshold:g} needs scores of two classes (found "
+                f"{len(classes)} classes {'without' if scores is None else 'with'} scores), and "
+                "has to be a number"
+            )
+        predicted = _decided(scores, at, threshold)
     return ClassPredictions(
         classes=classes,
         truth=_in_order(truth, classes),
@@ -179,17 +178,14 @@ def _in_order(labels: Labels, classes: tuple[str, ...]) -> Ints:
 
 
 def _score_columns(table: Table, true: str) -> tuple[dict[str, str], bool]:
-    """Return the column of scores of each class, and whether they are probabilities.
-
-    Columns without any scores do not count: of several systems in a table, some may lack scores.
-    """
+    """Return the column of scores of each class, unless empty, and whether probabilities."""
     # Cells of Parquet and JSON may be True or 1.0, which are the classes true and 1, while column
     # names that Python has written end in True and 1.0.
-    kinds = set() if table.is_text else set(map(type, table.columns[true]))
+    kinds = set(map(type, table.columns[true]))
     found = []
     for name, cells in table.columns.items():
         prefix = next((one for one in OF_CLASSES if name.lower().startswith(one)), "")
-        if prefix and name.lower() != prefix and any(map(_is_filled, cells)):
+        if prefix and name.lower() != prefix and any(map(cell_text, cells)):
             label = name[len(prefix) :]
             if bool in kinds and label in {"True", "False"}:
                 label = label.lower()
@@ -212,20 +208,19 @@ def _score_matrix(
     table: Table,
     columns: Mapping[str, str],
     classes: tuple[str, ...],
-    positive: str | None,
+    at: int | None,
     probable: bool,
 ) -> Floats:
     """Return the scores of all classes: 0 without a column, or the opposite of a single one."""
     scores = np.zeros((len(table), len(classes)))
     if POSITIVE in columns:
         column = columns[POSITIVE]
-        if len(classes) != 2:
+        if at is None:
             raise InputError(
                 f"{table.source}: column {column} is for two classes, found {len(classes)} "
                 f"({named_few(classes, len(classes))}): give prob_CLASS or score_CLASS for each "
                 "class, or name the positive class if it never occurs (positive=…)"
             )
-        at = positive_number(classes, positive)
         values = table.numbers(column, column)
         scores[:, at], scores[:, 1 - at] = values, 1 - values if probable else -values
     else:
@@ -244,23 +239,10 @@ def _score_matrix(
     return scores
 
 
-def _decided(
-    table: Table,
-    scores: Floats | None,
-    classes: tuple[str, ...],
-    positive: str | None,
-    threshold: float | None,
-) -> Ints:
+def _decided(scores: Floats, at: int | None, threshold: float | None) -> Ints:
     """Return the class with the highest score; ties go to the first, or to the positive of two."""
-    if scores is None or (threshold is not None and (len(classes) != 2 or math.isnan(threshold))):
-        raise InputError(
-            f"{table.source}: threshold={threshold:g} needs scores of two classes (found "
-            f"{len(classes)} classes {'without' if scores is None else 'with'} scores), and has "
-            "to be a number"
-        )
-    if len(classes) != 2:
+    if at is None:
         return np.asarray(np.argmax(scores, axis=1), np.int64)
-    at = positive_number(classes, positive)
     least = scores[:, 1 - at] if threshold is None else threshold
     return np.where(scores[:, at] >= least, at, 1 - at)
 
@@ -270,22 +252,19 @@ def _class_notes(
 ) -> Iterator[Note]:
     if unseen:
         count = np.isin(truth.codes, [truth.names.index(one) for one in unseen]).sum()
-        text = (
+        yield Note(
+            "no-column",
             f"{name}: {count} {'unit is' if count == 1 else 'units are'} of a class without a "
             f"column of probabilities ({named_few(unseen, len(unseen))}), which therefore counts "
-            "as probability 0"
+            "as probability 0",
         )
-        yield Note("no-column", text)
     if not is_decided:
         lacking = "give the lowest score of a positive prediction (threshold=…)"
         yield Note("no-predictions", f"{name} has scores but no predictions: {lacking}")
     if guesses.names and not set(guesses.names) & set(truth.names):
         wrong, right = (named_few(sorted(one.names), 9, 3) for one in (guesses, truth))
-        text = (
-            f"{name} predicts none of the true classes (predicted: {wrong}; true: {right}): use "
-            "the same names"
-        )
-        yield Note("wrong-classes", text)
+        text = f"{name} predicts none of the true classes (predicted: {wrong}; true: {right})"
+        yield Note("wrong-classes", f"{text}: use the same names")
 
 
 # Python values -> a table
@@ -308,11 +287,7 @@ def is_path(given: object) -> bool:
 def as_predictions(
     truth: Any, given: Any, task: str, positive: str | None = None, threshold: float | None = None
 ) -> list[Any]:
-    """Return predictions in any form that `heldout.evaluate` accepts as one object per system.
-
-    For classes, values may be scores: one column per class in order, or for two classes the score
-    of the positive one. Scores from 0 to 1 are taken as probabilities.
-    """
+    """Return predictions in any form that `heldout.evaluate` accepts as one object per system."""
     several = listed(given)
     if several and all(isinstance(one, ClassPredictions | NumberPredictions) for one in several):
         return several
@@ -372,11 +347,7 @@ def _table(name: str, truth: Any, given: Any, task: str) -> Table:
 
 
 def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
-    """Return the task of files of predictions; empty if they are something else.
-
-    Integers may be classes or numbers: with scores, or with at most two distinct values, they are
-    classes; otherwise the user has to name the task.
-    """
+    """Return the task of files of predictions; empty if they are something else."""
     try:
         names = read_names(open_source(paths[0]))
     except HeldoutError:
@@ -394,7 +365,7 @@ def detect_task(paths: Sequence[str | os.PathLike[str]]) -> str:
         return "classification"
     if guess is not None and any(not one.is_integer() for one in numbers):
         return "regression"
-    if is_scored or len(numbers) <= 2:
+    if is_scored or len(numbers) <= 2:  # integers may be classes or numbers
         return "classification"
     raise InputError(
         f"{table.source}: truth and predictions are integers, which may be classes or numbers: "

@@ -173,10 +173,12 @@ def class_order(names: Iterable[str]) -> tuple[str, ...]:
 def one_set_of_classes(several: Sequence[ClassPredictions]) -> list[ClassPredictions]:
     """Return the same predictions, each with the classes of all of them."""
     classes = class_order(name for one in several for name in one.classes)
-    return [one if one.classes == classes else _with_classes(one, classes) for one in several]
+    return [_with_classes(one, classes) for one in several]
 
 
 def _with_classes(given: ClassPredictions, classes: tuple[str, ...]) -> ClassPredictions:
+    if given.classes == classes:
+        return given
     places = np.array([classes.index(name) for name in given.classes], np.int64)
     scores = None
     if given.scores is not None:

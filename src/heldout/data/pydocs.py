@@ -4,28 +4,37 @@ A document is the docstring of an object. A query is the summary of an object, w
 its own document. The object itself is relevant with grade 2, the objects named in its "See Also"
 section with grade 1; "See Also" is removed from the documents. Objects with the same docstring are
 one document, queries with the same text are one query.
+
+All public modules of the packages are imported, which has many side effects: a separate process
+does it, ``python -m heldout.data.pydocs NAME…``, and prints names and docstrings as JSON lines.
 """
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import os
+import pkgutil
 import re
 import subprocess
 import sys
+import warnings
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from tempfile import TemporaryDirectory
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.compiled import cache_folder
 from heldout.data.collection import Collection
-from heldout.data.collection_files import read_collection
 from heldout.data.export import export_collection
 from heldout.errors import InputError
 from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
 """Distributions and their import names."""
@@ -35,16 +44,86 @@ MOST_WORDS: Final = 40
 VERSION: Final = 3
 """The version of the rules in this module: other rules make another collection."""
 
+_TEMPORARY: Final[list[TemporaryDirectory[str]]] = []  # removed when Python ends
 _UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,})\s*$")
 _SIGNATURE = re.compile(r"^[A-Za-z_][\w.]*\(.*", re.DOTALL)
 _REFERENCE = re.compile(r"^(?::[\w:]+:)?`?~?([A-Za-z_][\w.]*)(?:\(\))?`?$")
 
+# Tests are not documentation, vendored packages document something else, and distutils exists only
+# in some versions of Python.
+_SKIPPED = re.compile(
+    "conftest|setup|tests?|estimator_checks|cython_special|distutils|externals|_.*"
+)
+_MAY_VARY = re.compile(r"^.*# may vary *\n?", re.MULTILINE)
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def docstrings(package: str) -> Iterator[tuple[str, str]]:
+    """Yield every public dotted name of a package with the docstring of what it names."""
+    for module in _modules(package):
+        for name in _public_names(module):
+            found = None
+            with suppress(Exception):  # deprecated names may raise anything
+                found = getattr(module, name)
+            if found is None or isinstance(found, ModuleType):
+                continue
+            path = f"{module.__name__}.{name}"
+            yield from _documented(path, found)
+            if inspect.isclass(found) and _belongs(found, package):
+                for member in sorted(vars(found)):
+                    if not member.startswith("_"):
+                        static = inspect.getattr_static(found, member, None)
+                        yield from _documented(f"{path}.{member}", static)
+
+
+def _modules(name: str) -> Iterator[ModuleType]:
+    """Yield a module and all public ones below it, in the order of their names."""
+    try:
+        module = importlib.import_module(name)
+    except Exception:  # noqa: BLE001 - a module may need packages that are not installed
+        return
+    yield module
+    below = {one.name for one in pkgutil.iter_modules(getattr(module, "__path__", ()))}
+    for one in sorted(below):
+        if not _SKIPPED.fullmatch(one):
+            yield from _modules(f"{name}.{one}")
+
+
+def _public_names(module: ModuleType) -> list[str]:
+    listed = getattr(module, "__all__", None)
+    if listed is not None:
+        return sorted({str(name) for name in listed})
+    package = module.__name__.partition(".")[0]
+    members = vars(module).items()
+    return sorted(
+        name for name, found in members if not name.startswith("_") and _belongs(found, package)
+    )
+
+
+def _belongs(found: Any, package: str) -> bool:
+    home = getattr(found, "__module__", None)
+    return isinstance(home, str) and home.partition(".")[0] == package
+
+
+def _documented(path: str, found: Any) -> Iterator[tuple[str, str]]:
+    text = None
+    with suppress(Exception):
+        text = found.__doc__
+    if not isinstance(text, str):
+        return
+    inherited = type(found).__doc__
+    if not inspect.isclass(found) and isinstance(inherited, str) and inherited:
+        text = "" if text.endswith(inherited) else text  # a value shows that of its type
+    # SciPy draws some of its examples when it is imported, and marks them.
+    text = _MAY_VARY.sub("", _ADDRESS.sub("", inspect.cleandoc(text))).strip()
+    if text:
+        yield path, text.encode(errors="replace").decode()
+
 
 def walk_docstrings(packages: Iterable[str]) -> list[tuple[str, str]]:
     """Return every public name of packages with its docstring, found by a separate process."""
-    script = Path(__file__).with_name("docstrings.py")
     done = subprocess.run(  # noqa: S603 - this Python, our own script
-        [sys.executable, "-P", "-W", "ignore", str(script), *packages],
+        [sys.executable, "-P", "-W", "ignore", "-m", "heldout.data.pydocs", *packages],
         capture_output=True,
         check=False,
         # Some docstrings show sets, whose order depends on the hash seed.
@@ -138,15 +217,12 @@ def build_pydocs(named: Iterable[tuple[str, str]], name: str = "pydocs") -> Coll
 
 
 def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Return the summaries used as queries, with all objects that have them.
-
-    At least one of these objects has more text than its summary, and names related objects.
-    """
+    """Return the summaries used as queries, with all objects that have them."""
     same: dict[str, list[str]] = {}
     for one, part in parts.items():
         if LEAST_WORDS <= len(part.summary.split()) <= MOST_WORDS:
             same.setdefault(part.summary.casefold(), []).append(one)
-    return {
+    return {  # one of the objects has more text than its summary, and names related objects
         summary: objects
         for summary, objects in same.items()
         if any(parts[one].rest and related[one] for one in objects)
@@ -179,12 +255,13 @@ def _resolve(names: list[str], related: Iterable[str], home: Mapping[str, str]) 
     return found
 
 
-def read_pydocs() -> Collection:
-    """Return the collection of the installed packages, built once and kept in the cache folder."""
+def pydocs_folder() -> tuple[str, Path, tuple[Note, ...]]:
+    """Return name and folder of the collection, built once from the installed packages."""
     versions = (f"{one}-{metadata.version(one)}" for one in PACKAGES)
     name = "-".join(["pydocs", *versions])
     python = f"py{sys.version_info[0]}.{sys.version_info[1]}"
     folder = cache_folder() / f"{name}-{python}-v{VERSION}"
+    notes: tuple[Note, ...] = ()
     if not folder.is_dir():
         built = build_pydocs(walk_docstrings(PACKAGES.values()), name=name)
         try:
@@ -192,6 +269,17 @@ def read_pydocs() -> Collection:
         except InputError as error:
             if not folder.is_dir():  # written by a faster process
                 text = f"pydocs cannot be cached, so that it is built each time: {error}"
-                built.notes = (*built.notes, Note("no-cache", text, "info", 1))
-                return built
-    return read_collection(folder, name=name)
+                notes = (Note("no-cache", text, "info", 1),)
+                _TEMPORARY.append(TemporaryDirectory())
+                folder = Path(_TEMPORARY[-1].name)
+                export_collection(built, folder)
+    return name, folder, notes
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    printed = sys.stdout
+    sys.stdout = sys.stderr  # modules may print when they are imported
+    for package in sys.argv[1:]:
+        for pair in docstrings(package):
+            printed.write(json.dumps(pair) + "\n")

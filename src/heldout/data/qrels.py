@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.data.frames import Frame
-    from heldout.data.rows import Rows
+    from heldout.data.trec import Rows
 
     Path_: TypeAlias = str | os.PathLike[str]
     QrelsLike: TypeAlias = "Qrels | Mapping[str, Mapping[str, int]] | Frame | Path_ | Iterable[Any]"
@@ -209,10 +209,7 @@ class Qrels:
 def _merged(
     qrels: Qrels, pairs: list[tuple[int, int]], topics: Sequence[str], parts: Sequence[Rows]
 ) -> Qrels:
-    """Merge rows of one document into one, which keeps its highest grade.
-
-    Equal judgements (of one subtopic, if there are subtopics) count once; conflicts are refused.
-    """
+    """Merge rows of one document; it keeps its highest grade, unless two of them conflict."""
     first = np.arange(len(qrels))
     for earlier, later in pairs:
         first[later] = earlier

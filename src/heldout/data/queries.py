@@ -36,11 +36,7 @@ QueryRow: TypeAlias = tuple[int, str, dict[str, str]]
 
 
 class Queries:
-    """The queries of a collection, in the order of the file.
-
-    `fields` have all texts by name (``title``, ``description``, ``narrative``, …), one per query;
-    empty for a query without the field.
-    """
+    """The queries of a collection; `fields` have all texts by name, one per query."""
 
     def __init__(
         self,
@@ -110,11 +106,7 @@ def queries_of(given: Queries | Mapping[str, str] | Sequence[tuple[str, str]]) -
 def read_queries(
     path: str, reading: Reading, *, field: str = "title", first_line: int | None = None
 ) -> Queries:
-    """Read TREC topics, JSON lines, CSV, TSV, Parquet, or one query per line.
-
-    `field` is the one to search for, or several joined by ``+``. `first_line` is the id of the
-    query in the first line of a file without ids; None if the file must have ids.
-    """
+    """Read queries; `first_line` is the first id for a file without ids, None: it must have ids."""
     lines: dict[str, int] = {}
     contents = []
     for line, one, fields in _rows(path, reading, first_line):

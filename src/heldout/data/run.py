@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 from heldout.data.frames import Library, frame_of, is_frame, is_nested
-from heldout.data.rows import duplicate_row, put_in_order
+from heldout.data.ids import repeats
+from heldout.data.parallel import run_threads
 from heldout.data.run_files import (
     Format,
     is_record,
@@ -20,6 +22,7 @@ from heldout.data.run_files import (
     write_rows,
 )
 from heldout.data.trec import run_lines
+from heldout.data.words import distinct, query_keys
 from heldout.errors import InputError
 from heldout.notes import count_of
 
@@ -33,15 +36,9 @@ if TYPE_CHECKING:
     Runs: TypeAlias = RunLike | Iterable[RunLike] | Mapping[str, RunLike]
 
 TiePolicy = Literal["docid-desc", "docid-asc", "input"]
-"""How documents with equal scores are ordered.
-
-``docid-desc``
-    by document id, bytewise, descending: as trec_eval does, and the default;
-``docid-asc``
-    by document id, bytewise, ascending;
-``input``
-    in the order of the input.
-"""
+"""The order of documents with equal scores: by id, bytewise (trec_eval: -desc), or as given."""
+BLOCK = 8192
+"""Rows that are searched for repeats together: few enough to stay in the processor cache."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -189,6 +186,52 @@ def read_run(
         Store scores as 32-bit floats, as trec_eval 9 and pytrec_eval do.
     """
     return Run.of(path, name, ties=ties, single_precision=single_precision)
+
+
+def put_in_order(scores: Floats, offsets: Ints, docs: Ids, ties: str) -> None:
+    """Order the rows of each query by score descending, then by the tie policy, in place."""
+    # `retrieve.kernels.heaps.better` and `experiment.documents.alignment` follow the same order.
+    # Most files are sorted already, or nearly: only rows that must move are touched.
+    same_query = np.ones(max(len(scores) - 1, 0), np.bool_)  # as the next row
+    same_query[offsets[1:-1] - 1] = False
+    rising = np.flatnonzero((scores[1:] > scores[:-1]) & same_query)
+    for query in distinct(np.searchsorted(offsets, rising, "right") - 1).tolist():
+        begin, end = int(offsets[query]), int(offsets[query + 1])
+        rows = np.argsort(-scores[begin:end], kind="stable") + begin
+        scores[begin:end] = scores[rows]
+        docs.move(slice(begin, end), rows)
+    if ties == "input":
+        return
+    tied = np.flatnonzero((scores[1:] == scores[:-1]) & same_query)
+    against = 1 if ties == "docid-asc" else -1
+    if (docs.compare(tied, tied + 1) == against).any():
+        places = distinct(np.sort(np.concatenate((tied, tied + 1))))
+        # A row opens a group of ties unless the row before is tied with it.
+        opens = np.ones(len(places), np.bool_)
+        opens[np.searchsorted(places, tied + 1)] = False
+        docs.move(places, docs.order(places, np.cumsum(opens), descending=against < 0))
+
+
+def duplicate_row(docs: Ids, offsets: Ints) -> int | None:
+    """Return a row whose document appears twice for its query, or None."""
+    # Done for every run: the keys of a block are sorted, and only equal ones are looked at.
+    cuts = distinct(np.searchsorted(offsets, np.arange(0, offsets[-1] + BLOCK, BLOCK)))
+    cuts[-1] = len(offsets) - 1
+
+    def search(block: tuple[int, int]) -> int | None:
+        first, last = block
+        begin, end = int(offsets[first]), int(offsets[last])
+        query = np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1]))
+        keys = query_keys(docs.hashes(begin, end), query)
+        ordered = np.sort(keys)
+        if not (ordered[1:] == ordered[:-1]).any():
+            return None
+        order = np.argsort(keys, kind="stable")
+        repeated = repeats(docs, order + begin, keys[order])
+        return int(repeated[0][1]) if repeated else None
+
+    blocks = [(int(a), int(z)) for a, z in pairwise(cuts) if a < z]
+    return next((row for row in run_threads(search, blocks) if row is not None), None)
 
 
 def as_runs(given: Any) -> list[Any]:

@@ -26,8 +26,8 @@ from heldout.data.frames import (
     refuse_repeated,
 )
 from heldout.data.ids import Ids, encode_ids
-from heldout.data.rows import Rows
 from heldout.data.tables import Table, read_table
+from heldout.data.trec import Rows
 from heldout.errors import DuplicateError, FormatError, InputError
 
 if TYPE_CHECKING:

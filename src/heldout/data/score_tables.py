@@ -49,10 +49,7 @@ EXPECTED: Final = (
 def scored_units(
     given: Any, systems: Sequence[str] | None = None, units: str | None = None
 ) -> dict[str, dict[str, Table]]:
-    """Return the columns ``unit`` and ``value`` by measure ("" if none is named) and system.
-
-    The systems are columns of a wide table or values in a long one; the units are a column.
-    """
+    """Return the columns ``unit`` and ``value`` by measure ("" if none is named) and system."""
     if isinstance(given, str | os.PathLike):
         return _understood(read_table(open_source(given)), systems, units)
     if is_frame(given):
@@ -102,20 +99,11 @@ def _understood(
     elif measure is None:
         parts = {"": (table, value)}
     else:
-        parts = {name: (part, value) for name, part in _parts(table, measure, "measure").items()}
+        parts = {name: (part, value) for name, part in table.parts(measure, "measure").items()}
     return {
-        name: {
-            one: _pair(rows, unit, value) for one, rows in _parts(part, system, "system").items()
-        }
+        name: {one: _pair(rows, unit, value) for one, rows in part.parts(system, "system").items()}
         for name, (part, value) in parts.items()
     }
-
-
-def _parts(table: Table, column: str, what: str) -> dict[str, Table]:
-    """Return the rows of each label in a column."""
-    labels = table.codes(column, what)
-    rows = [np.flatnonzero(labels.codes == code) for code in range(len(labels.names))]
-    return {name: table.take(own) for name, own in zip(labels.names, rows, strict=True)}
 
 
 def _pair(table: Table, unit: str, value: str) -> Table:

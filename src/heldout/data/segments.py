@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.document_files import json_id, pick
+from heldout.data.document_files import json_id, needed, pick
 from heldout.data.files import decode_text, file_stem, json_object, open_source
 from heldout.errors import FormatError, InputError
 from heldout.notes import count_of, named_few
@@ -200,11 +200,7 @@ def _from_records(source: str, lines: list[str], name: str, names: tuple[str, ..
 
 def _texts(found: dict[str, Any], names: tuple[str, ...], where: str) -> tuple[str, ...]:
     """Return the output of a system, or the references, of a segment."""
-    name = pick(found, names)
-    if name is None:
-        there = named_few(found, len(found), 10) or "an empty object"
-        reason = f"no {names[0]}: expected one of {', '.join(names)}, found {there}"
-        raise FormatError(where, reason)
+    name = needed(found, names, names[0], where)
     value = found[name]
     several = value if isinstance(value, list) and names is REFERENCE_NAMES else [value]
     if not several or not all(isinstance(text, str) for text in several):

@@ -61,11 +61,10 @@ class Table:
     source: str
     columns: Mapping[str, Cells]
     place: Callable[[int], str]  # of a row: file:line
-    is_text: bool = False  # whether all cells are texts
 
     @classmethod
-    def of(cls, columns: Mapping[str, list[Any]], source: str) -> Table:
-        """Make a table of columns that are not from a file."""
+    def of(cls, columns: Mapping[str, Cells], source: str) -> Table:
+        """Make a table of columns that have no lines."""
         return cls(source, columns, lambda row: f"{source}, row {row + 1}")
 
     @property
@@ -99,7 +98,12 @@ class Table:
             name: [cells[row] for row in numbers] if isinstance(cells, list) else cells.gather(rows)
             for name, cells in self.columns.items()
         }
-        return Table(self.source, columns, lambda row: self.place(numbers[row]), self.is_text)
+        return Table(self.source, columns, lambda row: self.place(numbers[row]))
+
+    def parts(self, column: str, what: str) -> dict[str, Table]:
+        """Return the rows of each label in a column."""
+        names, codes = self.codes(column, what)
+        return {name: self.take(np.flatnonzero(codes == code)) for code, name in enumerate(names)}
 
     def refuse(self, wrong: Flags, reason: Callable[[int], str]) -> None:
         """Raise an error that names the first wrong row, and counts the others."""
@@ -139,17 +143,17 @@ class Table:
         """Return finite numbers; an empty cell is an error, or NaN if `empty` is allowed."""
         cells = self.columns[column]
         if isinstance(cells, list):
-            values = np.array([number_of(_text(cell)) for cell in cells], np.float64)
+            values = np.array([number_of(cell_text(cell)) for cell in cells], np.float64)
         else:
             import polars as pl
 
             values = np.array(cells.cast(pl.Float64, strict=False).fill_null(math.nan))
             for row in np.flatnonzero(~np.isfinite(values)).tolist():
-                values[row] = number_of(_text(cells[row]))  # white space, or not a number
+                values[row] = number_of(cell_text(cells[row]))  # white space, or not a number
         wrong = ~np.isfinite(values)
         if wrong.any():
             if empty:
-                wrong &= [_text(cells[row]) != "" for row in range(len(values))]
+                wrong &= [cell_text(cells[row]) != "" for row in range(len(values))]
             start = f"{what}: " if what else ""
             self.refuse(wrong, lambda row: start + _number_problem(cells[row]))
         return values
@@ -167,12 +171,13 @@ def _texts(cells: Cells) -> list[str] | pl.Series:
     return cells.cast(pl.String).str.strip_chars().fill_null("")
 
 
-def _text(cell: Any) -> str:
+def cell_text(cell: Any) -> str:
+    """Return the text of a cell; empty if there is none."""
     return "" if cell is None else str(cell).strip()
 
 
 def _number_problem(cell: Any) -> str:
-    text = _text(cell)
+    text = cell_text(cell)
     if not text:
         return "the number is missing"
     if DECIMAL_COMMA.fullmatch(text):
@@ -210,15 +215,15 @@ def _read_json_lines(source: Source) -> Table:
             found = json_object(decode_text(raw, source.name, line), source.name, line)
             rows.append(_flat(found, f"{source.name}:{line}"))
             lines.append(line)
-    return _of_rows(rows, source.name, lambda row: f"{source.name}:{lines[row]}")
+    columns = _columns(rows, source.name)
+    return Table(source.name, columns, lambda row: f"{source.name}:{lines[row]}")
 
 
-def _of_rows(rows: list[dict[str, Any]], source: str, place: Callable[[int], str]) -> Table:
-    """Make a table of rows; missing names are empty cells."""
+def _columns(rows: list[dict[str, Any]], source: str) -> dict[str, list[Any]]:
+    """Return the columns of rows; missing names are empty cells."""
     names = list(dict.fromkeys(key for row in rows for key in row))
     refuse_repeated([name.strip() for name in names], source)
-    columns = {name.strip(): [row.get(name) for row in rows] for name in names}
-    return Table(source, columns, place)
+    return {name.strip(): [row.get(name) for row in rows] for name in names}
 
 
 def _flat(row: dict[str, Any], place: str) -> dict[str, Any]:
@@ -242,17 +247,18 @@ def _flat(row: dict[str, Any], place: str) -> dict[str, Any]:
 def _read_parquet(source: Source) -> Table:
     import polars as pl
 
-    def place(row: int) -> str:
-        return f"{source.name}, row {row + 1}"
-
     frame = read_parquet(source.whole(), source.name)
     # Other lists and structs are no cells; who needs such a column hears that it is not there.
     nested = {name for name, kind in frame.schema.items() if kind.is_nested()}
     frame = frame.drop(nested - CLASSES.keys())
     if nested & CLASSES.keys():
-        rows = frame.iter_rows(named=True)
-        flat = [_flat(row, place(number)) for number, row in enumerate(rows)]
-        return _of_rows(flat, source.name, place)
+        rows = enumerate(frame.iter_rows(named=True), 1)
+        return Table.of(
+            _columns(
+                [_flat(row, f"{source.name}, row {number}") for number, row in rows], source.name
+            ),
+            source.name,
+        )
     names = [name.strip() for name in frame.columns]
     refuse_repeated(names, source.name)
     columns: list[Cells] = [
@@ -263,7 +269,7 @@ def _read_parquet(source: Source) -> Table:
         else column.cast(pl.String)
         for column in frame.get_columns()
     ]
-    return Table(source.name, dict(zip(names, columns, strict=True)), place)
+    return Table.of(dict(zip(names, columns, strict=True)), source.name)
 
 
 def read_parquet(content: bytes, name: str) -> pl.DataFrame:
@@ -331,7 +337,7 @@ def _read_text(content: bytes, name: str) -> Table:
         rows = delimited_rows(decode_text(content, name), name, separator)
         return f"{name}:{next(islice(rows, row + 1, None))[0]}"  # the first is the header
 
-    return Table(name, columns, place, is_text=True)
+    return Table(name, columns, place)
 
 
 def _read_header(content: bytes, name: str) -> tuple[str, list[str], int]:

@@ -16,7 +16,6 @@ import numpy as np
 from heldout.data.files import decode_text
 from heldout.data.ids import SHORT, Ids
 from heldout.data.parallel import run_threads
-from heldout.data.rows import Rows
 from heldout.data.words import (
     PADDING,
     Bytes,
@@ -31,7 +30,9 @@ from heldout.errors import FormatError, InputError
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+    from numpy.typing import NDArray
 
     from heldout.data.files import Source
 
@@ -45,6 +46,19 @@ _BLANK: Final = r"[\x00-\x20]"
 _NEWLINE, _SPACE, _HASH, _TAB, _RETURN = 10, 32, 35, 9, 13
 
 _BadLines = list[tuple[int, str]]  # offsets and reasons
+
+
+class Rows(NamedTuple):
+    """What a run or judgements are made from."""
+
+    source: str  # the name of the file or object in messages
+    queries: list[str]  # in the order of their first appearance
+    codes: NDArray[np.integer]  # the number of the query of each row
+    docs: Ids
+    values: Floats
+    places: Callable[[str, str], list[str]]  # of a query and a document; slow, for messages
+    name: str = "run"  # of the system
+    subtopics: list[str] | None = None
 
 
 class _Form(NamedTuple):
@@ -193,7 +207,11 @@ def _split(source: Source, data: Bytes, begin: int, form: _Form) -> tuple[Ints, 
     places = np.flatnonzero(blank)
     marks = text[places]
     control = (marks < _SPACE) & (marks - np.uint8(_TAB) > _RETURN - _TAB)
-    if control.any() or (int(text.max()) >= 128 and not _is_utf8(text)):
+    try:
+        is_text = int(text.max()) < 128 or bool(text.tobytes().decode())
+    except UnicodeDecodeError:
+        is_text = False
+    if control.any() or not is_text:
         decode_text(source.whole(), source.name)  # says where it is not UTF-8
         at = int(places[np.argmax(control)])
         raise FormatError(
@@ -203,14 +221,6 @@ def _split(source: Source, data: Bytes, begin: int, form: _Form) -> tuple[Ints, 
         )
     found = _split_regular(text, places, marks, form)
     return _split_ragged(text, blank, form) if found is None else (*found, [])
-
-
-def _is_utf8(text: Bytes) -> bool:
-    try:
-        text.tobytes().decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _split_regular(

@@ -86,10 +86,8 @@ def mix(keys: Words) -> Words:
 
 
 def query_keys(hashes: Words, queries: NDArray[np.integer]) -> Words:
-    """Return keys of documents of queries: the query number, then 40 bits of the document hash.
-
-    Sorted keys of a query are adjacent, so that looking up its documents stays in cache.
-    """
+    """Return keys of documents of queries: the query number, then 40 bits of the document hash."""
+    # Sorted keys of a query are adjacent, so that looking up its documents stays in cache.
     if queries.max(initial=0) >= MOST_QUERIES:
         raise InputError(f"more than {MOST_QUERIES:,} queries: evaluate them in several parts")
     return (queries.astype(np.uint64) << np.uint64(40)) | (hashes >> np.uint64(24))
@@ -109,10 +107,7 @@ def field_words(data: Bytes, starts: Ints, lengths: Ints) -> list[Words]:
 
 
 def hash_fields(data: Bytes, starts: Ints, lengths: Ints) -> Words:
-    """Hash the fields of `data` to 64 bits, without collisions for fields of up to 8 bytes.
-
-    Fields must not have zero bytes: the last word is padded with zeros.
-    """
+    """Hash fields without zero bytes to 64 bits; those of up to 8 bytes do not collide."""
     text = words(data)
     hashes = mix(text[starts] & _KEEP[np.minimum(lengths, 8)])
     rows, skip = np.flatnonzero(lengths > 8), 8
@@ -214,10 +209,7 @@ def _divide(whole: Words, divisor: Floats) -> tuple[Floats, Flags]:
 
 
 def parse_decimals(data: Bytes, starts: Ints, ends: Ints) -> tuple[Floats, Flags]:
-    """Parse plain decimals to the nearest float; also return fields that are in another form.
-
-    These (an exponent, more digits than fit into 64 bits, ``nan``) must be parsed one by one.
-    """
+    """Parse plain decimals to the nearest float; also return fields to be parsed one by one."""
     sign = data[starts]
     if int(sign.min(initial=_DOT)) < _DOT:
         negative = sign == _MINUS

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from heldout.data.atomic import write_atomically
-from heldout.data.toml import parse_toml, toml_text
+from heldout.data.files import parse_toml, toml_text
 from heldout.errors import InputError
 from heldout.experiment.execution.folder import locked
 from heldout.experiment.execution.resources import Resources

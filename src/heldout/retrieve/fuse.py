@@ -25,8 +25,7 @@ import numpy as np
 from heldout.compiled import announce
 from heldout.data.ids import Ids
 from heldout.data.parallel import run_threads
-from heldout.data.rows import put_in_order
-from heldout.data.run import Run, TiePolicy, as_runs
+from heldout.data.run import Run, TiePolicy, as_runs, put_in_order
 from heldout.errors import InputError
 from heldout.notes import count_of
 
