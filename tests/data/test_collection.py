@@ -80,7 +80,7 @@ def test_a_collection_without_judgements_says_so():
     found = Collection(DOCS, QUERIES)
     assert len(found.qrels) == 0
     assert kinds(found)["no-judgements"] == 0
-    assert len(found.view().qrels) == 0
+    assert len(View(found).qrels) == 0
 
 
 def test_fingerprint_changes_with_each_part_and_with_nothing_else():
@@ -128,8 +128,8 @@ def test_words_are_counted_as_split_does(texts):
 
 def test_view_weighs_documents_and_queries():
     whole = Collection(DOCS, QUERIES, QRELS)
-    assert (whole.view().n_documents, whole.view().n_queries) == (3, 2)
-    assert whole.view().qrels is whole.qrels
+    assert (View(whole).n_documents, View(whole).n_queries) == (3, 2)
+    assert View(whole).qrels is whole.qrels
     drawn = View(whole, [0, 1, 2])
     assert (drawn.n_documents, drawn.documents.ids[:]) == (3, ["d2", "d3"])
     assert drawn.qrels.to_dict() == {"q1": {"d3": 0}, "q2": {"d3": 1}}
@@ -210,8 +210,8 @@ def test_the_documents_and_queries_of_a_view():
     assert part.documents.ids[:] == ["b", "c"]
     assert list(part.documents.pairs()) == [("b", "second"), ("c", "third")]
     assert list(part.queries.pairs()) == [("r", "two")]
-    assert whole.view().documents is whole.documents
-    assert whole.view().queries is whole.queries
+    assert View(whole).documents is whole.documents
+    assert View(whole).queries is whole.queries
 
 
 def test_a_number_beyond_the_last_document_is_an_error():

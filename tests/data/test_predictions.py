@@ -121,7 +121,7 @@ BAD = [
     ("unit,truth,prediction\n,x,x\n", ":2: the unit is missing"),
     ("truth,prediction\nx,x\n", "no column of unit ids"),
     ("unit,prediction\n1,x\n", "no column of the truth"),
-    ("unit,truth\n1,x\n", "no column of predictions, nor of scores"),
+    ("unit,truth\n1,x\n", "no column of predictions, or scores"),
     ("unit,truth,prediction\n", "no predictions below the header"),
     ("unit,truth,prediction\n1,x\n", ":2: 2 cells, but the header has 3"),
     ("unit,truth,prob_x,prob_y\n1,x,1.2,-.2\n", r":2: 1\.2, -0\.2 are no probabilities"),

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
-from heldout.data.collection import Collection
+from heldout.data.collection import Collection, View
 from heldout.errors import InputError
 from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
@@ -80,7 +80,7 @@ class TestByQuery:
 
     def test_a_function_is_tuned_as_the_same_runs_are(self, collection):
         """Nothing is learned here, so all ways of choosing on the train side agree."""
-        view = collection.view()
+        view = View(collection)
         runs = {f"power={power}": overlap(None, view, power) for power in (0.0, 0.5, 1.0)}
         from heldout.data.run import Run
 
@@ -174,7 +174,7 @@ class TestByDocument:
         folds = results.folds
         assert folds["number"].n_unique() == 1
         power = [0.0, 0.5, 1.0][folds["number"][0]]
-        whole = overlap(None, collection.view(), power)
+        whole = overlap(None, View(collection), power)
         wanted = evaluate(collection.qrels, whole, MEASURES)
         for at, measure in enumerate(MEASURES):
             scores = results.scores(measure)
@@ -198,7 +198,7 @@ class TestByDocument:
             docs = set(view.documents.ids)
             run = {
                 query: {doc: score for doc, score in ranked.items() if doc in docs}
-                for query, ranked in overlap(None, collection.view()).items()
+                for query, ranked in overlap(None, View(collection)).items()
             }
             wanted = evaluate(view.qrels, run, ["AP"])
             relevant = {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from experiment_data import overlap, small_collection
 
+from heldout.data.collection import View
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
@@ -208,7 +209,7 @@ def test_a_system_never_sees_what_is_held_out(collection, by, plan, inner):
 def test_the_watch_notices_a_leak(collection):
     """The test above can fail: a view of the whole collection is a leak."""
     with pytest.raises(AssertionError):
-        Watcher(collection, "query")(collection.view(), collection.view())
+        Watcher(collection, "query")(View(collection), View(collection))
 
 
 class TestPyTerrier:

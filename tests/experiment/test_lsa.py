@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import heldout
-from heldout import Experiment, KFold, System
+from heldout import Experiment, KFold, System, View
 
 pytest.importorskip("sklearn")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -36,7 +36,7 @@ def test_it_is_an_exact_search_in_the_space_of_the_training_documents(sample):
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.metrics.pairwise import cosine_similarity
 
-    run = lsa(sample.view(), sample.view(), dims=20)
+    run = lsa(View(sample), View(sample), dims=20)
     ids, texts = zip(*sample.documents.pairs(), strict=True)
     words = TfidfVectorizer(sublinear_tf=True, stop_words="english")
     rows = TruncatedSVD(20, random_state=0).fit(words.fit_transform(texts))

@@ -36,6 +36,6 @@ def test_fusion_with_lsa_helps_on_cranfield(shared_data):
 
 def test_lsa_is_far_behind_on_scifact(shared_data):
     collection = heldout.read_collection(shared_data / "scifact")
-    run = _lsa()(collection.view(), collection.view(), dims=50)
+    run = _lsa()(heldout.View(collection), heldout.View(collection), dims=50)
     value = heldout.evaluate(collection.qrels, run, "nDCG@10").value()
     assert 0.2 < value < 0.45

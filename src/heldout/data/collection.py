@@ -79,10 +79,6 @@ class Collection:
             f"{count_of(len(self.qrels), 'judgement')}"
         )
 
-    def view(self) -> View:
-        """Return the whole collection as a `View`."""
-        return View(self)
-
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content, which does not depend on the file format.
 

@@ -129,15 +129,14 @@ def read_documents(
 def _matched(topics: Queries, judged: Qrels, notes: list[Note], *, only_judged: bool) -> Queries:
     """Return the queries that the judgements are of; add notes about what was done."""
     known = set(judged.queries)
-    if only_judged:
-        places = [place for place, one in enumerate(topics.ids) if one in known]
-        left = len(topics) - len(places)
-        if left and places:
-            text = f"queries without judgements in this split, ignored: {left}"
-            notes.append(Note("other-splits", text, "info", left))
-            topics = topics.take(places)
+    places = [place for place, one in enumerate(topics.ids) if one in known]
+    left = len(topics) - len(places)
+    if only_judged and left and places:
+        text = f"queries without judgements in this split, ignored: {left}"
+        notes.append(Note("other-splits", text, "info", left))
+        topics = topics.take(places)
     plain = [one.lstrip("0") or "0" for one in topics.ids]
-    if not known & set(topics.ids) and known & set(plain):  # early TRECs judge topic 051 as 51
+    if not places and known & set(plain):  # early TRECs judge topic 051 as 51
         text = "leading zeros of query ids were removed, because the judgements have none"
         notes.append(Note("zeros", text, "info", len(plain)))
         topics = topics.take(range(len(plain)), plain)

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
     Weights = NDArray[np.int32]
 
-BATCH: Final = 16 << 20
-"""Approximate number of bytes of text in a batch."""
+BATCH: Final = 16 << 20  # bytes of text, approximately
 
 Record: TypeAlias = tuple[str, bytes, int, int]
 """Id, text in UTF-8, offset from which it can be read alone (-1: it cannot), and line or row."""

@@ -353,18 +353,12 @@ def encoded(text: str, where: str) -> bytes:
         ) from None
 
 
-def parse_json(
-    text: str,
-    name: str,
-    line: int = 1,
-    *,
-    object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None,
-) -> Any:
+def parse_json(text: str, name: str, line: int = 1, pairs_hook: Any = None) -> Any:
     """Parse a JSON text whose first line has the number `line`."""
     import json  # TREC files do not need it
 
     try:
-        return json.loads(text, object_pairs_hook=object_pairs_hook)
+        return json.loads(text, object_pairs_hook=pairs_hook)
     except json.JSONDecodeError as error:
         place = f"{name}:{line + error.lineno - 1}"
         raise FormatError(place, f"not JSON ({error.msg}, column {error.colno})") from None

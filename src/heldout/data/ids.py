@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-SHORT: Final = 64
-"""The length in bytes of the longest id that is held as words."""
-
+SHORT: Final = 64  # the length in bytes of the longest id that is held as words
 _FLOAT: Final = re.compile(r"(?:0|[1-9][0-9]*)\.0")
 _PIECE: Final = 1 << 16
 

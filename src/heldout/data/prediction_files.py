@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 
 OF_CLASSES: Final = {"prob_": True, "proba_": True, "p_": True, "score_": False}
 """Prefixes of columns of class scores, and whether they are probabilities."""
-POSITIVE: Final = ""
-"""Stands for the positive class, which a column may have the scores of, whatever its name."""
-SUM_TOLERANCE: Final = 1e-6
-"""Rows that add up to 1 within this tolerance are probabilities."""
+POSITIVE: Final = ""  # stands for the positive class, whatever its name
+SUM_TOLERANCE: Final = 1e-6  # rows that add up to 1 within it are probabilities
 
 
 def read_number_predictions(path: str | os.PathLike[str]) -> list[NumberPredictions]:
@@ -133,9 +131,7 @@ def _classes(
     truth = table.codes(true, "truth")
     columns, probable = _score_columns(table, true)
     if not columns:
-        table.need(
-            "prediction", "predictions, nor of scores (prob_CLASS, score_CLASS, probability)"
-        )
+        table.need("prediction", "predictions, or scores (prob_CLASS, score_CLASS, probability)")
     column = table.find("prediction")
     guesses = Labels([], truth.codes) if column is None else table.codes(column, "prediction")
     named = [positive if one == POSITIVE else one for one in columns]

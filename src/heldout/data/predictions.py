@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 MAJORITY: Final = "(majority class)"
 RANDOM: Final = "(random by shares)"
 MEAN: Final = "(mean)"
-BASELINES: Final = (MAJORITY, RANDOM, MEAN)
-"""The names of the baselines that heldout adds."""
+BASELINES: Final = (MAJORITY, RANDOM, MEAN)  # that heldout adds
 
 _ARRAYS: Final = ("truth", "predicted", "scores", "weights")
 

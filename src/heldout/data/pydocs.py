@@ -37,12 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
-"""Distributions and their import names."""
-
-LEAST_WORDS: Final = 4
+LEAST_WORDS: Final = 4  # of a query
 MOST_WORDS: Final = 40
-VERSION: Final = 3
-"""The version of the rules in this module: other rules make another collection."""
+VERSION: Final = 3  # of the rules in this module: other rules make another collection
 
 _TEMPORARY: Final[list[TemporaryDirectory[str]]] = []  # removed when Python ends
 _UNDERLINE = re.compile(r"^\s*(?:-{3,}|={3,})\s*$")
@@ -161,20 +158,13 @@ def _without_see_also(lines: list[str]) -> tuple[list[str], tuple[str, ...]]:
         heading = place + 1 < len(lines) and bool(_UNDERLINE.match(lines[place + 1]))
         if heading and line.strip():
             inside = line.strip().lower() == "see also"
-        if inside:
-            related += _names(line)
-        else:
+        if not inside:
             kept.append(line)
+        elif not line[:1].isspace():  # names stand before the colon
+            listed = re.split(r"\s:(?:\s|$)|:$|:\s", line, maxsplit=1)[0]
+            names = (_REFERENCE.match(one.strip().rstrip(".")) for one in listed.split(","))
+            related += [one[1] for one in names if one]
     return kept, tuple(dict.fromkeys(related))
-
-
-def _names(line: str) -> list[str]:
-    """Return the names in a line of "See Also": before the colon, if it is not indented."""
-    if line[:1].isspace() or line.strip().lower() == "see also":
-        return []
-    listed = re.split(r"\s:(?:\s|$)|:$|:\s", line, maxsplit=1)[0]
-    found = (_REFERENCE.match(one.strip().rstrip(".")) for one in listed.split(","))
-    return [one[1] for one in found if one]
 
 
 def _around_summary(text: str) -> tuple[str, str, str]:

@@ -91,7 +91,7 @@ def _read_file(source: Source, number: str, subtopics: bool) -> Rows:
         if subtopics:
             raise InputError(f"{source.name}: JSON has no subtopics; use TREC qrels or a table")
         text = decode_text(source.whole(), source.name)
-        lists = parse_json(text, source.name, object_pairs_hook=partial(_once, source.name))
+        lists = parse_json(text, source.name, pairs_hook=partial(_once, source.name))
         table = _nested_table(lists, source.name, number)
     elif head.startswith(b"PAR1") or re.match(rb"\s*\{\s*[\"}]", head) or has_header:
         table = read_table(source)

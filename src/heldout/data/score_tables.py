@@ -32,14 +32,11 @@ from heldout.notes import named_few
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.tables import Cells
 
-SUMMARY: Final = "all"
-"""The query id that trec_eval and heldout write for the mean over queries."""
-
-FEWEST_IDS: Final = 3
-"""Fewer integers may all differ by chance, such as success and failure on two units."""
-
+SUMMARY: Final = "all"  # the query id that trec_eval and heldout write for the mean over queries
+FEWEST_IDS: Final = (
+    3  # fewer integers may all differ by chance, as success and failure on two units
+)
 EXPECTED: Final = (
     "expected {system: {unit: value}}, {system: [values]}, or a pandas or Polars frame with a "
     "column of unit ids and a column per system"
@@ -86,7 +83,10 @@ def _understood(
 ) -> dict[str, dict[str, Table]]:
     table, unit = _without_means(table, units)
     system, value, measure = table.find("system"), table.find("value"), table.find("measure")
-    if system is None or (value is None and not _names_systems(table, system, unit)):
+    # In a wide table, every unit has one row, and a column named system has scores.
+    is_wide = len(set(table.texts(unit, "unit"))) == len(table)
+    is_wide = is_wide and not (system and any(map(_is_name, table.columns[system])))
+    if system is None or (value is None and is_wide):
         return {"": _of_columns(table, unit, systems or _score_columns(table, unit))}
     if value is None:
         names = [name for name in table.names if name not in {unit, system}]
@@ -117,13 +117,6 @@ def _of_columns(table: Table, unit: str, systems: Sequence[str]) -> dict[str, Ta
     return {system: _pair(table, unit, system) for system in systems}
 
 
-def _names_systems(table: Table, system: str, unit: str) -> bool:
-    """Return whether a column has the names of systems, and not the scores of a system."""
-    units = table.codes(unit, "unit")
-    is_long = len(units.names) < len(units.codes)  # in a wide table every unit has one row
-    return is_long or any(map(_is_name, table.columns[system]))
-
-
 def _is_name(cell: Any) -> bool:
     """Return whether a cell has a name, and not a number or nothing."""
     return isinstance(cell, str) and re.match(r"\s*(?![+-]?\.?[0-9])\S", cell) is not None
@@ -136,7 +129,9 @@ def _score_columns(table: Table, unit: str) -> list[str]:
         is_usual = name.lower() in USUAL_NAMES["scored unit"]
         if name == unit or (is_usual and all(map(_is_name, cells))):
             continue  # the ids, or the texts of units, such as queries beside query ids
-        if is_usual or _look_like_ids(cells):
+        texts = {str(cell).strip() for cell in cells if not isinstance(cell, float)}
+        are_whole = all(re.fullmatch(r"[+-]?[0-9]+", text) for text in texts)
+        if is_usual or (are_whole and FEWEST_IDS <= len(cells) == len(texts)):
             raise InputError(
                 f"{table.source}: column {name} looks like ids (by its name, or because of a "
                 f"different integer in every row), but {unit} has the unit ids: name the systems "
@@ -144,12 +139,6 @@ def _score_columns(table: Table, unit: str) -> list[str]:
             )
         found.append(name)
     return found
-
-
-def _look_like_ids(cells: Cells) -> bool:
-    texts = {str(cell).strip() for cell in cells if not isinstance(cell, float)}
-    are_whole = all(re.fullmatch(r"[+-]?[0-9]+", text) for text in texts)
-    return FEWEST_IDS <= len(cells) == len(texts) and are_whole
 
 
 def refuse_unknown(

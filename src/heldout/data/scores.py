@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
 
 GREATEST: Final = 1e100
-
-LEAST: Final = 1e-100
-"""Systems whose scores differ by less everywhere are refused: the squares would be 0."""
+LEAST: Final = 1e-100  # of the greatest difference of two systems: the squares would be 0
 
 
 class ChoiceSpread(NamedTuple):
@@ -187,15 +185,9 @@ class Scores:
             systems = [str(name) for name in as_list(systems, "systems")]
         tables = scored_units(table, systems, units)
         name = _one_measure(tables, measure)
-        paired = paired_scores(tables[name], name or str(measure or "score"), systems)
-        return replace(
-            paired,
-            higher_is_better=higher_is_better,
-            data=data or paired.data,
-            notes=notes,
-            unit=unit,
-            range=range,
-        )
+        scores = paired_scores(tables[name], name or str(measure or "score"), systems)
+        more: Any = {"notes": notes, "unit": unit, "range": range, "data": data or scores.data}
+        return replace(scores, higher_is_better=higher_is_better, **more)
 
     def column(self, system: str) -> Floats:
         """Return the scores of one system."""

@@ -164,9 +164,8 @@ def _read(
         raise InputError(
             f"{source.name} has lines of text without references: give files of references"
         )
-    return replace(
-        Segments.of([line.removesuffix("\r") for line in lines], name), source=source.name
-    )
+    found = Segments.of([line.removesuffix("\r") for line in lines], name)
+    return replace(found, source=source.name)
 
 
 def _from_records(source: str, lines: list[str], name: str, names: tuple[str, ...]) -> Segments:

@@ -34,16 +34,11 @@ if TYPE_CHECKING:
 
     Cells = list[Any] | pl.Series
 
-LARGE: Final = 1 << 20
-"""Size in bytes of texts for which importing Polars pays off."""
-
+LARGE: Final = 1 << 20  # size in bytes of texts for which importing Polars pays off
 SEPARATORS: Final = ("\t", ",", ";")
-LINES_TO_TELL: Final = 20
-"""Lines that are inspected to find the separator."""
-
+LINES_TO_TELL: Final = 20  # the separator
 CLASSES: Final = {"scores": "score_", "probabilities": "prob_"}
 """Objects with one number per class, and the prefix of the columns that they become."""
-
 DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
 
 
@@ -253,12 +248,8 @@ def _read_parquet(source: Source) -> Table:
     frame = frame.drop(nested - CLASSES.keys())
     if nested & CLASSES.keys():
         rows = enumerate(frame.iter_rows(named=True), 1)
-        return Table.of(
-            _columns(
-                [_flat(row, f"{source.name}, row {number}") for number, row in rows], source.name
-            ),
-            source.name,
-        )
+        flat = [_flat(row, f"{source.name}, row {number}") for number, row in rows]
+        return Table.of(_columns(flat, source.name), source.name)
     names = [name.strip() for name in frame.columns]
     refuse_repeated(names, source.name)
     columns: list[Cells] = [
@@ -310,9 +301,8 @@ def _parquet_errors(name: str) -> Iterator[None]:
         yield
     except (*errors, OverflowError, MemoryError) as error:
         reason = (str(error).splitlines() or [""])[0]
-        raise InputError(
-            f"{name}: the Parquet file cannot be read ({reason}): write it again"
-        ) from None
+        problem = f"the Parquet file cannot be read ({reason}): write it again"
+        raise InputError(f"{name}: {problem}") from None
 
 
 # Text with separators. Polars reads millions of rows fast, but fills up short lines silently: it is

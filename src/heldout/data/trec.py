@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
     from heldout.data.files import Source
 
-GREATEST_GRADE: Final = 2**31
-"""The largest grade, as trec_eval has it."""
+GREATEST_GRADE: Final = 2**31  # as in trec_eval
 SWAPPED: Final = "are the arguments swapped? Judgements come first, then runs"
 
 # Pieces from which on threads pay: in smaller files they mostly wait for the interpreter lock.

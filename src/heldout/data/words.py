@@ -23,14 +23,9 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-PADDING: Final = 32
-"""Bytes needed after a text so that a word can be read at its last character."""
-
-MOST_QUERIES: Final = 1 << 24
-"""The most queries of a run or of judgements: keys have 24 bits for the number of a query."""
-
-MAX_DIGITS: Final = 19
-"""Decimal digits that always fit into 64 bits."""
+PADDING: Final = 32  # bytes needed after a text so that a word can be read at its last character
+MOST_QUERIES: Final = 1 << 24  # keys have 24 bits for the number of a query
+MAX_DIGITS: Final = 19  # decimal digits that always fit into 64 bits
 
 _ZEROS = np.uint64(0x3030303030303030)
 _HIGH = np.uint64(0xF0F0F0F0F0F0F0F0)

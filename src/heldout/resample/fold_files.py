@@ -98,7 +98,7 @@ def _text(path: str | os.PathLike[str]) -> tuple[str, str]:
 
 
 def _json_entries(text: str, name: str, what: str) -> Iterator[Entry]:
-    for key, value in parse_json(text, name, object_pairs_hook=list):
+    for key, value in parse_json(text, name, pairs_hook=list):
         if not isinstance(value, str | int) or isinstance(value, bool):
             raise InputError(
                 f"{name}: {key!r} has {json.dumps(value)[:40]}, expected {{id: {what}}}"
