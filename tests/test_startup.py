@@ -104,7 +104,11 @@ def test_a_run_of_a_model_loads_nothing_for_predictions(folder):
     arguments += ["--system", "bm25", "--folds", "2", "--quiet"]
     found = imported(command(*arguments), folder)
     assert "heldout.experiment.systems.models" in found
-    for other in ("sklearn", "heldout.measure.prediction.roc", "heldout.measure.prediction.delong"):
+    for other in (
+        "sklearn",
+        "heldout.measure.prediction.curves",
+        "heldout.measure.prediction.delong",
+    ):
         assert other not in found
     assert not {one for one in found if "predict" in one and one.startswith("heldout.")}
 

@@ -116,7 +116,7 @@ def test_classes_that_are_wholly_divided_have_no_interval():
 def test_bad_input_is_refused():
     with pytest.raises(InputError, match="two of each"):
         auc_covariance([1, 0, 0], [1, 2, 3])
-    with pytest.raises(InputError, match="not finite"):
+    with pytest.raises(InputError, match="not a finite number"):
         auc_covariance([1, 1, 0, 0], [1, 2, math.nan, 4])
     with pytest.raises(InputError, match="scale"):
         delong_interval([1, 1, 0, 0], [1, 2, 3, 4], scale="log")

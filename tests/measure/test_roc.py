@@ -1,7 +1,6 @@
 """ROC curves, areas and hulls: published numbers, scikit-learn, and what must hold for any."""
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -12,8 +11,7 @@ from sklearn import metrics
 
 from heldout.errors import InputError
 from heldout.measure.base import Undefined
-from heldout.measure.prediction.hull import roc_hull
-from heldout.measure.prediction.roc import pr_curve, roc_curve
+from heldout.measure.prediction.curves import roc_curve, roc_hull
 
 
 def auc(flags, scores, weights=None):
@@ -71,7 +69,6 @@ def test_classifiers_without_scores():
     mixed = hull.mix(0.5)
     assert mixed.tp_rate == pytest.approx(0.75)
     assert (mixed.first.name, mixed.weight) == ("C", pytest.approx(0.375))
-    assert hull.slopes() == (pytest.approx(3.0), pytest.approx(0.5))
 
 
 def test_a_classifier_on_an_edge_is_not_dominated():
@@ -107,10 +104,9 @@ def test_the_area_is_the_share_of_pairs_in_order(rows):
         metrics.average_precision_score(flags, scores), abs=1e-12
     )
     theirs = metrics.precision_recall_curve(flags, scores)
-    mine = pr_curve(flags, scores)
-    # scikit-learn goes from the lowest score up and adds a point at recall 0.
-    assert mine.precision[::-1] == pytest.approx(theirs[0][:-1])
-    assert mine.recall[::-1] == pytest.approx(theirs[1][:-1])
+    # scikit-learn goes from the lowest score up, and its precision at recall 0 is 1.
+    assert curve.precision[:0:-1] == pytest.approx(theirs[0][:-1])
+    assert curve.tp_rate[:0:-1] == pytest.approx(theirs[1][:-1])
 
 
 @given(LABELLED, st.data())
@@ -136,8 +132,9 @@ CLASSIFIERS = st.dictionaries(
 @given(CLASSIFIERS)
 def test_the_hull_is_convex_and_above_every_point(points):
     hull = roc_hull(points)
-    slopes = hull.slopes()
-    assert all(first > second for first, second in pairwise(slopes))
+    for first, second, third in zip(hull.points, hull.points[1:], hull.points[2:], strict=False):
+        run, rise = second.fp_rate - first.fp_rate, second.tp_rate - first.tp_rate
+        assert rise * (third.fp_rate - second.fp_rate) > run * (third.tp_rate - second.tp_rate)
     assert hull.points[0][:2] == (0, 0)
     assert hull.points[-1][:2] == (1, 1)
     for name, (false, true) in points.items():

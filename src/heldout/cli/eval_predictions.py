@@ -13,9 +13,8 @@ from heldout.cli.progress import progress_bar
 from heldout.data.predictions import ClassPredictions, positive_number
 from heldout.errors import InputError
 from heldout.infer.intervals.evaluations import score_table
+from heldout.measure.prediction.curves import roc_curve, roc_hull
 from heldout.measure.prediction.evaluate import evaluate_predictions
-from heldout.measure.prediction.hull import roc_hull
-from heldout.measure.prediction.roc import roc_curve
 from heldout.report import scores as report
 from heldout.report.tables import note_lines, tables_page, tables_text
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.infer.intervals.evaluations import ScoreTable
-    from heldout.measure.prediction.hull import RocHull
+    from heldout.measure.prediction.curves import RocHull
 
 __all__ = ["eval_predictions"]
 

@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from heldout.measure.custom import RankedList, define_measure
     from heldout.measure.evaluation import Evaluation
     from heldout.measure.parse import parse_measure, parse_measures
-    from heldout.measure.prediction.hull import roc_hull
-    from heldout.measure.prediction.roc import roc_curve
+    from heldout.measure.prediction.curves import roc_curve, roc_hull
 
 _HOMES = {
     "Evaluation": "heldout.measure.evaluation",
@@ -22,8 +21,8 @@ _HOMES = {
     "define_measure": "heldout.measure.custom",
     "parse_measure": "heldout.measure.parse",
     "parse_measures": "heldout.measure.parse",
-    "roc_curve": "heldout.measure.prediction.roc",
-    "roc_hull": "heldout.measure.prediction.hull",
+    "roc_curve": "heldout.measure.prediction.curves",
+    "roc_hull": "heldout.measure.prediction.curves",
 }
 
 __all__ = [

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from heldout.infer.intervals.evaluations import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
     from heldout.measure.base import Number
-    from heldout.measure.prediction.hull import HullPoint, RocHull
+    from heldout.measure.prediction.curves import HullPoint, RocHull
 
 __all__ = [
     "class_grid",

@@ -1,93 +1,112 @@
-"""Points of ROC and precision-recall curves of several systems, with those on the hull marked."""
+"""ROC and precision-recall curves, and the ROC convex hull of several classifiers.
+
+The hull is what classifiers and their mixtures can reach; those below it are dominated.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.data.predictions import positive_number
 from heldout.errors import InputError
-from heldout.measure.names import definitions
-from heldout.measure.prediction.hull import roc_hull
-from heldout.measure.prediction.roc import pr_curve, roc_curve
+from heldout.measure.base import quotient
+from heldout.measure.prediction.order import Ties, labelled
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import ArrayLike
 
     from heldout.data.predictions import ClassPredictions
-    from heldout.data.words import Flags, Floats
-    from heldout.measure.base import Number
-    from heldout.measure.prediction.roc import RocCurve
+    from heldout.data.words import Floats
 
-__all__ = ["Curve", "curves"]
+__all__ = ["HullPoint", "Mixture", "RocCurve", "RocHull", "curves", "roc_curve", "roc_hull"]
 
-CurveKind = Literal["roc", "pr"]
+ON_LINE: Final = 1e-12
+"""Points closer to a line than this are on it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Curve:
-    """The points of a curve.
+class RocCurve:
+    """Counts at every threshold: units with this score or more are predicted positive.
 
     Parameters
     ----------
-    name
-        The system.
-    kind
-        ``roc`` or ``pr``.
-    positive
-        The positive class.
     thresholds
-        Descending; units with this score or more are predicted positive.
-    x, y
-        FP rate and TP rate, or recall and precision.
-    on_hull
-        Whether a threshold is a corner of the ROC convex hull of all systems. Only these can be
-        optimal, also on a precision-recall curve (Davis & Goadrich 2006).
-    area
-        The area under the ROC curve.
-    average_precision
-        The sum of precision × increase of recall.
+        The distinct scores, descending; the first is infinite: no unit is predicted positive.
+    true, false
+        Positive and negative units predicted positive (sums of weights, if units have weights).
     """
 
-    name: str
-    kind: CurveKind
-    positive: str
     thresholds: Floats
-    x: Floats
-    y: Floats
-    on_hull: Flags
-    area: float
-    average_precision: Number
+    true: Floats
+    false: Floats
+
+    @property
+    def fp_rate(self) -> Floats:
+        """The share of negative units predicted positive, ascending from 0 to 1."""
+        return self.false / self.false[-1]
+
+    @property
+    def tp_rate(self) -> Floats:
+        """The recall: the share of positive units predicted positive, ascending from 0 to 1."""
+        return self.true / self.true[-1]
+
+    @property
+    def precision(self) -> Floats:
+        """The share of positive units among those predicted positive; NaN if there are none."""
+        return quotient(self.true, self.true + self.false)
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve, linearly interpolated, so that ties count half."""
+        return float(np.trapezoid(self.tp_rate, self.fp_rate))
+
+    def at(self, threshold: float) -> tuple[float, float]:
+        """Return the FP rate and TP rate if units with at least this score are predicted positive.
+
+        Examples
+        --------
+        >>> curve = roc_curve([1, 0, 1, 1, 0, 0], [0.98, 0.80, 0.67, 0.65, 0.54, 0.32])
+        >>> [round(rate, 2) for rate in curve.at(0.7)]
+        [0.33, 0.33]
+        """
+        last = int(np.count_nonzero(self.thresholds >= threshold)) - 1
+        return float(self.fp_rate[last]), float(self.tp_rate[last])
 
 
-def curves(
-    several: Sequence[ClassPredictions], kind: CurveKind, positive: str | None = None
-) -> tuple[Curve, ...]:
-    """Return the curves of systems with scores.
+def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None) -> RocCurve:
+    """Return the curve of scores that are higher for positive units (Fawcett 2006).
 
-    Parameters
-    ----------
-    several
-        Systems with the same classes.
-    kind
-        ``roc`` or ``pr``.
-    positive
-        The class against all others; by default the last of two classes.
+    `positive` is 1 or true for positive units; weights are 1 by default.
+    """
+    flags, values = labelled(positive, scores)
+    shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
+    if shares.shape != values.shape or not (np.isfinite(shares) & (shares >= 0)).all():
+        raise InputError("weights: expected a non-negative number for each unit")
+    for side, problem in ((flags, "no unit is positive"), (~flags, "every unit is positive")):
+        if not shares[side].sum():
+            raise InputError(f"{problem}: an ROC curve needs positive and negative units")
+    ties = Ties.of(-values)
+    counts = np.cumsum(ties.totals(shares * np.stack([flags, ~flags])), axis=1)
+    true, false = np.concatenate([np.zeros((2, 1)), counts], axis=1)
+    return RocCurve(np.append(math.inf, values[ties.order][ties.starts]), true, false)
 
-    References
-    ----------
-    Davis & Goadrich (2006). The relationship between precision-recall and ROC curves. ICML.
+
+def curves(several: Sequence[ClassPredictions], positive: str | None = None) -> dict[str, RocCurve]:
+    """Return the curve of each system for a class against all others, by default the last of two.
 
     Examples
     --------
     >>> from heldout.data.predictions import ClassPredictions
     >>> scores = np.array([[0.1, 0.9], [0.4, 0.6], [0.5, 0.5], [0.8, 0.2]])
     >>> one = ClassPredictions("A", tuple("abcd"), ("n", "p"), np.array([1, 0, 1, 0]), None, scores)
-    >>> [found] = curves([one], "roc")
-    >>> found.x.tolist(), found.y.tolist(), found.on_hull.tolist()
-    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0], [True, True, False, True, True])
+    >>> curve = curves([one])["A"]
+    >>> curve.fp_rate.tolist(), curve.tp_rate.tolist()
+    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
     """
     classes = several[0].classes
     if positive is None and len(classes) != 2:
@@ -95,34 +114,135 @@ def curves(
             f"a curve needs one class against the others, and there are {len(classes)} classes "
             f"({', '.join(classes[:10])}): choose one with positive=CLASS"
         )
-    at = positive_number(classes, positive)
-    rates: dict[str, RocCurve] = {}
-    for one in several:
-        if one.scores is None:
-            raise InputError(f"{one.name} has predictions but no scores: it has no curve")
-        if one.name in rates:
-            raise InputError(f"duplicate system name {one.name}: rename a file, or the system")
-        rates[one.name] = roc_curve(one.truth == at, one.scores[:, at], one.weights)
-    corners = {point[:2] for point in roc_hull(rates).points}
-    return tuple(_curve(one, kind, at, rates[one.name], corners) for one in several)
+    drawn: dict[str, RocCurve] = {}
+    for system in several:
+        if system.scores is None:
+            raise InputError(f"{system.name} has predictions but no scores: it has no curve")
+        if system.name in drawn:
+            raise InputError(f"duplicate system name {system.name}: rename a file, or the system")
+        number = system.class_number(positive)
+        scores = system.scores[:, number]
+        drawn[system.name] = roc_curve(system.truth == number, scores, system.weights)
+    return drawn
 
 
-def _curve(
-    one: ClassPredictions,
-    kind: CurveKind,
-    at: int,
-    rates: RocCurve,
-    corners: set[tuple[float, float]],
-) -> Curve:
-    flags, column = one.truth == at, np.asarray(one.scores)[:, at]
-    points = zip(rates.fp_rate.tolist(), rates.tp_rate.tolist(), strict=True)
-    on_hull = np.array([point in corners for point in points])
-    x, y, thresholds = rates.fp_rate, rates.tp_rate, rates.thresholds
-    if kind == "pr":
-        found = pr_curve(flags, column, one.weights)
-        x, y = found.recall, found.precision
-        on_hull = on_hull[np.isin(rates.thresholds, found.thresholds)]
-        thresholds = found.thresholds
-    wanted = definitions("classification")["average-precision"].make({"class": one.classes[at]})
-    precise = wanted.compute(one)
-    return Curve(one.name, kind, one.classes[at], thresholds, x, y, on_hull, rates.area, precise)
+class HullPoint(NamedTuple):
+    """A corner of the hull."""
+
+    fp_rate: float
+    tp_rate: float
+    name: str = ""  # the classifier; empty for the trivial corners (none positive, all positive)
+    threshold: float = math.nan  # NaN for a classifier without scores
+
+
+class Mixture(NamedTuple):
+    """How to reach a point of the hull: choose one of two classifiers at random."""
+
+    first: HullPoint
+    second: HullPoint
+    weight: float  # the probability of using the second
+    tp_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class RocHull:
+    """The upper convex hull of ROC points.
+
+    Parameters
+    ----------
+    points
+        Its corners, from (0, 0) to (1, 1).
+    dominated
+        Classifiers without a point on the hull: for every cost of errors and every share of
+        positives other classifiers or their mixtures are better.
+    """
+
+    points: tuple[HullPoint, ...]
+    dominated: tuple[str, ...]
+
+    @property
+    def area(self) -> float:
+        """The area under the hull."""
+        rates = np.array([point[:2] for point in self.points])
+        return float(np.trapezoid(rates[:, 1], rates[:, 0]))
+
+    def mix(self, fp_rate: float) -> Mixture:
+        """Return the mixture that reaches the hull at a false positive rate.
+
+        Examples
+        --------
+        >>> hull = roc_hull({"A": (0.2, 0.6), "B": (0.6, 0.9)})
+        >>> mixed = hull.mix(0.3)
+        >>> mixed.first.name, mixed.second.name, round(mixed.weight, 2), round(mixed.tp_rate, 3)
+        ('A', 'B', 0.25, 0.675)
+        """
+        if not 0 <= fp_rate <= 1:
+            raise InputError(f"fp_rate={fp_rate}: expected a number between 0 and 1")
+        # Of points with the same FP rate the highest is used: start after it.
+        place = max(n for n, point in enumerate(self.points[:-1]) if point.fp_rate <= fp_rate)
+        first, second = self.points[place], self.points[place + 1]
+        width = second.fp_rate - first.fp_rate
+        weight = (fp_rate - first.fp_rate) / width if width else 1.0
+        reached = first.tp_rate + weight * (second.tp_rate - first.tp_rate)
+        return Mixture(first, second, weight, reached)
+
+
+def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHull:
+    """Return the hull of classifiers by name: curves, or FP rate and TP rate where there is none.
+
+    References
+    ----------
+    Provost & Fawcett (2001). Robust classification for imprecise environments. Machine Learning 42.
+
+    Examples
+    --------
+    >>> hull = roc_hull({"A": (0.3, 0.4), "B": (0.5, 0.7), "C": (0.2, 0.6)})
+    >>> [point.name for point in hull.points], hull.dominated
+    (['', 'C', ''], ('A', 'B'))
+    """
+    every = [point for name, given in classifiers.items() for point in _points(name, given)]
+    # Of several classifiers at one point the first by name is kept, in any input order; of the
+    # points of a curve the highest threshold.
+    ordered = sorted(
+        [HullPoint(0.0, 0.0), HullPoint(1.0, 1.0), *every],
+        key=lambda p: (*p[:3], -p.threshold if math.isfinite(p.threshold) else -math.inf),
+    )
+    points: list[HullPoint] = []
+    for point in ordered:
+        if points and points[-1][:2] == point[:2]:
+            continue
+        while len(points) > 1 and _turn(points[-2], points[-1], point) >= -ON_LINE:
+            points.pop()
+        points.append(point)
+    hull = RocHull(tuple(points), ())
+    used = {point.name for point in every if _is_on(hull, point)}
+    return RocHull(tuple(points), tuple(name for name in classifiers if name not in used))
+
+
+def _points(name: str, given: RocCurve | tuple[float, float]) -> list[HullPoint]:
+    if not name:
+        raise InputError("a classifier has an empty name")
+    if isinstance(given, RocCurve):
+        columns = given.fp_rate.tolist(), given.tp_rate.tolist(), given.thresholds.tolist()
+        return [HullPoint(x, y, name, mark) for x, y, mark in zip(*columns, strict=True)]
+    false, true = float(given[0]), float(given[1])
+    if not (0 <= false <= 1 and 0 <= true <= 1):
+        raise InputError(f"{name}: rates {false:g} and {true:g}, expected numbers between 0 and 1")
+    return [HullPoint(false, true, name)]
+
+
+def _turn(first: HullPoint, second: HullPoint, third: HullPoint) -> float:
+    """Return a positive number for a left turn, a negative one for a right turn."""
+    along = (second.fp_rate - first.fp_rate) * (third.tp_rate - first.tp_rate)
+    return along - (second.tp_rate - first.tp_rate) * (third.fp_rate - first.fp_rate)
+
+
+def _is_on(hull: RocHull, point: HullPoint) -> bool:
+    """Return whether a point other than the two trivial corners is on the hull."""
+    if point[:2] in {(0.0, 0.0), (1.0, 1.0)}:
+        return False
+    if point.fp_rate == 0.0:
+        return point.tp_rate >= max(other.tp_rate for other in hull.points if not other.fp_rate)
+    if point.tp_rate == 1.0:  # every curve ends along the top edge, which is not an advantage
+        return point.fp_rate <= min(other.fp_rate for other in hull.points if other.tp_rate == 1.0)
+    return point.tp_rate >= hull.mix(point.fp_rate).tp_rate - ON_LINE

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.errors import InputError
 from heldout.measure.base import LackingError, Order, measure, quotient
 from heldout.measure.prediction.numbers import same_everywhere
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.data.words import Floats, Ints
+    from heldout.data.words import Flags, Floats, Ints
 
 Ranked = Callable[["Floats", "Floats"], "Floats"]
 """Weights of positive and of negative units at each score, ascending -> one score per row."""
@@ -49,14 +52,37 @@ class Ties(NamedTuple):
         """Return the weight of each group, for rows of weights."""
         return self.added(rows[:, self.order])
 
+    def midranks(self, rows: Floats) -> Floats:
+        """Return the weight of the units below each unit, and half of that of its group."""
+        return below(self.totals(rows))[:, self.group]
+
+
+def below(totals: Floats) -> Floats:
+    """Return the weight below the middle of each group."""
+    return np.cumsum(totals, axis=1) - totals / 2
+
+
+def labelled(positive: ArrayLike, scores: ArrayLike) -> tuple[Flags, Floats]:
+    """Return which units are positive, and their scores, both checked."""
+    labels, values = np.asarray(positive), np.asarray(scores, np.float64)
+    if labels.ndim != 1 or labels.shape != values.shape:
+        raise InputError(f"labels of shape {labels.shape} for scores of shape {values.shape}")
+    flags = labels.astype(np.bool_)
+    if not (flags == labels).all():
+        raise InputError("labels: expected 1 (positive) or 0 for each unit")
+    if not np.isfinite(values).all():
+        row = int(np.argmin(np.isfinite(values)))
+        raise InputError(f"scores: unit number {row + 1} is {values[row]}, not a finite number")
+    return flags, values
+
 
 # Classes
 
 
 def area(positive: Floats, negative: Floats) -> Floats:
     """Return the share of pairs with a higher score of the positive unit; ties count half."""
-    below = np.cumsum(negative, axis=1) - negative / 2
-    return quotient((positive * below).sum(axis=1), positive.sum(axis=1) * negative.sum(axis=1))
+    pairs = positive.sum(axis=1) * negative.sum(axis=1)
+    return quotient((positive * below(negative)).sum(axis=1), pairs)
 
 
 def precision_area(positive: Floats, negative: Floats) -> Floats:
@@ -165,14 +191,8 @@ def spearman(given: NumberPredictions) -> Order:
     """
     both = Ties.of(given.truth), Ties.of(given.predicted)
 
-    def centred_ranks(ties: Ties, rows: Floats) -> Floats:
-        totals = ties.totals(rows)
-        middle = np.cumsum(totals, axis=1) - totals / 2
-        ranks: Floats = (middle - totals.sum(axis=1, keepdims=True) / 2)[:, ties.group]
-        return ranks
-
     def score(rows: Floats) -> Floats:
-        left, right = (centred_ranks(ties, rows) for ties in both)
+        left, right = (ties.midranks(rows) - rows.sum(axis=1, keepdims=True) / 2 for ties in both)
         spread = (rows * left**2).sum(axis=1) * (rows * right**2).sum(axis=1)
         return _correlation((rows * left * right).sum(axis=1), spread)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Ints
-    from heldout.measure.prediction.curves import Curve
+    from heldout.measure.prediction.curves import RocCurve
     from heldout.report.charts.named import Drawing
 
 __all__ = [
@@ -62,21 +62,18 @@ def positives_of(classes: Sequence[str], positive: str | None) -> list[str]:
     return [classes[-1]] if len(classes) == 2 else list(classes)
 
 
-def thinned(curve: Curve, most: int = MOST_POINTS) -> Ints:
+def thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
     """Return the points of a curve to draw: both ends, the hull, and others evenly spaced.
 
-    Parameters
-    ----------
-    curve
-        Of `heldout.measure.prediction.curves.curves`.
-    most
-        Number of points besides those of the hull.
+    Only corners of the hull can be optimal, also on a precision-recall curve (Davis & Goadrich
+    2006. The relationship between precision-recall and ROC curves. ICML).
     """
-    count = len(curve.x)
-    if count <= most:
+    count = len(curve.thresholds)
+    if count <= MOST_POINTS:
         return np.arange(count)
-    evenly = np.linspace(0, count - 1, most).round().astype(np.int64)
-    return np.union1d(evenly, np.flatnonzero(curve.on_hull))
+    evenly = np.linspace(0, count - 1, MOST_POINTS).round().astype(np.int64)
+    rates = zip(curve.fp_rate.tolist(), curve.tp_rate.tolist(), strict=True)
+    return np.union1d(evenly, np.flatnonzero([rate in corners for rate in rates]))
 
 
 def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -> pl.DataFrame:
@@ -95,22 +92,18 @@ def roc_data(several: Sequence[ClassPredictions], positive: str | None = None) -
         positive, system, hull (whether it is the hull of all systems), fp_rate, tp_rate,
         threshold (null: nothing is positive), auc.
     """
-    from heldout.measure.prediction.curves import curves
-    from heldout.measure.prediction.hull import roc_hull
-    from heldout.measure.prediction.roc import RocCurve
+    from heldout.measure.prediction.curves import curves, roc_hull
 
     rows: list[tuple[str, str, bool, float, float, float | None, float]] = []
     for name in positives_of(several[0].classes, positive):
-        found = curves(several, "roc", name)
-        for curve in found:
-            for at in thinned(curve).tolist():
-                mark = float(curve.thresholds[at])
+        drawn = curves(several, name)
+        hull = roc_hull(drawn)
+        corners = {point[:2] for point in hull.points}
+        for system, curve in drawn.items():
+            columns = (curve.fp_rate, curve.tp_rate, curve.thresholds)
+            for x, y, mark in np.column_stack(columns)[thinned(curve, corners)].tolist():
                 shown = mark if math.isfinite(mark) else None
-                point = (float(curve.x[at]), float(curve.y[at]))
-                rows.append((name, curve.name, False, *point, shown, curve.area))
-        hull = roc_hull(
-            {one.name: RocCurve(one.x, one.y, one.thresholds, 1.0, 1.0) for one in found}
-        )
+                rows.append((name, system, False, x, y, shown, curve.area))
         rows += [
             (name, HULL, True, corner.fp_rate, corner.tp_rate, None, hull.area)
             for corner in hull.points
@@ -179,26 +172,23 @@ def precision_recall_data(
         positive, system, recall, precision, threshold, average_precision (null if
         undefined), share (of the positive units: the precision of random guessing).
     """
-    from heldout.measure.prediction.curves import curves
+    from heldout.measure.names import definitions
+    from heldout.measure.prediction.curves import curves, roc_hull
 
     rows = []
     for name in positives_of(several[0].classes, positive):
-        at = several[0].classes.index(name)
-        for one, curve in zip(several, curves(several, "pr", name), strict=True):
-            share = float(np.average(one.truth == at, weights=one.weights))
-            value = curve.average_precision
-            precise = None if isinstance(value, Undefined) else float(value)
+        drawn = curves(several, name)
+        corners = {point[:2] for point in roc_hull(drawn).points}
+        measure = definitions("classification")["average-precision"].make({"class": name})
+        for system, curve in zip(several, drawn.values(), strict=True):
+            share = float(curve.true[-1] / (curve.true[-1] + curve.false[-1]))
+            value = measure.compute(system)
+            precise = None if isinstance(value, Undefined) else value
+            columns = np.column_stack([curve.tp_rate, curve.precision, curve.thresholds])
+            points = columns[thinned(curve, corners)]
             rows += [
-                (
-                    name,
-                    curve.name,
-                    float(curve.x[point]),
-                    float(curve.y[point]),
-                    float(curve.thresholds[point]),
-                    precise,
-                    share,
-                )
-                for point in thinned(curve).tolist()
+                (name, system.name, *point, precise, share)
+                for point in points[np.isfinite(points[:, 1])].tolist()
             ]
     names = ["positive", "system", "recall", "precision", "threshold"]
     return table_of(rows, [*names, "average_precision", "share"], infer_schema_length=None)
