@@ -12,7 +12,7 @@ from heldout import Qrels, agree, compare
 from heldout.cli import main
 from heldout.data.qrels import read_qrels
 from heldout.errors import InputError, MeasureError
-from heldout.measure.agreement import alpha_of_confusion, grade_confusion
+from heldout.measure.agreement import alpha_of_confusion, confusion
 from heldout.measure.rank_correlation import kendall_tau
 from heldout.report.agreement import agreement_text
 
@@ -77,7 +77,7 @@ def test_statistics_are_those_of_the_pairs(grades, full):
             cohen_kappa_score(first >= 2, second >= 2)
         )
         assert values.alpha.estimate == pytest.approx(
-            float(alpha_of_confusion(grade_confusion(first, second)[1]))
+            float(alpha_of_confusion(confusion(first, second, 4)))
         )
         assert values.overrated.estimate == pytest.approx((second > first).mean())
         assert values.underrated.estimate == pytest.approx((second < first).mean())

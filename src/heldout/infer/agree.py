@@ -21,11 +21,7 @@ from heldout.infer.agreement import (
 )
 from heldout.infer.levels import check_level
 from heldout.infer.results import count_of
-from heldout.measure.agreement import (
-    exact_agreement,
-    grade_confusion,
-    mean_difference,
-)
+from heldout.measure.agreement import confusion, exact_agreement, mean_difference
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -193,8 +189,8 @@ def _judge(
     truth: Judged, name: str, judged: Judged, grades: tuple[int, ...], rel: int, level: float
 ) -> JudgeAgreement:
     queries = dict(_by_query(truth, judged))
-    judged_by = [np.array(given).T for given in queries.values()]
-    tables = np.stack([grade_confusion(one[0], one[1], grades)[1] for one in judged_by])
+    codes = [np.searchsorted(grades, np.array(given).T) for given in queries.values()]
+    tables = np.stack([confusion(both[0], both[1], len(grades)) for both in codes])
     total = tables.sum(axis=0)
     pairs = int(total.sum())
     exact, difference = exact_agreement(tables), mean_difference(tables, grades)

@@ -10,10 +10,7 @@ from heldout.errors import InputError
 from heldout.infer.levels import check_level
 from heldout.infer.results import TIE, Interval
 from heldout.infer.tests.draws import check_draws
-from heldout.measure.rank_correlation import (
-    PERSISTENCE,
-    batch_correlations,
-)
+from heldout.measure.rank_correlation import PERSISTENCE, batch_correlations
 
 if TYPE_CHECKING:
     from heldout.data.scores import Scores

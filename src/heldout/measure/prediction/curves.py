@@ -48,12 +48,14 @@ class RocCurve:
     @property
     def fp_rate(self) -> Floats:
         """The share of negative units predicted positive, ascending from 0 to 1."""
-        return self.false / self.false[-1]
+        rates: Floats = self.false / self.false[-1]
+        return rates
 
     @property
     def tp_rate(self) -> Floats:
         """The recall: the share of positive units predicted positive, ascending from 0 to 1."""
-        return self.true / self.true[-1]
+        rates: Floats = self.true / self.true[-1]
+        return rates
 
     @property
     def precision(self) -> Floats:

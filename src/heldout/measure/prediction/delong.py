@@ -54,4 +54,5 @@ def auc_components(positive: Flags, scores: Floats) -> Floats:
     """
     sides = np.stack([~positive, positive]).astype(np.float64)
     below = Ties.of(scores).midranks(sides) / sides.sum(axis=1, keepdims=True)
-    return np.where(positive, below[0], 1.0 - below[1])
+    shares: Floats = np.where(positive, below[0], 1.0 - below[1])
+    return shares

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
 
 UNBOUNDED: Final = (0.0, math.inf)
+LEAST: Final = 1e-12
+"""A sample in which all numbers are equal has a variance of rounding errors up to this share."""
 
 
 @measure(
@@ -158,8 +160,7 @@ def _explained(given: NumberPredictions, constant: float) -> Sums:
     errors = given.truth - given.predicted
     errors = errors - constant * errors.mean()
     table = np.column_stack([errors**2, centred, centred**2, np.ones(len(centred)), errors])
-    # A sample in which the truth is constant has a variance of rounding errors instead of 0.
-    least = 1e-12 * float((centred**2).mean())
+    least = LEAST * float((centred**2).mean())
 
     def score(sums: Floats) -> Floats:
         squared, mean, square, _, error = _means(sums, 3)
@@ -184,19 +185,24 @@ def pearson(given: NumberPredictions) -> Sums:
     # Squares of large numbers lose digits: both are centred before.
     left, right = (column - column.mean() for column in (given.truth, given.predicted))
     table = np.column_stack([np.ones(len(left)), left, right, left**2, right**2, left * right])
-    least = 1e-12 * np.array([(left**2).mean(), (right**2).mean()])
+    least = LEAST * (left**2).mean(), LEAST * (right**2).mean()
 
     def score(sums: Floats) -> Floats:
-        _, one, other, one_squared, other_squared, product = _means(sums, 0)
-        spread = one_squared - one**2, other_squared - other**2
+        _, x, y, x_squared, y_squared, product = _means(sums, 0)
+        spread = x_squared - x**2, y_squared - y**2
         defined = (spread[0] > least[0]) & (spread[1] > least[1])
-        value = (product - one * other) / np.sqrt(np.where(defined, spread[0] * spread[1], 1.0))
-        return np.where(defined, np.clip(value, -1.0, 1.0), np.nan)
+        return np.where(defined, correlation(product - x * y, *spread), np.nan)
 
     def reason(_: Floats) -> str:
         return same_everywhere(given) or "truth or prediction hardly varies"
 
     return Sums(table, score, reason)
+
+
+def correlation(product: Floats, left: Floats, right: Floats) -> Floats:
+    """Return a sum of products as a share of the largest that sums of squares allow."""
+    largest = np.sqrt(np.maximum(left * right, 0.0))
+    return np.clip(quotient(product, largest), -1.0, 1.0)
 
 
 def same_everywhere(given: NumberPredictions) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.base import LackingError, Order, measure, quotient
-from heldout.measure.prediction.numbers import same_everywhere
+from heldout.measure.prediction.numbers import correlation, same_everywhere
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -179,10 +179,6 @@ def average_precision(given: ClassPredictions, *, class_: str | None = None) -> 
 # Numbers
 
 
-def _correlation(shared: Floats, spread: Floats) -> Floats:
-    return np.clip(quotient(shared, np.sqrt(np.maximum(spread, 0.0))), -1.0, 1.0)
-
-
 @measure("Spearman", "regression", aliases=("spearmanr",), bounds=(-1.0, 1.0))
 def spearman(given: NumberPredictions) -> Order:
     """Correlation of the ranks of truth and prediction.
@@ -193,8 +189,8 @@ def spearman(given: NumberPredictions) -> Order:
 
     def score(rows: Floats) -> Floats:
         left, right = (ties.midranks(rows) - rows.sum(axis=1, keepdims=True) / 2 for ties in both)
-        spread = (rows * left**2).sum(axis=1) * (rows * right**2).sum(axis=1)
-        return _correlation((rows * left * right).sum(axis=1), spread)
+        products = (left * right, left**2, right**2)
+        return correlation(*((rows * product).sum(axis=1) for product in products))
 
     return Order(len(given.truth), score, lambda _: same_everywhere(given))
 
@@ -217,9 +213,7 @@ def kendall(given: NumberPredictions) -> Order:
 
         ranked = np.ascontiguousarray(rows[:, left.order])
         net = net_concordance(starts, ranks, ranked, int(ranks.max()))
-        return _correlation(
-            2 * (ranked * net).sum(axis=1), untied(left, rows) * untied(right, rows)
-        )
+        return correlation(2 * (ranked * net).sum(axis=1), untied(left, rows), untied(right, rows))
 
     return Order(len(given.truth), score, lambda _: same_everywhere(given))
 
