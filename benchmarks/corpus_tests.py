@@ -47,9 +47,8 @@ def make_texts(seed: int) -> tuple[list[str], dict[str, list[str]]]:
 
 
 def randomize(evaluation: TextEvaluation) -> float:
-    one, other = evaluation.of("BLEU")
-    score = evaluation.measures[0].score
-    return corpus_randomization_test(one, other, score, replicates=REPLICATES).p
+    one, other = evaluation.sums("BLEU")
+    return corpus_randomization_test(one.table, other.table, one.score, replicates=REPLICATES).p
 
 
 def ask_sacrebleu(references: list[str], systems: dict[str, list[str]]) -> float:

@@ -28,7 +28,7 @@ from heldout import (
     read_run,
     read_scores,
 )
-from heldout.measure.text.vectors import read_vectors
+from heldout.measure.text.embeddings import read_vectors
 from heldout.resample.export import export_splits
 
 

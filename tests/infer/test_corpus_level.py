@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from heldout import parse_measure
+from heldout.data.segments import Segments, Texts
 from heldout.errors import InputError
 from heldout.infer.compare import compare
 from heldout.infer.intervals.texts import corpus_intervals
 from heldout.infer.tests.bootstrap import shift_test
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.tests.randomization import randomization_test
-from heldout.measure.text.bleu import Bleu
 from heldout.measure.text.evaluate import evaluate_text
-from heldout.measure.text.overlap import Rouge
 
 TAILS = ["two-sided", "greater", "less"]
 
@@ -36,7 +36,8 @@ def counts(segments, seed, good=0.5):
     return np.column_stack([length, wanted, words, pairs, length, length - 1]).astype(float)
 
 
-BLEU = Bleu(order=2)
+NOTHING = Segments.of(["a"])
+BLEU = parse_measure("BLEU(order=2)").units(Texts(NOTHING, NOTHING))
 
 
 def far(found, observed, tail):
@@ -241,11 +242,11 @@ def test_p_is_that_of_sacrebleu(kind):
     )
     wanted = peer()[1]["BLEU"][1].p_value
     found = evaluate_text(references, {"one": one, "other": other}, ["BLEU"])
-    tables = found.of("BLEU")
+    tables = [one.table for one in found.sums("BLEU")]
     if kind == "ar":
-        p = corpus_randomization_test(*tables, found.measures[0].score).p
+        p = corpus_randomization_test(*tables, found.sums("BLEU")[0].score).p
     else:
-        p = corpus_bootstrap(tables, found.measures[0].score).shift_test(0, 1, "greater").p
+        p = corpus_bootstrap(tables, found.sums("BLEU")[0].score).shift_test(0, 1, "greater").p
     assert 0.005 < wanted < 0.5
     assert abs(p - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / samples * 1.3)
 
@@ -293,7 +294,7 @@ def test_few_segments_are_pointed_out():
 
 
 def test_one_segment_has_a_score_and_no_interval():
-    found = evaluate_text(["a b"], {"A": ["a"]}, [Rouge("1")])
+    found = evaluate_text(["a b"], {"A": ["a"]}, ["ROUGE-1"])
     interval = corpus_intervals(found, found.measures[0]).systems[0]
     assert interval.estimate == pytest.approx(2 / 3)
     assert np.isnan(interval.low)

@@ -166,7 +166,7 @@ def test_undefined_is_a_word(folder, capsys):
             {"references": ()},
             "no references: add --references FILE.*has lines of text without references",
         ),
-        (["a.txt"], {"measure": ["BLUE"]}, "unknown text measure"),
+        (["a.txt"], {"measure": ["BLUE"]}, "unknown measure"),
         (["none.txt"], {}, "none.txt: no such file"),
         (["ref.txt", "short.txt"], {}, "short.txt has 1 segment, the references have 3"),
         (

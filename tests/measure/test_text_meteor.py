@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import pytest
-from text_data import corpus
+from text_data import corpus, units
 
-from heldout.data.segments import Segments
+from heldout import parse_measure
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.text import meteor as text_meteor
-from heldout.measure.text.meteor import Meteor
+from heldout.measure.text.packages import signature
+
+EXACT, SYNONYM = "METEOR(stages=exact)", "METEOR(stages=exact+synonym)"
 
 
-def value(measure, references, written):
-    return next(iter(measure.values(Segments.of([references]), Segments.of([written]))))
+def value(name, references, written):
+    return units(name, [references], [written]).value()
 
 
 @pytest.mark.parametrize(
@@ -27,16 +29,16 @@ def value(measure, references, written):
 )
 def test_formula_of_the_first_paper(written, expected):
     """Banerjee and Lavie (2005): F = 10 P R / (R + 9 P), penalty = .5 (chunks / matches)^3."""
-    found = value(Meteor("exact"), ["the cat sat on the mat"], written)
+    found = value(EXACT, ["the cat sat on the mat"], written)
     assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_stems_match_after_words():
     nltk = pytest.importorskip("nltk")
     assert nltk
-    assert value(Meteor("exact"), ["he runs"], "he running") == pytest.approx(0.5 * 0.5)
+    assert value(EXACT, ["he runs"], "he running") == pytest.approx(0.5 * 0.5)
     # both match now, in one chunk
-    assert value(Meteor(), ["he runs"], "he running") == pytest.approx(1 - 0.5 * (1 / 2) ** 3)
+    assert value("METEOR", ["he runs"], "he running") == pytest.approx(1 - 0.5 * (1 / 2) ** 3)
 
 
 class Lemma:
@@ -93,8 +95,9 @@ def nltk_values(references, written, wordnet, **settings):
 @pytest.mark.parametrize("settings", [{}, {"alpha": 0.5, "beta": 1.5, "gamma": 0.3}])
 def test_exact_and_stem_are_those_of_nltk(settings):
     references, written = corpus(120, seed=8, references=2)
-    measure = Meteor(tokenize="none", **settings)
-    found = list(measure.values(Segments.of(references), Segments.of(written)))
+    options = ", ".join(f"{key}={one}" for key, one in settings.items())
+    name = f"METEOR(tokenize=none, {options})"
+    found = units(name, references, written).per_unit().tolist()
     wanted = nltk_values(references, written, NoWordNet(), **settings)
     assert found == pytest.approx(wanted, rel=1e-12)
     assert len(set(wanted)) > 50
@@ -110,47 +113,40 @@ class NoStemmer:
 def test_synonyms_are_those_of_nltk(wordnet):
     references, written = corpus(120, seed=2)
     written = [text.replace("cat", "feline").replace("house", "home") for text in written]
-    measure = Meteor("exact+synonym", tokenize="none")
-    found = list(measure.values(Segments.of(references), Segments.of(written)))
+    name = "METEOR(stages=exact+synonym, tokenize=none)"
+    found = units(name, references, written).per_unit().tolist()
     assert found == pytest.approx(
         nltk_values(references, written, wordnet, stemmer=NoStemmer()), rel=1e-12
     )
-    assert found != list(
-        Meteor(tokenize="none").values(Segments.of(references), Segments.of(written))
-    )
+    assert found != units("METEOR(tokenize=none)", references, written).per_unit().tolist()
 
 
 def test_without_the_data_of_wordnet_it_says_what_to_do(monkeypatch):
     nltk = pytest.importorskip("nltk")
-    monkeypatch.delenv("WNSEARCHDIR", raising=False)
     monkeypatch.setattr(nltk.data, "path", [])
-    monkeypatch.setattr(text_meteor, "FOLDERS", ())
-    text_meteor.find_wordnet.cache_clear()
-    with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet.* wordnet-base"):
-        value(Meteor("exact+synonym"), ["x"], "y")
+    with pytest.raises(MissingExtraError, match=r"nltk.downloader wordnet; .*exact\+stem"):
+        value(SYNONYM, ["x"], "y")
 
 
 def test_variant_is_in_the_name():
-    assert str(Meteor()) == "METEOR(stages='exact+stem')"
-    assert str(Meteor("exact", gamma=0.2)) == "METEOR(stages='exact', gamma=0.2)"
+    assert str(parse_measure("METEOR")) == "METEOR(stages='exact+stem')"
+    name = "METEOR(stages='exact', gamma=0.2)"
+    assert str(parse_measure(name)) == name
 
 
 def test_which_wordnet_it_was_is_in_the_signature(wordnet):
     assert wordnet
-    assert Meteor("exact+synonym").signature().endswith(",wordnet-0.1")
-    assert "stages:exact+synonym|" in Meteor("exact+synonym").signature()
-    assert "wordnet" not in Meteor().signature()
+    found = signature(parse_measure(SYNONYM))
+    assert found.endswith(",wordnet-0.1")
+    assert "stages:exact+synonym|" in found
+    assert "wordnet" not in signature(parse_measure("METEOR"))
 
 
 def test_marks_are_words_of_their_own():
-    assert value(Meteor("exact"), ["Yes, we can."], "yes , we can .") == pytest.approx(
-        1 - 0.5 * (1 / 5) ** 3
-    )
+    assert value(EXACT, ["Yes, we can."], "yes , we can .") == pytest.approx(1 - 0.5 * (1 / 5) ** 3)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"stages": "stem"}, {"alpha": 2}, {"gamma": "x"}, {"beta": True}]
-)
-def test_parameters_that_do_not_fit_are_refused(settings):
+@pytest.mark.parametrize("options", ["stages=stem", "alpha=2", "gamma='x'", "beta=True"])
+def test_parameters_that_do_not_fit_are_refused(options):
     with pytest.raises(MeasureError, match="METEOR: "):
-        Meteor(**settings)
+        parse_measure(f"METEOR({options})")

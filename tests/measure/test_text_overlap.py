@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from text_data import corpus
+from text_data import corpus, units
 
-from heldout.data.segments import Segments
+from heldout import parse_measure
 from heldout.errors import MeasureError
-from heldout.measure.text.overlap import ExactMatch, Rouge, TokenF1, normalise_answer
 
 KINDS = ["1", "2", "3", "L", "Lsum"]
 
 
-def values(measure, references, written):
-    return np.array(list(measure.values(Segments.of(references), Segments.of(written))))
+def values(name, references, written):
+    return units(name, references, written).per_unit()
 
 
 def with_lines(texts, seed=5):
@@ -44,7 +43,7 @@ def test_rouge_is_that_of_rouge_score(kind, value, stem):
         getattr(peer.score_multi(texts, text)[f"rouge{kind}"], field)
         for texts, text in zip(references, written, strict=True)
     ]
-    found = values(Rouge(kind, stem, value), references, written)
+    found = values(f"ROUGE-{kind}(stem={stem}, value={value})", references, written)
     assert found == pytest.approx(np.array(wanted), rel=1e-12)
     assert 0 < np.mean(wanted) < 1
 
@@ -54,13 +53,13 @@ def test_rouge_is_that_of_rouge_score(kind, value, stem):
 def test_rouge_of_any_text_is_that_of_rouge_score(reference, written, kind):
     scorer = pytest.importorskip("rouge_score.rouge_scorer")
     wanted = scorer.RougeScorer([f"rouge{kind}"]).score(reference, written)[f"rouge{kind}"]
-    assert values(Rouge(kind), [reference], [written])[0] == pytest.approx(wanted.fmeasure)
+    assert values(f"ROUGE-{kind}", [reference], [written])[0] == pytest.approx(wanted.fmeasure)
 
 
 def test_short_words_are_not_stemmed():
     """rouge-score stems words of more than three letters: "his" stays, "runs" does not."""
     pytest.importorskip("nltk")
-    assert values(Rouge("1", stem=True), ["hi", "run"], ["his", "runs"]).tolist() == [0, 1]
+    assert values("ROUGE-1(stem=True)", ["hi", "run"], ["his", "runs"]).tolist() == [0, 1]
 
 
 def test_example_of_lin():
@@ -70,19 +69,27 @@ def test_example_of_lin():
         "police kill the gunman",
         "the gunman kill police",
     )
-    assert values(Rouge("L"), [wanted] * 2, [one, other]).tolist() == [0.75, 0.5]
+    assert values("ROUGE-L", [wanted] * 2, [one, other]).tolist() == [0.75, 0.5]
 
 
 def test_summary_level_example_of_lin():
     """Lin (2004), section 3.2: w1 w2 w3 w4 w5 against two sentences, union 4/5."""
     wanted, written = "w1 w2 w3 w4 w5", "w1 w2 w6 w7 w8\nw1 w3 w8 w9 w5"
-    assert values(Rouge("Lsum", value="recall"), [wanted], [written]).tolist() == [0.8]
+    assert values("ROUGE-Lsum(value=recall)", [wanted], [written]).tolist() == [0.8]
 
 
-def test_squad_normalisation():
-    assert normalise_answer(" The Cat's\ta-head, an Apple! ") == "cats ahead apple"
-    assert normalise_answer("a the an") == ""
-    assert normalise_answer("another theory") == "another theory"
+@pytest.mark.parametrize(
+    ("text", "normalised"),
+    [
+        (" The Cat's\ta-head, an Apple! ", "cats ahead apple"),
+        ("a the an", ""),
+        ("another theory", "another theory"),
+    ],
+)
+def test_squad_normalisation(text, normalised):
+    """Two texts match if their normalised forms are equal."""
+    assert values("ExactMatch", [normalised], [text]).tolist() == [1]
+    assert values("ExactMatch(normalise=none)", [normalised], [text])[0] == (text == normalised)
 
 
 @pytest.mark.parametrize(
@@ -98,25 +105,29 @@ def test_squad_normalisation():
     ],
 )
 def test_answers(wanted, written, match, f1):
-    assert values(ExactMatch(), [wanted], [written]).tolist() == [match]
-    assert values(TokenF1(), [wanted], [written])[0] == pytest.approx(f1)
+    assert values("ExactMatch", [wanted], [written]).tolist() == [match]
+    assert values("TokenF1", [wanted], [written])[0] == pytest.approx(f1)
 
 
 def test_answers_as_they_are():
-    assert values(ExactMatch("none"), ["Paris"] * 2, ["paris", "Paris"]).tolist() == [0, 1]
-    assert values(TokenF1("none"), ["the cat"], ["a cat"])[0] == pytest.approx(0.5)
+    assert values("ExactMatch(normalise=none)", ["Paris"] * 2, ["paris", "Paris"]).tolist() == [
+        0,
+        1,
+    ]
+    assert values("TokenF1(normalise=none)", ["the cat"], ["a cat"])[0] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("name", "message"),
     [
-        lambda: Rouge("0"),
-        lambda: Rouge("W"),
-        lambda: Rouge(stem="yes"),
-        lambda: Rouge(value="F1"),
-        lambda: ExactMatch("lower"),
+        ("ROUGE-0", "unknown measure 'ROUGE-0'"),
+        ("ROUGE-W", "unknown measure 'ROUGE-W'"),
+        ("ROUGE-1(kind='L')", "ROUGE-1 has no parameter 'kind'; it has stem, value"),
+        ("ROUGE-1(stem='yes')", "ROUGE-1: stem='yes': expected True or False"),
+        ("ROUGE-1(value=F1)", "ROUGE-1: value='F1': expected one of f, precision, recall"),
+        ("EM(normalise=lower)", "ExactMatch: normalise='lower': expected one of squad, none"),
     ],
 )
-def test_parameters_that_do_not_fit_are_refused(make):
-    with pytest.raises(MeasureError, match="expected one of"):
-        make()
+def test_parameters_that_do_not_fit_are_refused(name, message):
+    with pytest.raises(MeasureError, match=message):
+        parse_measure(name, "text")

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 
+from heldout import parse_measure
+from heldout.data.segments import Segments, Texts
+
 WORDS = [
     *("the", "a", "cat", "cats", "dog", "dogs", "sat", "sitting", "runs", "running", "on", "under"),
     *("mat", "table,", "house.", "Big", "small", "quickly", "happily", "Berlin", "1990", "don't"),
@@ -35,3 +38,8 @@ def corpus(count, seed=0, rate=0.4, references=1):
     wanted = [[sentence(source) for _ in range(references)] for _ in range(count)]
     written = [spoiled(source, texts[0], rate) for texts in wanted]
     return wanted, written
+
+
+def units(name, references, written):
+    """The scores of segments in a measure."""
+    return parse_measure(name, "text").units(Texts(Segments.of(references), Segments.of(written)))

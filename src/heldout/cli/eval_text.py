@@ -32,11 +32,12 @@ def evaluate_texts(options: argparse.Namespace) -> TextEvaluation:
     """
     from heldout.measure.parse import parse_measures
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
+    from heldout.measure.text.packages import needs_references
 
     refuse_same_file(options.files)
     given = given_measures(options.measure, "text")
     measures = parse_measures(given or DEFAULT_TEXT_MEASURES, "text")
-    needed = any(one.needs_references for one in measures)
+    needed = any(needs_references(one) for one in measures)
     references = _references(options) if needed else None
     with progress_bar("counting", quiet=options.quiet) as progress:
         return evaluate_text(references, _systems(options.files), measures, progress=progress)

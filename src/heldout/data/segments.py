@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.document_files import json_id, needed, pick
 from heldout.data.files import decode_text, file_stem, json_object, open_source
@@ -17,6 +17,8 @@ from heldout.notes import count_of, named_few
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+
+    from heldout.data.words import Floats
 
     Path_ = str | os.PathLike[str]
 
@@ -83,6 +85,15 @@ class Segments:
         """The number of texts per segment as in sacrebleu signatures: a number, or ``var``."""
         counts = {len(texts) for texts in self.texts}
         return str(counts.pop()) if len(counts) == 1 else "var"
+
+
+class Texts(NamedTuple):
+    """The texts of a system and their references: what measures of texts are computed from."""
+
+    references: Segments
+    system: Segments
+    together: tuple[Segments, ...] = ()  # systems with these references, which are counted together
+    weights: Floats | None = None
 
 
 def read_hypotheses(path: Path_, name: str | None = None) -> Segments:

@@ -13,7 +13,7 @@ import re
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import (
     TYPE_CHECKING,
@@ -328,12 +328,15 @@ class Definition:
     higher_is_better: bool | None = True
     shown: tuple[str, ...] = ()  # parameters that are part of the name even at their default
     needs: str = ""  # what of the data it needs: scores, probabilities, subtopics, ...
+    fixed: Mapping[str, Value] = field(default_factory=dict)  # parameters that the name implies
+    labels: Callable[..., dict[str, Any]] = dict  # parameters as in the signature of a text measure
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """Its parameters: the keyword-only arguments of its function."""
         arguments = inspect.signature(self.compute).parameters.values()
         keywords = {one.name: one for one in arguments if one.kind is one.KEYWORD_ONLY}
+        keywords = {name: one for name, one in keywords.items() if name not in self.fixed}
         holder = types.SimpleNamespace(
             __annotations__={name: one.annotation for name, one in keywords.items()}
         )
@@ -399,12 +402,14 @@ def measure(
     higher_is_better: bool = True,
     shown: tuple[str, ...] = (),
     needs: str = "",
+    fixed: Mapping[str, Value] = types.MappingProxyType({}),
+    labels: Callable[..., dict[str, Any]] = dict,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure; its keyword-only arguments become its parameters."""
 
     def register(compute: Function) -> Function:
         DEFINITIONS[task, name] = Definition(
-            name, task, compute, aliases, bounds, higher_is_better, shown, needs
+            name, task, compute, aliases, bounds, higher_is_better, shown, needs, fixed, labels
         )
         return compute
 
@@ -457,8 +462,7 @@ class Measure(ABC):
     def units(self, given: Any) -> UnitScores:
         """Return the scores of one system's units: all that evaluation and inference need.
 
-        `given` depends on the task: `Judged`, `ClassPredictions`, `NumberPredictions`, or a pair of
-        `Segments` (references, then the system).
+        `given` depends on the task: `Judged`, `ClassPredictions`, `NumberPredictions` or `Texts`.
         """
 
     @property
@@ -522,7 +526,7 @@ class DefinedMeasure(Measure):
     def units(self, given: Any) -> UnitScores:
         """Return the scores of one system's units."""
         options = {f"{name}_" if name == "class" else name: one for name, one in self.params}
-        scores: UnitScores = self.definition.compute(given, **options)
+        scores: UnitScores = self.definition.compute(given, **options, **self.definition.fixed)
         return scores if given.weights is None else scores.times(given.weights)
 
     def __str__(self) -> str:
@@ -535,7 +539,7 @@ class DefinedMeasure(Measure):
                 continue  # of one class there is none
             if value == parameter.default and not is_shown:
                 continue
-            if parameter.choices:
+            if parameter.choices and self.task == "classification":
                 arguments.append(str(value))
             else:
                 arguments.append(

@@ -20,7 +20,6 @@ from heldout.measure.custom_predictions import (
 )
 from heldout.measure.names import find_definition
 from heldout.measure.ranking.names import JUDGED_ONLY, Family, add_family, families, find_family
-from heldout.measure.text.names import text_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,9 +140,7 @@ def define_measure(
 def _keep(
     own: Own, called: str, task: Task, bounds: tuple[float, float], higher_is_better: bool
 ) -> None:
-    if task == "text":
-        known = text_family(called)
-    elif task in {"classification", "regression"}:
+    if task in {"classification", "regression", "text"}:
         found = find_definition(task, called)
         known = None if found is None else found[0].name
     else:

@@ -10,7 +10,7 @@ import inspect
 import math
 import re
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -19,12 +19,10 @@ from heldout.errors import HeldoutError, MeasureError, failure
 from heldout.measure.base import LackingError, Measure, Order
 from heldout.measure.parameters import fit_parameter, show_value
 from heldout.measure.syntax import read_arguments, read_value
-from heldout.measure.text.base import CorpusMeasure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from heldout.data.segments import Segments
     from heldout.data.words import Floats
     from heldout.measure.base import Aggregate, Task
     from heldout.measure.base import Task as PredictionTask
@@ -110,7 +108,7 @@ class PredictedFunction(Measure):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TextFunction(CorpusMeasure):
+class TextFunction(Measure):
     """A function of references and texts.
 
     Parameters
@@ -126,6 +124,8 @@ class TextFunction(CorpusMeasure):
     higher: bool = True
     limits: tuple[float, float] = (-math.inf, math.inf)
 
+    task: ClassVar[Task] = "text"
+
     def __str__(self) -> str:
         return _shown(self.name, self.function, self.params)
 
@@ -135,7 +135,7 @@ class TextFunction(CorpusMeasure):
         return self.name
 
     @property
-    def higher_is_better(self) -> bool:  # type: ignore[override] # of the function, not of a class
+    def higher_is_better(self) -> bool:
         """Whether higher values are better."""
         return self.higher
 
@@ -154,23 +154,9 @@ class TextFunction(CorpusMeasure):
         """The keyword-only parameters."""
         return dict(self.params)
 
-    def labels(self) -> list[tuple[str, Any]]:
-        """Return the parameters."""
-        return list(self.params)
-
-    def statistics(self, references: Segments, system: Segments) -> Floats:
-        """Return an empty table: a function has no sums."""
-        del system
-        return np.zeros((len(references.ids), 0))
-
-    def score(self, sums: Floats) -> Floats:
-        """Raise an error: a function has no sums."""
-        del sums
-        raise MeasureError(f"{self} is a function of texts, not of sums over segments")
-
     def units(self, given: Any) -> Order:
         """Return the function as a score under integer weights."""
-        references, system = given
+        references, system = given.references, given.system
         single = all(len(texts) == 1 for texts in references.texts)
         wanted = [texts[0] if single else texts for texts in references.texts]
         written = [texts[0] for texts in system.texts]

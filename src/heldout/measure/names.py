@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from heldout.measure.parameters import Value
 
 _MODULES: Final[dict[Task, tuple[str, ...]]] = {
-    "classification": ("classes", "probabilities", "order"),
-    "regression": ("numbers", "order"),
+    "classification": ("prediction.classes", "prediction.probabilities", "prediction.order"),
+    "regression": ("prediction.numbers", "prediction.order"),
+    "text": tuple(
+        f"text.{name}"
+        for name in ("sacrebleu_measures", "overlap", "meteor", "perplexity", "embeddings")
+    ),
 }
 _NAME: Final = re.compile(r"\s*([\w+²-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
 
 
 def definitions(task: Task) -> dict[str, Definition]:
     """Return all measures of a task by name; their modules are imported when they are needed."""
-    modules = [f"heldout.measure.prediction.{name}" for name in _MODULES[task]]
+    modules = [f"heldout.measure.{name}" for name in _MODULES[task]]
     for module in modules:
         import_module(module)
     known = [one for (of, _), one in DEFINITIONS.items() if of == task]

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.measure.base import Task
     from heldout.measure.parameters import Value
     from heldout.measure.ranking.names import RankingMeasure
-    from heldout.measure.text.base import CorpusMeasure
 
     Given = str | Measure
     Several = str | Measure | Iterable[str | Measure]
@@ -38,10 +37,6 @@ __all__ = ["family_names", "parse_measure", "parse_measures", "tasks_that_know"]
 
 @overload
 def parse_measure(name: Given, task: Literal["ranking"]) -> RankingMeasure: ...
-
-
-@overload
-def parse_measure(name: Given, task: Literal["text"]) -> CorpusMeasure: ...
 
 
 @overload
@@ -77,12 +72,6 @@ def parse_measure(name: Given, task: str | None = None) -> Measure:
 def parse_measures(
     names: Several, task: Literal["ranking"], **defaults: Value
 ) -> list[RankingMeasure]: ...
-
-
-@overload
-def parse_measures(
-    names: Several, task: Literal["text"], **defaults: Value
-) -> list[CorpusMeasure]: ...
 
 
 @overload
@@ -155,10 +144,6 @@ def _parse(name: str, task: str, defaults: Mapping[str, Value]) -> list[Measure]
     own = _own_function(name, task)
     if own is not None:
         return [own]
-    if task == "text":
-        from heldout.measure.text.names import parse_text
-
-        return [parse_text(name)]
     return [parse_defined(name, cast("Task", task), defaults)]
 
 
@@ -211,10 +196,6 @@ def _rank(task: Task, stem: str, name: str) -> int | None:
         return 0
     if task == "ranking":
         family = _ranking_family(stem, name)
-    elif task == "text":
-        from heldout.measure.text.names import text_family
-
-        family = text_family(stem)
     else:
         known = find_definition(task, stem)
         family = None if known is None else known[0].name
@@ -240,14 +221,9 @@ def _ranking_family(stem: str, name: str) -> str | None:
 def family_names() -> list[str]:
     """Return the names of all families of all tasks."""
     from heldout.measure.ranking.names import families
-    from heldout.measure.text.names import text_measure_kinds
 
-    return [
-        *families(),
-        *definitions("classification"),
-        *definitions("regression"),
-        *text_measure_kinds(),
-    ]
+    others: tuple[Task, ...] = ("classification", "regression", "text")
+    return [*families(), *(name for task in others for name in definitions(task))]
 
 
 def likely_tasks(wanted: list[Any], among: tuple[Task, ...]) -> list[Task]:

@@ -79,25 +79,5 @@ _RANKING: Final = {
     "binG": "1/R Σ_i rel_i / log2(2 + not relevant above i)",
 }
 
-_TEXT: Final = {
-    "BLEU": "100 · min(1, exp(1 - r/c)) · (Π_{n≤4} p_n)^{1/4}; r, c: lengths of references "
-    "and texts",
-    "sentBLEU": "mean of BLEU over sentences",
-    "chrF": "100 · (1 + β²) P R / (β² P + R) of character n-grams, β = 2",
-    "chrF++": "chrF with word unigrams and bigrams",
-    "TER": "100 · edits / words of the reference",
-    "ROUGE-1": "2 P R / (P + R) of n-grams",
-    "ROUGE-L": "2 P R / (P + R), P = LCS / words of the text, R = LCS / words of the reference",
-    "ROUGE-Lsum": "ROUGE-L with the union of LCS over lines",
-    "METEOR": "F (1 - gamma (chunks / matches)^beta), F = P R / (alpha P + (1 - alpha) R)",
-    "ExactMatch": "Σ [normalised text = a normalised reference] / n",
-    "TokenF1": "mean of 2 P R / (P + R) of words",
-    "Perplexity": "exp(-1/N Σ log P(token))",
-    "Embedding": "cosine of word vectors: averaged, best matches, or extremes",
-}
-
-FORMULAS: Final = {
-    "ranking": _RANKING,
-    "text": _TEXT,
-}
+FORMULAS: Final = {"ranking": _RANKING}
 """Formulas by task and measure."""

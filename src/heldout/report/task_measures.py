@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.report.formulas import FORMULAS
+from heldout.measure.parameters import show_value
 
 if TYPE_CHECKING:
     from heldout.measure.base import Definition, Task
@@ -45,23 +45,6 @@ class TaskMeasure(NamedTuple):
     formula: str = ""
 
 
-_TEXT: Final = {
-    "BLEU": "n-gram precision with a brevity penalty, of the corpus (sacrebleu's numbers).",
-    "sentBLEU": "the mean of BLEU over sentences, with the effective order.",
-    "chrF": "F of n-grams of characters (sacrebleu's numbers).",
-    "chrF++": "chrF with words and pairs of words.",
-    "TER": "edits and shifts for each 100 words of the reference.",
-    "ROUGE-1": "F of n-grams; ROUGE-2 … ROUGE-9 of longer ones.",
-    "ROUGE-L": "F of the longest common subsequence.",
-    "ROUGE-Lsum": "the same, lines being sentences.",
-    "METEOR": "matched words (exact, stem, synonym) with a penalty for broken order.",
-    "ExactMatch": "share of answers that are a reference, after the rules of SQuAD.",
-    "TokenF1": "F of the words of answer and reference, after the rules of SQuAD.",
-    "Perplexity": "exp of minus the mean log-probability of tokens; needs no references.",
-    "Embedding": "similarity of word vectors: average, greedy or extrema.",
-}
-
-
 def task_measures(names: list[str]) -> list[TaskMeasure]:
     """All measures of predictions and texts, or those that go by one of these names.
 
@@ -75,7 +58,10 @@ def task_measures(names: list[str]) -> list[TaskMeasure]:
     >>> [one.name for one in task_measures(["rougel", "F1(macro)"])]
     ['F1', 'ROUGE-L', 'TokenF1']
     """
-    every = [*_predictions(), *_texts()]
+    from heldout.measure.names import definitions
+
+    tasks: tuple[Task, ...] = ("classification", "regression", "text")
+    every = [_of(one) for task in tasks for one in definitions(task).values()]
     if not names:
         return every
     wanted = {_plain(name.partition("(")[0]) for name in names}
@@ -86,31 +72,27 @@ def _plain(name: str) -> str:
     return name.strip().lower().replace("-", "").replace("_", "").replace("²", "2")
 
 
-def _predictions() -> list[TaskMeasure]:
-    from heldout.measure.names import definitions
-
-    tasks: tuple[Task, ...] = ("classification", "regression")
-    return [_of(one) for task in tasks for one in definitions(task).values()]
-
-
-_EXAMPLES: Final = {"class": "=NAME", "undefined": "=0"}
+_EXAMPLES: Final = {"class": "NAME", "undefined": "0", "vectors": "FILE"}
 """Values of parameters that have none by default."""
+
+_INPUTS: Final = {
+    "classification": "true and predicted classes",
+    "regression": "true and predicted numbers",
+    "text": "references and texts",
+}
 
 
 def _of(definition: Definition) -> TaskMeasure:
     settings = []
     for one in definition.parameters:
-        words = " | ".join(one.choices)
-        default = "" if one.default is None else f"={one.default}"
-        settings.append(words or f"{one.name}{default or _EXAMPLES[one.name]}")
-    if definition.task == "regression":
-        given = "true and predicted numbers"
-    else:
-        given = (
-            f"true classes and {definition.needs}"
-            if definition.needs
-            else "true and predicted classes"
-        )
+        words = " | ".join(one.choices) if definition.task == "classification" else ""
+        value = _EXAMPLES.get(one.name) if one.default is None else show_value(one.default)
+        settings.append(words or (one.name if value is None else f"{one.name}={value}"))
+    given = _INPUTS[definition.task]
+    if definition.task == "classification" and definition.needs:
+        given = f"true classes and {definition.needs}"
+    elif definition.needs:
+        given = definition.needs
     return TaskMeasure(
         definition.name,
         definition.task,
@@ -121,39 +103,3 @@ def _of(definition: Definition) -> TaskMeasure:
         given,
         definition.formula,
     )
-
-
-_TEXT_INPUTS: Final = {
-    "Perplexity": "log-probabilities of tokens",
-    "Embedding": "references, texts and word vectors",
-}
-
-
-def _texts() -> list[TaskMeasure]:
-    from dataclasses import MISSING, fields
-
-    from heldout.measure.text.names import text_measure_kinds
-
-    found = []
-    for name, (kind, fixed, also) in text_measure_kinds().items():
-        if name not in _TEXT:
-            continue  # ROUGE-2 … are told of with ROUGE-1
-        settings = [
-            one.name if one.default is MISSING else f"{one.name}={one.default!r}"
-            for one in fields(kind)
-            if one.name not in fixed
-        ]
-        words = _TEXT[name]
-        found.append(
-            TaskMeasure(
-                name,
-                "text",
-                ", ".join(settings),
-                words,
-                kind.higher_is_better,
-                also,
-                _TEXT_INPUTS.get(name, "references and texts"),
-                FORMULAS["text"][name],
-            )
-        )
-    return found

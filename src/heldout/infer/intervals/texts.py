@@ -12,7 +12,7 @@ from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.corpus_level import corpus_bootstrap
 
 if TYPE_CHECKING:
-    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.base import Measure
     from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = ["BOOTSTRAPS", "TextScores", "corpus_intervals"]
@@ -34,14 +34,14 @@ class TextScores(NamedTuple):
         The number of segments.
     """
 
-    measure: CorpusMeasure
+    measure: Measure
     signature: str
     systems: tuple[Interval, ...]
     segments: int
 
 
 def corpus_intervals(
-    evaluation: TextEvaluation, measure: CorpusMeasure, *, seed: int = 0, level: float = 0.95
+    evaluation: TextEvaluation, measure: Measure, *, seed: int = 0, level: float = 0.95
 ) -> TextScores:
     """Return the scores of all systems with intervals.
 
@@ -49,14 +49,15 @@ def corpus_intervals(
     segments; none for a single segment.
     """
     count, numbers = len(evaluation.references.ids), range(len(evaluation.systems))
+    sums = evaluation.sums(measure)
+    tables, score_of = [one.table for one in sums], sums[0].score
     if count < 2:
         scores = [evaluation.score(at, measure) for at in numbers]
         intervals = tuple(Interval(score, math.nan, math.nan, level, "none") for score in scores)
     elif count > MANY_UNITS:
-        scoring = SumScoring(evaluation.of(measure), measure.score)
+        scoring = SumScoring(tables, score_of)
         intervals = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
     else:
-        tables = evaluation.of(measure)
-        drawn = corpus_bootstrap(tables, measure.score, replicates=BOOTSTRAPS, seed=seed)
+        drawn = corpus_bootstrap(tables, score_of, replicates=BOOTSTRAPS, seed=seed)
         intervals = tuple(drawn.interval(at, level) for at in numbers)
     return TextScores(measure, evaluation.signature(measure), intervals, count)

@@ -11,10 +11,11 @@ from heldout.errors import InputError
 from heldout.infer.intervals.texts import BOOTSTRAPS
 from heldout.infer.scoring.base import Scored
 from heldout.infer.scoring.resampled import SumScoring
+from heldout.measure.text.packages import needs_references
 
 if TYPE_CHECKING:
     from heldout.infer.engine import CompareSettings
-    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.base import Measure
     from heldout.measure.text.evaluate import TextEvaluation
 
 __all__ = ["scored_texts"]
@@ -25,9 +26,7 @@ WHY: Final = (
 )
 
 
-def scored_texts(
-    evaluation: TextEvaluation, measure: CorpusMeasure, settings: CompareSettings
-) -> Scored:
+def scored_texts(evaluation: TextEvaluation, measure: Measure, settings: CompareSettings) -> Scored:
     """Return the analysis of systems in a measure of texts.
 
     Outputs are swapped between systems segment by segment, and the sums that the score is computed
@@ -37,9 +36,10 @@ def scored_texts(
     for at, name in enumerate(evaluation.names):
         if math.isnan(evaluation.score(at, measure)):
             raise InputError(f"{measure} of {name} is undefined and cannot be compared")
+    sums = evaluation.sums(measure)
     scoring = SumScoring(
-        evaluation.of(measure),
-        measure.score,
+        [one.table for one in sums],
+        sums[0].score,
         settings.replicates,
         BOOTSTRAPS,
         settings.seed,
@@ -48,14 +48,14 @@ def scored_texts(
     if scoring.is_linear:
         scoring = replace(scoring, tests=("randomization",))
     parts = evaluation.references.ids
-    if measure.needs_references:
+    if needs_references(measure):
         parts = tuple(text for texts in evaluation.references.texts for text in texts)
     scores = Scores(
         str(measure),
         evaluation.names,
         evaluation.references.ids,
         scoring.values,
-        higher_is_better=measure.higher_is_better,
+        higher_is_better=measure.higher_is_better is not False,
         data=fingerprint(list(parts)),
         unit="segment",
         range=measure.range,

@@ -1,142 +1,162 @@
-"""Similarity of word vectors: averages, extrema, and greedy matching."""
+"""Similarity of word vectors, read from the text format of word2vec and GloVe."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
-from heldout.errors import MeasureError
-from heldout.measure.text.base import SegmentMean, one_of
-from heldout.measure.text.vectors import Vectors
-from heldout.notes import Note
+from heldout.data.files import open_source
+from heldout.errors import FormatError, InputError, MeasureError
+from heldout.measure.base import Means, measure
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.segments import Segments
+    from heldout.data.segments import Texts
     from heldout.data.words import Floats
 
-__all__ = ["Embedding"]
-
-KINDS: Final = ("average", "greedy", "extrema")
 _TOKEN: Final = re.compile(r"\w+|[^\w\s]")
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class Embedding(SegmentMean):
-    """Cosine similarity of texts by word vectors [1]_.
+def _signature(vectors: str | None, kind: str, lowercase: bool) -> dict[str, Any]:
+    case = "lc" if lowercase else "mixed"
+    labels = {"kind": kind, "vectors": _vectors(vectors).fingerprint, "case": case}
+    return {**labels, "tok": "words", "oov": "left-out", "empty": 0, "multi": "best"}
 
-    Words without a vector are ignored. A text without any known word gets 0; a segment whose
-    references have no known word is undefined for all systems. With several references the best one
-    counts.
 
-    Parameters
-    ----------
-    vectors
-        Word vectors, see `heldout.measure.text.vectors.read_vectors`.
-    kind
-        ``average``: the cosine of the mean vectors; ``extrema``: of the vectors that have, in each
-        dimension, the number farthest from 0; ``greedy``: each word is matched with the most
-        similar word of the other side, averaged in both directions.
-    lowercase
-        Whether words are looked up in lower case.
+@measure(
+    "Embedding",
+    "text",
+    bounds=(-1.0, 1.0),
+    shown=("kind",),
+    needs="references, texts and word vectors",
+    labels=_signature,
+)
+def embedding(
+    given: Texts,
+    *,
+    vectors: str | None = None,
+    kind: Literal["average", "greedy", "extrema"] = "average",
+    lowercase: bool = True,
+) -> Means:
+    """Mean cosine of word vectors (Liu 2016): averaged, best matches of words, or extrema.
 
-    References
-    ----------
-    .. [1] Liu, C.-W., Lowe, R., Serban, I., Noseworthy, M., Charlin, L., Pineau, J. (2016). How
-       not to evaluate your dialogue system. EMNLP 2016, 2122-2132.
+    Formula: cosine of mean vectors, of the numbers farthest from 0 (extrema), or the mean over the
+    words of both sides of the best cosine (greedy); of several references the best
     """
+    known = _vectors(vectors)
 
-    vectors: Vectors
-    kind: str = "average"
-    lowercase: bool = True
+    def rows(text: str) -> Floats:
+        return known.known(_TOKEN.findall(text.lower() if lowercase else text))
 
-    always_named: ClassVar[tuple[str, ...]] = ("kind",)
-
-    bounds: ClassVar[tuple[float, float]] = (-1.0, 1.0)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.vectors, Vectors):
-            raise MeasureError(
-                "Embedding: expected vectors, for example Embedding(vectors='FILE', kind='greedy')"
-            )
-        one_of("Embedding", "kind", self.kind, KINDS)
-        one_of("Embedding", "lowercase", self.lowercase, (False, True))
-
-    @property
-    def family(self) -> str:
-        """Embedding."""
-        return "Embedding"
-
-    def labels(self) -> list[tuple[str, Any]]:
-        """Return all parameters; vectors by their fingerprint, not by their file."""
-        return [
-            ("kind", self.kind),
-            ("vectors", self.vectors.fingerprint),
-            ("case", "lc" if self.lowercase else "mixed"),
-            ("tok", "words"),
-            ("oov", "left-out"),
-            ("empty", 0),
-            ("multi", "best"),
-        ]
-
-    def values(self, references: Segments, system: Segments) -> Iterable[float]:
-        """Return the best value over the references of each segment."""
-        for texts, written in zip(references.texts, system.texts, strict=True):
-            mine = self._known(written[0])
-            wanted = [one for one in map(self._known, texts) if len(one)]
-            if not wanted:
-                yield math.nan
-            elif not len(mine):
-                yield 0.0
-            else:
-                yield max(_SIMILARITIES[self.kind](one, mine) for one in wanted)
-
-    def _known(self, text: str) -> Floats:
-        return self.vectors.known(_TOKEN.findall(text.lower() if self.lowercase else text))
-
-    def notes(self, references: Segments, systems: list[Segments]) -> list[Note]:
-        """Warn about segments without a value."""
-        del systems
-        empty = sum(not any(len(self._known(text)) for text in texts) for texts in references.texts)
-        if not empty:
-            return []
-        known = "no word of their references has a vector, so they are left out"
-        text = f"{self}: {empty:,} of {len(references.ids):,} segments: {known}"
-        return [Note("no-vectors", text)]
+    values = []
+    for texts, (written,) in zip(given.references.texts, given.system.texts, strict=True):
+        wanted, mine = [one for one in map(rows, texts) if len(one)], rows(written)
+        if not wanted:  # undefined for all systems
+            values.append(math.nan)
+        else:
+            similar = [_SIMILARITIES[kind](one, mine) for one in wanted] if len(mine) else [0.0]
+            values.append(max(similar))
+    return Means(np.array(values), reason="no word of the references has a vector")
 
 
-def _cosine(one: Floats, other: Floats) -> float:
-    lengths = float(np.linalg.norm(one) * np.linalg.norm(other))
-    return float(one @ other) / lengths if lengths > 0 else 0.0
+def _cosine(left: Floats, right: Floats) -> float:
+    lengths = float(np.linalg.norm(left) * np.linalg.norm(right))
+    return float(left @ right) / lengths if lengths > 0 else 0.0
 
 
 def _average(wanted: Floats, written: Floats) -> float:
     return _cosine(wanted.mean(axis=0), written.mean(axis=0))
 
 
-def _extremes(rows: Floats) -> Floats:
-    high: Floats = rows.max(axis=0)
-    low: Floats = rows.min(axis=0)
-    return np.where(high >= np.abs(low), high, low)
-
-
 def _extrema(wanted: Floats, written: Floats) -> float:
-    return _cosine(_extremes(wanted), _extremes(written))
+    ends = [(rows.max(axis=0), rows.min(axis=0)) for rows in (wanted, written)]
+    left, right = (np.where(high >= np.abs(low), high, low) for high, low in ends)
+    return _cosine(left, right)
 
 
 def _greedy(wanted: Floats, written: Floats) -> float:
-    cosines = _unit(wanted) @ _unit(written).T
+    lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in (wanted, written)]
+    left, right = (
+        rows / np.where(length > 0, length, 1.0)
+        for rows, length in zip((wanted, written), lengths, strict=True)
+    )
+    cosines = left @ right.T
     return float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
 
 
-def _unit(rows: Floats) -> Floats:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return np.divide(rows, np.where(lengths > 0, lengths, 1.0))
-
-
 _SIMILARITIES: Final = {"average": _average, "greedy": _greedy, "extrema": _extrema}
+
+
+@dataclass
+class Vectors:
+    """Vectors of words; numbers are parsed for words that are needed, thousands of millions."""
+
+    name: str  # the file, for messages
+    dimension: int
+    fingerprint: str
+    lines: dict[str, tuple[int, bytes]]  # number and text of the line of each word
+    parsed: dict[str, Floats] = field(default_factory=dict)
+
+    def known(self, words: Iterable[str]) -> Floats:
+        """Return the vectors of the words that have one, one row per word."""
+        vectors = [self._vector(word) for word in words if word in self.lines]
+        return np.array(vectors, np.float64).reshape(-1, self.dimension)
+
+    def _vector(self, word: str) -> Floats:
+        if word not in self.parsed:
+            number, line = self.lines[word]
+            try:
+                vector = np.array(line.split()[-self.dimension :], np.float64)
+            except ValueError as error:
+                raise FormatError(f"{self.name}:{number}", f"not a vector ({error})") from None
+            if not np.isfinite(vector).all():
+                raise FormatError(f"{self.name}:{number}", "a number of the vector is not finite")
+            self.parsed[word] = vector
+        return self.parsed[word]
+
+
+def _vectors(path: str | None) -> Vectors:
+    if not path:
+        raise MeasureError(
+            "Embedding: expected vectors, for example Embedding(vectors='FILE', kind='greedy')"
+        )
+    return read_vectors(path, Path(path).stat().st_mtime_ns if Path(path).exists() else 0)
+
+
+@lru_cache(maxsize=1)
+def read_vectors(path: str, changed: int = 0) -> Vectors:
+    """Read word vectors: a word and its numbers per line, perhaps after ``words dimension``."""
+    del changed  # the time of the last change: a file that changes is read again
+    source = open_source(path)
+    raw, name = source.whole(), source.name
+    lines = raw.split(b"\n")
+    head = lines[0].split()
+    # Two integers in the first line are a header: vectors of one number are useless.
+    first = 1 if len(head) == 2 and all(one.isdigit() for one in head) else 0
+    dimension = int(head[1]) if first else len(head) - 1
+    if dimension < 1:
+        raise FormatError(f"{name}:1", "expected a word and its numbers, separated by spaces")
+    rows: dict[str, tuple[int, bytes]] = {}
+    for number, line in enumerate(lines[first:], first + 1):
+        if not line.strip():
+            continue
+        # A word may have spaces; the numbers after it do not.
+        parts = line.rstrip().rsplit(None, dimension)
+        if len(parts) <= dimension:
+            message = f"expected a word and {dimension} numbers, found {len(parts) - 1}"
+            raise FormatError(f"{name}:{number}", message)
+        try:
+            rows.setdefault(parts[0].decode(), (number, line))
+        except UnicodeDecodeError:
+            raise FormatError(f"{name}:{number}", "the word is not UTF-8") from None
+    if not rows:
+        raise InputError(f"{name} has no vectors")
+    return Vectors(name, dimension, hashlib.blake2b(raw, digest_size=8).hexdigest(), rows)

@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.scores import Scores, fingerprint
-from heldout.data.segments import Segments, pair_segments
+from heldout.data.segments import Segments, Texts, pair_segments
 from heldout.errors import InputError, MeasureError
-from heldout.measure.base import Undefined
+from heldout.measure.base import Means, Order, Sums, Undefined, as_sums
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measures
+from heldout.measure.text.packages import needs_references, signature
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure, Number, Task
-    from heldout.measure.text.base import CorpusMeasure
+    from heldout.measure.base import Measure, Number, Task, UnitScores
 
-    Texts = Segments | Sequence[str | Sequence[str]]
+    Given = Segments | Sequence[str | Sequence[str]]
 
 __all__ = ["DEFAULT_TEXT_MEASURES", "TextEvaluation", "evaluate_text"]
 
@@ -42,14 +42,14 @@ class TextEvaluation(Evaluation):
         The systems, in the order of the references.
     measures
         The measures.
-    tables
-        For each measure and system, the statistics with one row per segment.
+    scored
+        For each measure and system, the scores of segments.
     """
 
     references: Segments
     systems: tuple[Segments, ...]
-    measures: tuple[CorpusMeasure, ...]
-    tables: tuple[tuple[Floats, ...], ...]
+    measures: tuple[Measure, ...]
+    scored: tuple[tuple[UnitScores, ...], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -66,24 +66,24 @@ class TextEvaluation(Evaluation):
         del system
         return self.references.ids
 
-    def of(self, measure: str | Measure | int) -> tuple[Floats, ...]:
-        """Return the statistics of each system for a measure."""
-        return self.tables[self._measure(measure)]
+    def sums(self, measure: str | Measure | int) -> tuple[Sums, ...]:
+        """Return the sums that the score of each system is computed from."""
+        scored = self.scored[self._measure(measure)]
+        if any(isinstance(one, Order) for one in scored):
+            raise MeasureError(f"{measure} is a function of texts, not of sums over segments")
+        return tuple(as_sums(one) for one in scored if not isinstance(one, Order))
 
     def score(self, system: str | int, measure: str | Measure | int) -> float:
         """Return the score of a system on all segments; NaN where undefined."""
-        place = self._measure(measure)
-        sums = self.tables[place][self._system(system)].sum(axis=0, keepdims=True)
-        return float(self.measures[place].score(sums)[0])
+        return self.scored[self._measure(measure)][self._system(system)].value()
 
     def _value(self, system: int, measure: int) -> Number:
-        if self.measures[measure].aggregate == "order":
-            return self.measures[measure].compute((self.references, self.systems[system]))
-        found = self.score(system, measure)
-        return Undefined("no segment has a value") if math.isnan(found) else found
+        units = self.scored[measure][system]
+        score = units.value()
+        return Undefined(units.why()) if math.isnan(score) else score
 
     def _per_unit(self, system: int, measure: int) -> Floats:
-        return self.measures[measure].score(self.tables[measure][system])
+        return self.scored[measure][system].per_unit()
 
     def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
         if self.measures[measure].aggregate == "order":
@@ -93,13 +93,15 @@ class TextEvaluation(Evaluation):
     def signature(self, measure: str | Measure | int) -> str:
         """Return the signature of a measure with the number of references here."""
         found = self.measures[self._measure(measure)]
-        return found.signature(self.references.reference_count)
+        return signature(found, self.references.reference_count)
 
     @property
     def notes(self) -> tuple[Note, ...]:
         """Warnings about the scores."""
         return distinct(
-            note for one in self.measures for note in one.notes(self.references, list(self.systems))
+            note
+            for measure, scored in zip(self.measures, self.scored, strict=True)
+            for note in _notes(measure, scored[0], self.systems)
         )
 
     def scores(self, measure: str | Measure | int = 0) -> Scores:
@@ -122,7 +124,7 @@ class TextEvaluation(Evaluation):
             self.names,
             tuple(ids[defined].tolist()),
             columns[defined],
-            higher_is_better=wanted.higher_is_better,
+            higher_is_better=wanted.higher_is_better is not False,
             dropped=tuple(ids[~defined].tolist()),
             data=fingerprint([text for texts in self.references.texts for text in texts]),
             unit="segment",
@@ -131,8 +133,8 @@ class TextEvaluation(Evaluation):
 
 
 def evaluate_text(
-    references: Texts | None,
-    systems: Mapping[str, Texts] | Iterable[Segments],
+    references: Given | None,
+    systems: Mapping[str, Given] | Iterable[Segments],
     measures: Iterable[str | Measure] = DEFAULT_TEXT_MEASURES,
     *,
     progress: Callable[[int, int], None] | None = None,
@@ -169,22 +171,40 @@ def evaluate_text(
     found = _systems(systems)
     if references is None:
         for one in wanted:
-            if one.needs_references:
+            if needs_references(one):
                 raise InputError(f"{one} needs references, but there are none")
         base = found[0]
     else:
         made = references if isinstance(references, Segments) else Segments.of(references)
         base = _checked(made)
     paired = tuple(pair_segments(base, one) for one in found)
-    tables = []
+    given = [Texts(base, system, together=paired) for system in paired]
+    scored = []
     for one in wanted:
-        tables.append(_tables(one, base, paired))
+        scored.append(tuple(one.units(texts) for texts in given))
         if progress:
-            progress(len(tables), len(wanted))
-    return TextEvaluation(base, paired, wanted, tuple(tables))
+            progress(len(scored), len(wanted))
+    return TextEvaluation(base, paired, wanted, tuple(scored))
 
 
-def _systems(systems: Mapping[str, Texts] | Iterable[Segments]) -> list[Segments]:
+def _notes(measure: Measure, units: UnitScores, systems: tuple[Segments, ...]) -> Iterator[Note]:
+    """Yield warnings about the scores of systems, of which the first has these."""
+    if isinstance(units, Means):
+        undefined = np.count_nonzero(np.isnan(units.values))
+        if undefined:
+            where = f"{undefined:,} of {units.size:,} segments"
+            yield Note("no-vectors", f"{measure}: {where}: {units.reason}; they are left out")
+    counts = {one.name: sum(map(len, one.log_probs)) for one in systems}
+    if not needs_references(measure) and len(set(counts.values())) > 1:
+        shown = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+        text = (
+            f"the systems split the texts into different tokens ({shown}): perplexities per token "
+            "are not comparable"
+        )
+        yield Note("different-tokens", text)
+
+
+def _systems(systems: Mapping[str, Given] | Iterable[Segments]) -> list[Segments]:
     if not hasattr(systems, "items"):
         found = list(systems)
     else:
@@ -214,12 +234,3 @@ def _checked(references: Segments) -> Segments:
     if not references.ids:
         raise InputError("no segments given")
     return references
-
-
-def _tables(
-    measure: CorpusMeasure, references: Segments, systems: tuple[Segments, ...]
-) -> tuple[Floats, ...]:
-    found = tuple(measure.tables(references, systems))
-    for table in found:
-        table.flags.writeable = False
-    return found
