@@ -90,9 +90,9 @@ def test_counts_are_those_of_sacrebleu(rows, order):
     systems = [[row[at] for row in rows] for at in (1, 2)]
     measure = parse_measure(f"BLEU(order={order})")
     wanted, *both = (Segments.of(texts) for texts in (references, *systems))
-    peer = sacrebleu.BLEU(max_ngram_order=order)
+    peer, counted = sacrebleu.BLEU(max_ngram_order=order), {}
     for system, written in zip(both, systems, strict=True):
-        table = measure.units(Texts(wanted, system, tuple(both))).table
+        table = measure.units(Texts(wanted, system, tuple(both), counted)).table
         expected = peer._extract_corpus_statistics(written, streams(references))
         assert table.tolist() == [list(map(float, row)) for row in expected]
 

@@ -92,7 +92,8 @@ class Texts(NamedTuple):
 
     references: Segments
     system: Segments
-    together: tuple[Segments, ...] = ()  # systems with these references, which are counted together
+    together: tuple[Segments, ...] = ()  # all systems of an evaluation, which are counted together
+    counted: dict[Any, Any] | None = None  # counts of all of them, as long as the evaluation lasts
     weights: Floats | None = None
 
 

@@ -59,40 +59,27 @@ def embedding(
     values = []
     for texts, (written,) in zip(given.references.texts, given.system.texts, strict=True):
         wanted, mine = [one for one in map(rows, texts) if len(one)], rows(written)
-        if not wanted:  # undefined for all systems
-            values.append(math.nan)
-        else:
-            similar = [_SIMILARITIES[kind](one, mine) for one in wanted] if len(mine) else [0.0]
-            values.append(max(similar))
+        similar = [_similarity(kind, one, mine) if len(mine) else 0.0 for one in wanted]
+        values.append(max(similar, default=math.nan))  # NaN: undefined for all systems
     return Means(np.array(values), reason="no word of the references has a vector")
 
 
-def _cosine(left: Floats, right: Floats) -> float:
-    lengths = float(np.linalg.norm(left) * np.linalg.norm(right))
-    return float(left @ right) / lengths if lengths > 0 else 0.0
-
-
-def _average(wanted: Floats, written: Floats) -> float:
-    return _cosine(wanted.mean(axis=0), written.mean(axis=0))
-
-
-def _extrema(wanted: Floats, written: Floats) -> float:
-    ends = [(rows.max(axis=0), rows.min(axis=0)) for rows in (wanted, written)]
-    left, right = (np.where(high >= np.abs(low), high, low) for high, low in ends)
-    return _cosine(left, right)
-
-
-def _greedy(wanted: Floats, written: Floats) -> float:
-    lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in (wanted, written)]
-    left, right = (
-        rows / np.where(length > 0, length, 1.0)
-        for rows, length in zip((wanted, written), lengths, strict=True)
-    )
-    cosines = left @ right.T
-    return float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
-
-
-_SIMILARITIES: Final = {"average": _average, "greedy": _greedy, "extrema": _extrema}
+def _similarity(kind: str, wanted: Floats, written: Floats) -> float:
+    both = wanted, written
+    if kind == "greedy":
+        lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in both]
+        left, right = (
+            rows / (size + (size == 0)) for rows, size in zip(both, lengths, strict=True)
+        )
+        cosines = left @ right.T
+        return float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
+    if kind == "average":
+        left, right = (rows.mean(axis=0) for rows in both)
+    else:
+        ends = [(rows.max(axis=0), rows.min(axis=0)) for rows in both]
+        left, right = (np.where(high >= np.abs(low), high, low) for high, low in ends)
+    size = float(np.linalg.norm(left) * np.linalg.norm(right))
+    return float(left @ right) / size if size > 0 else 0.0
 
 
 @dataclass

@@ -178,7 +178,8 @@ def evaluate_text(
         made = references if isinstance(references, Segments) else Segments.of(references)
         base = _checked(made)
     paired = tuple(pair_segments(base, one) for one in found)
-    given = [Texts(base, system, together=paired) for system in paired]
+    counted: dict[Any, Any] = {}
+    given = [Texts(base, system, paired, counted) for system in paired]
     scored = []
     for one in wanted:
         scored.append(tuple(one.units(texts) for texts in given))

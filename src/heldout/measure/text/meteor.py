@@ -50,9 +50,10 @@ def meteor(
     references the best
     """
     score = import_extra("nltk.translate.meteor_score", "METEOR").meteor_score
+    porter = import_extra("nltk.stem.porter", "METEOR").PorterStemmer()
     options = {
         "preprocess": str.lower if lowercase else str,
-        "stemmer": SimpleNamespace(stem=_stem if "stem" in stages else str),
+        "stemmer": SimpleNamespace(stem=cache(porter.stem) if "stem" in stages else str),
         # Without the data of WordNet, METEOR works with a WordNet that has no words.
         "wordnet": find_wordnet() if "synonym" in stages else SimpleNamespace(synsets=lambda _: []),
         "alpha": alpha,
@@ -63,16 +64,6 @@ def meteor(
     pairs = zip(given.references.texts, given.system.texts, strict=True)
     values = [score([*map(words, texts)], words(one), **options) for texts, (one,) in pairs]
     return Means(np.array(values, np.float64))
-
-
-@cache
-def _stem(word: str) -> str:
-    return str(_porter().stem(word))
-
-
-@cache
-def _porter() -> Any:
-    return import_extra("nltk.stem.porter", "METEOR with stems").PorterStemmer()
 
 
 def find_wordnet() -> Any:

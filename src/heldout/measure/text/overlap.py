@@ -23,7 +23,8 @@ Normalise = Literal["squad", "none"]
 _ARTICLES: Final = re.compile(r"\b(a|an|the)\b")
 
 
-def _signature(**options: Any) -> dict[str, Any]:
+def _signature(kind: str, **options: Any) -> dict[str, Any]:
+    del kind  # is in the name
     return {**options, "multi": "best-f", "version": versions("rouge-score", "nltk")}
 
 

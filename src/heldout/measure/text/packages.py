@@ -37,7 +37,8 @@ def needs_references(measure: Measure) -> bool:
 def signature(measure: Measure, references: str = "1") -> str:
     """Return name, references per segment, every parameter, and the software with its version."""
     labels = {"nrefs": references} if needs_references(measure) else {}
-    labels |= getattr(measure, "definition", Definition).labels(**measure.parameters)
+    definition = getattr(measure, "definition", Definition("", "text", dict))
+    labels |= definition.labels(**measure.parameters, **definition.fixed)
     labels["version"] = labels.pop("version", f"heldout-{__version__}")  # the last one
     return "|".join([measure.family, *(f"{key}:{_plain(one)}" for key, one in labels.items())])
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
 
 
-def _signature(base: float) -> dict[str, Any]:
-    return {"base": "e" if base == math.e else base, "per": "token"}
-
-
 @measure(
     "Perplexity",
     "text",
@@ -26,7 +23,7 @@ def _signature(base: float) -> dict[str, Any]:
     bounds=(0.0, math.inf),
     higher_is_better=False,
     needs="log-probabilities of tokens",
-    labels=_signature,
+    labels=partial(dict, per="token"),
 )
 def perplexity(
     given: Texts,

@@ -8,7 +8,7 @@ version 2.0 and are used by its own significance tests. Tests compare every scor
 from __future__ import annotations
 
 import math
-from functools import lru_cache, partial
+from functools import partial
 from inspect import signature
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
@@ -20,7 +20,7 @@ from heldout.measure.base import Means, Positive, Sums, Within, measure
 from heldout.measure.text.packages import import_extra, versions
 
 if TYPE_CHECKING:
-    from heldout.data.segments import Segments, Texts
+    from heldout.data.segments import Texts
     from heldout.data.words import Floats
 
 Smooth = Literal["exp", "none", "floor", "add-k", "add-one"]
@@ -43,38 +43,39 @@ def _metric(name: str, **options: Any) -> Any:
 
 
 def _counts(given: Texts, name: str, **options: Any) -> Floats:
-    """Return sacrebleu's counts, one row per segment."""
-    systems = given.together or (given.system,)
-    tables = _tables(given.references, systems, name, tuple(options.items()))
-    return tables[systems.index(given.system)]
+    """Return sacrebleu's counts, one row per segment.
+
+    Systems of one evaluation are counted together: n-grams of references are extracted once.
+    """
+    systems, key = given.together or (given.system,), (name, *options.items())
+    counted = {} if given.counted is None else given.counted
+    if key not in counted:
+        blocks = []
+        for start in range(0, len(given.references.texts), BLOCK):
+            part = slice(start, start + BLOCK)
+            streams = list(zip_longest(*given.references.texts[part]))
+            count = _metric(name, references=streams, **options)._extract_corpus_statistics  # noqa: SLF001
+            texts = [[one[0] for one in system.texts[part]] for system in systems]
+            blocks.append([np.array(count(written, None), np.float64) for written in texts])
+        counted[key] = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
+    table: Floats = counted[key][systems.index(given.system)]
+    return table
 
 
-@lru_cache(maxsize=4)
-def _tables(
-    references: Segments, systems: tuple[Segments, ...], name: str, options: tuple[Any, ...]
-) -> list[Floats]:
-    """Return the counts of all systems together: n-grams of references are extracted once."""
-    blocks = []
-    for start in range(0, len(references.texts), BLOCK):
-        part = slice(start, start + BLOCK)
-        streams = list(zip_longest(*references.texts[part]))
-        count = _metric(name, references=streams, **dict(options))._extract_corpus_statistics  # noqa: SLF001
-        texts = [[one[0] for one in system.texts[part]] for system in systems]
-        blocks.append([np.array(count(written, None), np.float64) for written in texts])
-    tables = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    for table in tables:
-        table.flags.writeable = False  # others get the same table
-    return tables
+def _ratio(above: Floats, below: Floats, otherwise: float | Floats = 0.0) -> Floats:
+    """Divide, with another value where the divisor is 0."""
+    values: Floats = np.array(np.broadcast_to(otherwise, below.shape), np.float64)
+    return np.divide(above, below, out=values, where=below > 0)
 
 
 def _signature(name: str, **options: Any) -> dict[str, Any]:
     """Return the labels of sacrebleu's signature, and parameters that it leaves out."""
-    more: dict[str, Any] = {key: options.pop(key) for key in ("order", "smooth") if key in options}
+    more: dict[str, Any] = {
+        key: options.pop(key) for key in ("order", "smooth", "beta") if key in options
+    }
     value = options.pop("smooth_value", None) or SMOOTH_VALUES.get(more.get("smooth", ""))
     if value is not None:
         more["smooth"] += f"[{value!r}]"
-    if "beta" in options:
-        more["beta"] = options["beta"]
     metric = _metric(name, **options)
     metric.num_refs = 1  # is known elsewhere, but without one there is no signature
     labels = {key: one for key, one in metric.get_signature().info.items() if one is not None}
@@ -82,7 +83,10 @@ def _signature(name: str, **options: Any) -> dict[str, Any]:
     return {**labels, **more, "version": versions("sacrebleu")}
 
 
-@measure("BLEU", "text", bounds=TO_100, labels=partial(_signature, "BLEU"))
+_bleu, _chrf, _ter = (partial(_signature, name) for name in ("BLEU", "CHRF", "TER"))
+
+
+@measure("BLEU", "text", bounds=TO_100, labels=_bleu)
 def bleu(
     given: Texts,
     *,
@@ -113,11 +117,13 @@ def bleu(
         elif smooth == "floor":
             matched = np.where(zero, value, matched)
         used = reached if effective_order else np.ones_like(reached)
-        precision = np.where(reached, matched / np.where(reached, total, 1.0), 0.0)
+        precision = _ratio(matched, total * reached)
         with np.errstate(divide="ignore"):  # log 0 = -inf is a BLEU of 0
             logs = np.where(used, np.log(precision), 0.0)
         mean = logs.sum(axis=1) / np.maximum(used.sum(axis=1), 1)
-        scores: Floats = 100.0 * _brevity(counts[:, 0], counts[:, 1]) * np.exp(mean)
+        length, wanted = counts[:, 0], counts[:, 1]
+        brevity = np.where(length < wanted, np.exp(1 - _ratio(wanted, length, np.inf)), 1.0)
+        scores: Floats = 100 * brevity * np.exp(mean)
         has_match = counts[:, 2 : 2 + order].any(axis=1) | (smooth == "add-one")
         return np.where(has_match, scores, 0.0)
 
@@ -127,20 +133,7 @@ def bleu(
     return Sums(table, score)
 
 
-def _brevity(length: Floats, wanted: Floats) -> Floats:
-    """Return the brevity penalty; empty text gets 0."""
-    written = np.where(length > 0, length, 1.0)
-    short = np.where(length > 0, np.exp(np.minimum(1 - wanted / written, 0.0)), 0.0)
-    return np.where(length < wanted, short, 1.0)
-
-
-@measure(
-    "sentBLEU",
-    "text",
-    bounds=TO_100,
-    labels=partial(_signature, "BLEU", effective_order=True),
-    fixed={"effective_order": True},
-)
+@measure("sentBLEU", "text", bounds=TO_100, labels=_bleu, fixed={"effective_order": True})
 def sentence_bleu(given: Texts, **options: Any) -> Means:
     """Mean of BLEU over segments; n-grams longer than a text are left out (effective order).
 
@@ -153,14 +146,9 @@ sentence_bleu.__signature__ = signature(bleu)  # type: ignore[attr-defined] # ha
 
 
 @measure(
-    "chrF++",
-    "text",
-    aliases=("chrF2++",),
-    bounds=TO_100,
-    labels=partial(_signature, "CHRF", word_order=2),
-    fixed={"word_order": 2},
+    "chrF++", "text", aliases=("chrF2++",), bounds=TO_100, labels=_chrf, fixed={"word_order": 2}
 )
-@measure("chrF", "text", aliases=("chrF2",), bounds=TO_100, labels=partial(_signature, "CHRF"))
+@measure("chrF", "text", aliases=("chrF2",), bounds=TO_100, labels=_chrf)
 def chrf(
     given: Texts,
     *,
@@ -179,13 +167,12 @@ def chrf(
 
     def f_value(precision: Floats, recall: Floats, otherwise: float) -> Floats:
         below = square * precision + recall
-        above = (1 + square) * precision * recall
-        return np.where(below > 0, above / np.where(below > 0, below, 1.0), otherwise)
+        return _ratio((1 + square) * precision * recall, below, otherwise)
 
     def score(sums: Floats) -> Floats:
         written, wanted, matched = sums[:, 0::3], sums[:, 1::3], sums[:, 2::3]
-        precision = np.where(written > 0, matched / np.where(written > 0, written, 1.0), least)
-        recall = np.where(wanted > 0, matched / np.where(wanted > 0, wanted, 1.0), least)
+        precision = _ratio(matched, written, least)
+        recall = _ratio(matched, wanted, least)
         if eps_smoothing:  # as in chrF++.py, NLTK and Moses
             means: Floats = f_value(precision, recall, least).mean(axis=1)
             return 100 * means
@@ -207,9 +194,7 @@ def chrf(
     return Sums(table, score)
 
 
-@measure(
-    "TER", "text", bounds=(0.0, math.inf), higher_is_better=False, labels=partial(_signature, "TER")
-)
+@measure("TER", "text", bounds=(0.0, math.inf), higher_is_better=False, labels=_ter)
 def ter(
     given: Texts,
     *,
@@ -225,8 +210,7 @@ def ter(
 
     def score(sums: Floats) -> Floats:
         edits, words = sums[:, 0], sums[:, 1]
-        alone = np.where(edits > 0, 100.0, 0.0)  # text without a reference to compare with
-        return np.where(words > 0, 100 * edits / np.where(words > 0, words, 1.0), alone)
+        return _ratio(100 * edits, words, np.where(edits > 0, 100.0, 0.0))  # 100: of nothing
 
     table = _counts(
         given,
