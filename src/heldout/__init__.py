@@ -6,183 +6,108 @@ needed less often is in `heldout.errors`, `heldout.resample` and the other packa
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from heldout.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from heldout import measures
-    from heldout.data.collection import Collection, View
-    from heldout.data.collection_files import read_collection
-    from heldout.data.embeddings import Embeddings, read_embeddings
-    from heldout.data.export import export_collection
-    from heldout.data.prediction_files import read_class_predictions, read_number_predictions
-    from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.data.qrels import Qrels, read_qrels
-    from heldout.data.run import Run, read_run
-    from heldout.data.scores import Scores, read_scores
-    from heldout.data.segments import Segments, read_hypotheses, read_references
-    from heldout.errors import HeldoutError, InputError
-    from heldout.experiment.experiment import Experiment
-    from heldout.experiment.results import Results
-    from heldout.experiment.systems.base import System
-    from heldout.infer.agree import agree
-    from heldout.infer.agreement import Agreement
-    from heldout.infer.compare import Comparison, compare
-    from heldout.measure.base import Measure, Undefined
-    from heldout.measure.custom import define_measure
-    from heldout.measure.evaluate import evaluate
-    from heldout.measure.evaluation import Evaluation
-    from heldout.measure.parse import parse_measure, parse_measures
-    from heldout.notebook import chart, charts
-    from heldout.notes import Note
-    from heldout.report.charts.export import save_chart
-    from heldout.resample.combined import RepeatedRuns, TwoWay
-    from heldout.resample.given import GivenFolds, from_sklearn
-    from heldout.resample.holdout import Chronological, HoldOut, TestSet
-    from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
-    from heldout.retrieve.analyze import Analyzer
-    from heldout.retrieve.dense import rank_vectors
-    from heldout.retrieve.fuse import fuse
-    from heldout.retrieve.index import Index
-    from heldout.retrieve.models import Model
-    from heldout.retrieve.search import search
+    from heldout import measures as measures
+    from heldout.data.collection import Collection as Collection, View as View
+    from heldout.data.collection_files import read_collection as read_collection
+    from heldout.data.embeddings import Embeddings as Embeddings, read_embeddings as read_embeddings
+    from heldout.data.export import export_collection as export_collection
+    from heldout.data.prediction_files import (
+        read_class_predictions as read_class_predictions,
+        read_number_predictions as read_number_predictions,
+    )
+    from heldout.data.predictions import (
+        ClassPredictions as ClassPredictions,
+        NumberPredictions as NumberPredictions,
+    )
+    from heldout.data.qrels import Qrels as Qrels, read_qrels as read_qrels
+    from heldout.data.run import Run as Run, read_run as read_run
+    from heldout.data.scores import Scores as Scores, read_scores as read_scores
+    from heldout.data.segments import (
+        Segments as Segments,
+        read_hypotheses as read_hypotheses,
+        read_references as read_references,
+    )
+    from heldout.errors import HeldoutError as HeldoutError, InputError as InputError
+    from heldout.experiment.experiment import Experiment as Experiment
+    from heldout.experiment.results import Results as Results
+    from heldout.experiment.systems.base import System as System
+    from heldout.infer.agree import agree as agree
+    from heldout.infer.agreement import Agreement as Agreement
+    from heldout.infer.compare import Comparison as Comparison, compare as compare
+    from heldout.measure.base import Measure as Measure, Undefined as Undefined
+    from heldout.measure.custom import define_measure as define_measure
+    from heldout.measure.evaluate import evaluate as evaluate
+    from heldout.measure.evaluation import Evaluation as Evaluation
+    from heldout.measure.parse import (
+        parse_measure as parse_measure,
+        parse_measures as parse_measures,
+    )
+    from heldout.notebook import chart as chart, charts as charts
+    from heldout.notes import Note as Note
+    from heldout.report.charts.export import save_chart as save_chart
+    from heldout.resample.combined import RepeatedRuns as RepeatedRuns, TwoWay as TwoWay
+    from heldout.resample.given import GivenFolds as GivenFolds, from_sklearn as from_sklearn
+    from heldout.resample.holdout import (
+        Chronological as Chronological,
+        HoldOut as HoldOut,
+        TestSet as TestSet,
+    )
+    from heldout.resample.plans import (
+        Bootstrap as Bootstrap,
+        KFold as KFold,
+        LeaveOneOut as LeaveOneOut,
+    )
+    from heldout.retrieve.analyze import Analyzer as Analyzer
+    from heldout.retrieve.dense import rank_vectors as rank_vectors
+    from heldout.retrieve.fuse import fuse as fuse
+    from heldout.retrieve.index import Index as Index
+    from heldout.retrieve.models import Model as Model
+    from heldout.retrieve.search import search as search
 
 __version__ = "0.2.0"
-
-_HOMES = {
-    # data
-    "Run": "heldout.data.run",
-    "Qrels": "heldout.data.qrels",
-    "Scores": "heldout.data.scores",
-    "Collection": "heldout.data.collection",
-    "View": "heldout.data.collection",
-    "ClassPredictions": "heldout.data.predictions",
-    "NumberPredictions": "heldout.data.predictions",
-    "Segments": "heldout.data.segments",
-    "read_run": "heldout.data.run",
-    "read_qrels": "heldout.data.qrels",
-    "read_scores": "heldout.data.scores",
-    "read_collection": "heldout.data.collection_files",
-    "export_collection": "heldout.data.export",
-    "read_class_predictions": "heldout.data.prediction_files",
-    "read_number_predictions": "heldout.data.prediction_files",
-    "read_references": "heldout.data.segments",
-    "read_hypotheses": "heldout.data.segments",
-    # measures
-    "Measure": "heldout.measure.base",
-    "Evaluation": "heldout.measure.evaluation",
-    "Undefined": "heldout.measure.base",
-    "evaluate": "heldout.measure.evaluate",
-    "parse_measure": "heldout.measure.parse",
-    "parse_measures": "heldout.measure.parse",
-    "define_measure": "heldout.measure.custom",
-    # plans
-    "KFold": "heldout.resample.plans",
-    "HoldOut": "heldout.resample.holdout",
-    "LeaveOneOut": "heldout.resample.plans",
-    "Bootstrap": "heldout.resample.plans",
-    "GivenFolds": "heldout.resample.given",
-    "TestSet": "heldout.resample.holdout",
-    "Chronological": "heldout.resample.holdout",
-    "TwoWay": "heldout.resample.combined",
-    "RepeatedRuns": "heldout.resample.combined",
-    "from_sklearn": "heldout.resample.given",
-    # retrieval
-    "Index": "heldout.retrieve.index",
-    "Analyzer": "heldout.retrieve.analyze",
-    "Model": "heldout.retrieve.models",
-    "fuse": "heldout.retrieve.fuse",
-    "rank_vectors": "heldout.retrieve.dense",
-    "Embeddings": "heldout.data.embeddings",
-    "read_embeddings": "heldout.data.embeddings",
-    "search": "heldout.retrieve.search",
-    # experiments
-    "Experiment": "heldout.experiment.experiment",
-    "Results": "heldout.experiment.results",
-    "System": "heldout.experiment.systems.base",
-    # claims
-    "Agreement": "heldout.infer.agreement",
-    "Comparison": "heldout.infer.compare",
-    "agree": "heldout.infer.agree",
-    "compare": "heldout.infer.compare",
-    # charts
-    "chart": "heldout.notebook",
-    "charts": "heldout.notebook",
-    "save_chart": "heldout.report.charts.export",
-    # errors and notes
-    "HeldoutError": "heldout.errors",
-    "InputError": "heldout.errors",
-    "Note": "heldout.notes",
-}
-
-__all__ = [
-    "Agreement",
-    "Analyzer",
-    "Bootstrap",
-    "Chronological",
-    "ClassPredictions",
-    "Collection",
-    "Comparison",
-    "Embeddings",
-    "Evaluation",
-    "Experiment",
-    "GivenFolds",
-    "HeldoutError",
-    "HoldOut",
-    "Index",
-    "InputError",
-    "KFold",
-    "LeaveOneOut",
-    "Measure",
-    "Model",
-    "Note",
-    "NumberPredictions",
-    "Qrels",
-    "RepeatedRuns",
-    "Results",
-    "Run",
-    "Scores",
-    "Segments",
-    "System",
-    "TestSet",
-    "TwoWay",
-    "Undefined",
-    "View",
-    "agree",
-    "chart",
-    "charts",
-    "compare",
-    "define_measure",
-    "evaluate",
-    "export_collection",
-    "from_sklearn",
-    "fuse",
-    "measures",
-    "parse_measure",
-    "parse_measures",
-    "rank_vectors",
-    "read_class_predictions",
-    "read_collection",
-    "read_embeddings",
-    "read_hypotheses",
-    "read_number_predictions",
-    "read_qrels",
-    "read_references",
-    "read_run",
-    "read_scores",
-    "save_chart",
-    "search",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "measures":
-        return import_module("heldout.measures")
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module 'heldout' has no attribute {name!r}")
-    return getattr(import_module(home), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "data.collection": "Collection View",
+        "data.collection_files": "read_collection",
+        "data.embeddings": "Embeddings read_embeddings",
+        "data.export": "export_collection",
+        "data.prediction_files": "read_class_predictions read_number_predictions",
+        "data.predictions": "ClassPredictions NumberPredictions",
+        "data.qrels": "Qrels read_qrels",
+        "data.run": "Run read_run",
+        "data.scores": "Scores read_scores",
+        "data.segments": "Segments read_hypotheses read_references",
+        "errors": "HeldoutError InputError",
+        "experiment.experiment": "Experiment",
+        "experiment.results": "Results",
+        "experiment.systems.base": "System",
+        "infer.agree": "agree",
+        "infer.agreement": "Agreement",
+        "infer.compare": "Comparison compare",
+        "measure.base": "Measure Undefined",
+        "measure.custom": "define_measure",
+        "measure.evaluate": "evaluate",
+        "measure.evaluation": "Evaluation",
+        "measure.parse": "parse_measure parse_measures",
+        "measures": "measures",
+        "notebook": "chart charts",
+        "notes": "Note",
+        "report.charts.export": "save_chart",
+        "resample.combined": "RepeatedRuns TwoWay",
+        "resample.given": "GivenFolds from_sklearn",
+        "resample.holdout": "Chronological HoldOut TestSet",
+        "resample.plans": "Bootstrap KFold LeaveOneOut",
+        "retrieve.analyze": "Analyzer",
+        "retrieve.dense": "rank_vectors",
+        "retrieve.fuse": "fuse",
+        "retrieve.index": "Index",
+        "retrieve.models": "Model",
+        "retrieve.search": "search",
+    },
+)

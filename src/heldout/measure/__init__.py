@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heldout.lazy import found_in
+from heldout.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from heldout.measure.base import Measure, Undefined
-    from heldout.measure.custom import RankedList, define_measure
-    from heldout.measure.evaluation import Evaluation
-    from heldout.measure.parse import parse_measure, parse_measures
-    from heldout.measure.prediction.curves import roc_curve, roc_hull
+    from heldout.measure.base import Measure as Measure, Undefined as Undefined
+    from heldout.measure.custom import RankedList as RankedList, define_measure as define_measure
+    from heldout.measure.evaluation import Evaluation as Evaluation
+    from heldout.measure.parse import (
+        parse_measure as parse_measure,
+        parse_measures as parse_measures,
+    )
+    from heldout.measure.prediction.curves import roc_curve as roc_curve, roc_hull as roc_hull
 
-_HOMES = {
-    "Evaluation": "heldout.measure.evaluation",
-    "Measure": "heldout.measure.base",
-    "RankedList": "heldout.measure.custom",
-    "Undefined": "heldout.measure.base",
-    "define_measure": "heldout.measure.custom",
-    "parse_measure": "heldout.measure.parse",
-    "parse_measures": "heldout.measure.parse",
-    "roc_curve": "heldout.measure.prediction.curves",
-    "roc_hull": "heldout.measure.prediction.curves",
-}
-
-__all__ = [
-    "Evaluation",
-    "Measure",
-    "RankedList",
-    "Undefined",
-    "define_measure",
-    "parse_measure",
-    "parse_measures",
-    "roc_curve",
-    "roc_hull",
-]
-
-
-def __getattr__(name: str) -> Any:
-    return found_in(__name__, _HOMES, name)
-
-
-def __dir__() -> list[str]:
-    return list(__all__)
+__all__, __getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "base": "Measure Undefined",
+        "custom": "RankedList define_measure",
+        "evaluation": "Evaluation",
+        "parse": "parse_measure parse_measures",
+        "prediction.curves": "roc_curve roc_hull",
+    },
+)
