@@ -15,13 +15,10 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable
 
-__all__ = ["announce", "bare_kernel", "cache_folder", "compile_elsewhere", "kernel", "part"]
-
 _Function = TypeVar("_Function", bound="Callable[..., Any]")
 _ELSEWHERE: Final[dict[Callable[..., Any], subprocess.Popen[bytes]]] = {}
-"""Kernels that other processes compile."""
+# Nothing calls compiled functions by their address: no function for that is compiled.
 _OPTIONS: Final[dict[str, Any]] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-"""Nothing calls compiled functions by their address: no function for that is compiled."""
 
 
 def kernel(function: _Function) -> _Function:
@@ -30,21 +27,13 @@ def kernel(function: _Function) -> _Function:
 
 
 def bare_kernel(function: _Function) -> _Function:
-    """Compile a function like `kernel`, but without counting references to arrays.
-
-    Counting takes a fifth of the time of short loops over many arrays. Such a function cannot make
-    arrays: its callers bring them.
-    """
+    """Compile a function that makes no arrays, and so need not count references to them."""
+    # Counting takes a fifth of the time of short loops over many arrays.
     return _kept(function, **_OPTIONS, _nrt=False)
 
 
 def part(function: _Function) -> _Function:
-    """Compile a function that only kernels call, which takes less time.
-
-    It is neither kept apart from them nor callable from Python, and does not count references to
-    arrays: it can use arrays of its caller, but cannot make any. A call with a constant is
-    compiled apart from calls with variables.
-    """
+    """Compile a function that only kernels call, and that makes no arrays: this is quicker."""
     import numba
 
     options: Any = {**_OPTIONS, "no_cpython_wrapper": True, "_nrt": False}
@@ -52,11 +41,7 @@ def part(function: _Function) -> _Function:
 
 
 def _kept(function: _Function, **options: Any) -> _Function:
-    """Compile a function and keep its code in a folder, if one can be written to.
-
-    Numba keeps code as long as the file of the function stays the same, and would miss changes in
-    other files: each state of all of them has a folder of its own.
-    """
+    """Compile a function and keep its code in a folder, if one can be written to."""
     import numba
 
     folder = _folder()
@@ -87,6 +72,7 @@ def cache_folder() -> Path:
 @cache
 def _folder() -> str:
     """Return the folder for compiled code; an empty text if it cannot be written to."""
+    # Numba would miss changes in other files than that of a function: each state has a folder.
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
     import numba
 
@@ -118,10 +104,7 @@ def announce(what: str, *kernels: Callable[..., Any]) -> None:
 
 
 def compile_elsewhere(function: Callable[..., Any], module: str) -> None:
-    """Start ``python -m module``, which calls a kernel, so that two cores compile.
-
-    `announce` waits for it. If it failed, the kernel is compiled here.
-    """
+    """Start ``python -m module``, which calls a kernel; `announce` waits for it."""
     from heldout.data.parallel import threads
 
     if threads() > 1 and sys.executable and _folder() and not _is_ready(function):

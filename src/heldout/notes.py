@@ -6,113 +6,36 @@ that of a paragraph in docs/warnings.md. No code reads its text, so that it can 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["CODES", "Code", "Note", "Severity", "count_of", "distinct", "named_few"]
-
 Severity = Literal["warning", "info"]
 """A warning is about numbers that may mislead; an info needs no action."""
 
-Code = Literal[
-    # data
-    "empty-documents",
-    "empty-queries",
-    "no-judgements",
-    "unknown-queries",
-    "absent-documents",
-    "unjudged-queries",
-    "split",
-    "other-splits",
-    "repeated-judgements",
-    "zeros",
-    "no-cache",
-    "no-words",
-    # predictions and texts
-    "no-predictions",
-    "wrong-classes",
-    "no-column",
-    "other-units",
-    "reversed-scores",
-    "different-tokens",
-    "no-vectors",
-    # splits
-    "small-strata",
-    "empty-test",
-    "empty-train",
-    "twins",
-    "duplicates",
-    "near-duplicates",
-    "unseen-class",
-    # tuning
-    "at-an-end",
-    "left-out",
-    "inner-folds",
-    "lists-kept",
-    "failed-fits",
-    "uneven-tuning",
-    "tuned-one",
-    "fit-warning",
-    # units
-    "no-common-document",
-    "swapped",
-    "one-subtopic",
-    "few-units",
-    "missing-zero",
-    "same-ranking",
-    "missing-left-out",
-    "many-ties",
-    "constant-difference",
-    "judged-apart",
-    "grouped",
-    "runs",
-    "crossing-groups",
-    "undefined-fold",
-    "shared-training",
-    "pairs-not-shared",
-    # tests and intervals
-    "one-tail",
-    "bootstrap-shift",
-    "other-hypothesis",
-    "folds-independent",
-    "shared-choices",
-    "nothing-to-correct",
-    "own-test",
-    "unadjusted-intervals",
-    "many-measures",
-    "stepwise",
-    "unequal-variances",
-    "liberal-correction",
-    "many-systems",
-    "few-resampled",
-    "skewed-scores",
-    "many-pairs",
-    "no-letters",
-    "disagreement",
-    "not-compared",
-    # machine judgements
-    "one-grade",
-    "random-sample",
-    "unlike-queries",
-    "few-human-queries",
-    "machine-incomplete",
-    "machine-favours",
-    "machine-copies",
-    "own-judge",
-    "tuned-on-machine",
-    # plans and gates
-    "small-pilot",
-    "few-differ",
-    # execution and pages
-    "no-chart",
-]
-"""The codes of all notes; docs/warnings.md has a paragraph for each."""
-
-CODES: Final[frozenset[str]] = frozenset(get_args(Code))
+# One code per kind of note; docs/warnings.md has a paragraph for each.
+CODES: Final = frozenset(
+    """
+    empty-documents empty-queries no-judgements unknown-queries absent-documents unjudged-queries
+    split other-splits repeated-judgements zeros no-cache no-words
+    no-predictions wrong-classes no-column other-units reversed-scores different-tokens no-vectors
+    small-strata empty-test empty-train twins duplicates near-duplicates unseen-class
+    at-an-end left-out inner-folds lists-kept failed-fits uneven-tuning tuned-one fit-warning
+    no-common-document swapped one-subtopic few-units missing-zero same-ranking missing-left-out
+    many-ties constant-difference judged-apart grouped runs crossing-groups undefined-fold
+    shared-training pairs-not-shared
+    one-tail bootstrap-shift other-hypothesis folds-independent shared-choices nothing-to-correct
+    own-test unadjusted-intervals many-measures stepwise unequal-variances liberal-correction
+    many-systems few-resampled skewed-scores many-pairs no-letters disagreement not-compared
+    one-grade random-sample unlike-queries few-human-queries machine-incomplete machine-favours
+    machine-copies own-judge tuned-on-machine
+    small-pilot few-differ
+    no-chart
+    """.split()  # noqa: SIM905 - a list of strings would take a line for each
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +54,7 @@ class Note:
         The number of units or documents that it is about; None if nothing is counted.
     """
 
-    code: Code | Literal[""]
+    code: str
     text: str
     severity: Severity = "warning"
     count: int | None = None
@@ -145,16 +68,6 @@ class Note:
     def __str__(self) -> str:
         return self.text
 
-    @property
-    def label(self) -> str:
-        """``warning`` or ``note``, for output."""
-        return "warning" if self.severity == "warning" else "note"
-
-    @property
-    def tag(self) -> str:
-        """The code in brackets after a space; empty without a code."""
-        return f" [{self.code}]" if self.code else ""
-
     def line(self) -> str:
         """Return the note as one line of output, with its code.
 
@@ -162,10 +75,14 @@ class Note:
         --------
         >>> Note("few-units", "only 5 units: little can be shown").line()
         'Warning: only 5 units: little can be shown. [few-units]'
-        >>> Note("split", "the split is test; the others are train", "info").line()
-        'Note: the split is test; the others are train. [split]'
         """
-        return f"{self.label.capitalize()}: {self.text}.{self.tag}"
+        tag = f" [{self.code}]" if self.code else ""
+        return f"{self.label.capitalize()}: {self.text}.{tag}"
+
+    @property
+    def label(self) -> str:
+        """``warning`` or ``note``, for output."""
+        return "warning" if self.severity == "warning" else "note"
 
     def of(self, name: str) -> Note:
         """Return the same note, prefixed by the name of its subject."""
@@ -173,12 +90,7 @@ class Note:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all fields, as in JSON and in stored results."""
-        return {
-            "code": self.code,
-            "text": self.text,
-            "severity": self.severity,
-            "count": self.count,
-        }
+        return asdict(self)
 
 
 def distinct(notes: Iterable[Note]) -> tuple[Note, ...]:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout import InputError, Qrels, evaluate, read_qrels
-from heldout.errors import DuplicateError
+from heldout.errors import FormatError
 
 JUDGED = {"q1": {"b": 2, "a": 0}, "q2": {"c": -1}}
 LONG = "http://example.org/" + "x" * 80
@@ -95,7 +95,7 @@ def test_files_are_joined(tmp_path):
 
 def test_grades_that_clash_between_joined_files_are_refused(tmp_path):
     one, two = saved(tmp_path, "q 0 a 1\n", "one"), saved(tmp_path, "q 0 a 0\n", "two")
-    with pytest.raises(DuplicateError, match="document a appears twice for query q"):
+    with pytest.raises(FormatError, match="document a appears twice for query q"):
         read_qrels(one, two)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from heldout import InputError, Run, read_run
 from heldout.data.atomic import write_atomically
 from heldout.data.run import BLOCK
-from heldout.errors import DuplicateError
+from heldout.errors import FormatError
 
 QUERIES = ["q10", "q9", "q1"]
 DOCS = [*"abcdef", "a" * 9, "a" * 9 + "b", "é", "z€"]
@@ -124,16 +124,13 @@ def test_a_document_twice_is_refused_by_query_and_document(apart, doc):
     queries = ["before"] * 3 + ["q7"] * len(docs) + ["after"] * 3
     all_docs = ["x", "y", doc, *docs, "x", "y", doc]
     scores = np.arange(len(all_docs), 0, -1)
-    with pytest.raises(
-        DuplicateError, match=f"document {doc} appears twice for query q7"
-    ) as caught:
+    with pytest.raises(FormatError, match=f"document {doc} appears twice for query q7"):
         Run.of({"query": queries, "doc": all_docs, "score": scores})
-    assert (caught.value.query, caught.value.doc) == ("q7", doc)
 
 
 def test_a_document_twice_is_found_when_its_query_comes_twice():
     rows = [("q1", "a", 1.0), ("q2", "a", 1.0), ("q1", "a", 2.0)]
-    with pytest.raises(DuplicateError, match="document a appears twice for query q1"):
+    with pytest.raises(FormatError, match="document a appears twice for query q1"):
         made(rows)
 
 

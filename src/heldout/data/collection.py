@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from heldout.data.documents import Weights
     from heldout.data.words import Flags, Ints
-    from heldout.notes import Code
 
 
 class Collection:
@@ -152,7 +151,7 @@ def _join(
     return kept, Judgements(query[keep], document[keep], kept.grades), notes
 
 
-def _left_out(qrels: Qrels, rows: Flags, code: Code, what: str) -> list[Note]:
+def _left_out(qrels: Qrels, rows: Flags, code: str, what: str) -> list[Note]:
     places, of_row = np.flatnonzero(rows), qrels.query_of_row()
     named = [f"query {qrels.queries[of_row[at]]} document {qrels.docs[at]}" for at in places[:5]]
     message = f"judgements of {what} that the collection lacks, ignored: {len(places)}"

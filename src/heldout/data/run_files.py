@@ -28,7 +28,7 @@ from heldout.data.frames import (
 from heldout.data.ids import Ids, encode_ids
 from heldout.data.tables import Table, read_table
 from heldout.data.trec import Rows
-from heldout.errors import DuplicateError, FormatError, InputError
+from heldout.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -176,7 +176,8 @@ def refuse_duplicate(parts: Sequence[Rows], query: str, doc: str, detail: str = 
     places = [place for part in parts for place in part.places(query, doc)]
     first = f" (first in {places[0]})" if len(places) > 1 else ""
     where = places[1] if len(places) > 1 else parts[0].source
-    raise DuplicateError(where, query, doc, detail + first)
+    what = f"document {doc} appears twice for query {query}{detail}{first}: keep one of them"
+    raise FormatError(where, what)
 
 
 # Out
