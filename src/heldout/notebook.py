@@ -5,40 +5,24 @@ This module imports `heldout.report`; objects of other folders import it only wh
 
 from __future__ import annotations
 
-import html
+import os
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import InputError
-from heldout.notes import count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from heldout.experiment.results import Results
-    from heldout.experiment.studies.bias import BiasStudy
-    from heldout.experiment.studies.curve import LearningCurve
-    from heldout.infer.compare import Comparison
-    from heldout.measure.evaluate import Evaluation
-    from heldout.notes import Note
+    from heldout.measure.evaluation import Evaluation
     from heldout.report.charts.named import Drawing, NamedChart
-    from heldout.report.page.parts import PageTable
+    from heldout.report.page.parts import PageTable, Part
     from heldout.report.tables import Table
 
-__all__ = [
-    "chart",
-    "charts",
-    "comparison_html",
-    "comparison_text",
-    "curve_html",
-    "evaluation_html",
-    "evaluation_text",
-    "results_html",
-    "results_text",
-    "study_html",
-]
 
-
-def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> Any:
+def charts(
+    of: Any, *, measure: str | None = None, collection: Any = None
+) -> tuple[NamedChart, ...]:
     """Return all charts of an object.
 
     Parameters
@@ -66,42 +50,36 @@ def charts(of: Any, *, measure: str | None = None, collection: Any = None) -> An
     >>> found[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
-    made: tuple[NamedChart, ...] = _made(of, measure, collection)
-    return made
-
-
-def _made(of: Any, measure: str | None, collection: Any) -> tuple[NamedChart, ...]:
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.results import Results
-    from heldout.report.charts import of_files, of_predictions, of_results
-
-    if isinstance(of, str) or hasattr(of, "__fspath__"):
-        return of_files.charts_of_path(str(of), measure=measure)
-    if isinstance(of, Results):
-        return of_results.charts_of(of, measure=measure, collection=collection)
-    several = list(of) if isinstance(of, list | tuple) else [of]
-    if several and all(isinstance(one, ClassPredictions) for one in several):
-        return of_predictions.charts_of_predictions(several)
-    return _studied(of, measure, None if collection is None else collection.queries)
-
-
-def _studied(of: Any, measure: str | None, queries: Any) -> tuple[NamedChart, ...]:
     from heldout.experiment.studies.bias import BiasStudy
     from heldout.experiment.studies.curve import LearningCurve
-    from heldout.infer.compare import Comparison
-    from heldout.report.charts import of_comparison, of_study
+    from heldout.infer.comparison import Comparison
+    from heldout.report.charts import of_comparison, of_files, of_predictions, of_results, of_study
 
-    if isinstance(of, Comparison):
-        texts = None if queries is None else queries.to_dict()
-        return of_comparison.charts_of_comparison(of, texts=texts)
-    if isinstance(of, BiasStudy):
-        return of_study.charts_of_study(of, queries=queries)
-    if isinstance(of, LearningCurve):
-        return of_study.charts_of_curve(of, measure=measure or of.measure, by=of.by)
-    raise InputError(
-        f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
-        "a learning curve, predicted classes, or a path"
-    )
+    queries = None if collection is None else collection.queries
+    match of:
+        case str() | os.PathLike():
+            found = of_files.charts_of_path(os.fspath(of), measure=measure)
+        case Results():
+            found = of_results.charts_of(of, measure=measure, collection=collection)
+        case Comparison():
+            texts = None if queries is None else queries.to_dict()
+            found = of_comparison.charts_of_comparison(of, texts=texts)
+        case BiasStudy():
+            found = of_study.charts_of_study(of, queries=queries)
+        case LearningCurve():
+            found = of_study.charts_of_curve(of, measure=measure or of.measure, by=of.by)
+        case ClassPredictions():
+            found = of_predictions.charts_of_predictions([of])
+        case [ClassPredictions(), *_]:
+            found = of_predictions.charts_of_predictions(of)
+        case _:
+            raise InputError(
+                f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
+                "a learning curve, predicted classes, or a path"
+            )
+    return found
 
 
 def chart(
@@ -111,7 +89,7 @@ def chart(
     measure: str | None = None,
     collection: Any = None,
     dark: bool = False,
-) -> Any:
+) -> Drawing:
     """Return one chart of an object as an Altair chart in the theme of this package.
 
     Parameters
@@ -127,9 +105,12 @@ def chart(
     from heldout.report.charts.of_files import chosen_chart
     from heldout.report.charts.theme import themed, titled
 
-    found = chosen_chart(name, lambda: _made(of, measure, collection), f"this {type(of).__name__}")
-    drawn: Drawing = themed(titled(found.chart, found.title, found.caption), dark=dark)
-    return drawn
+    found = chosen_chart(
+        name,
+        lambda: charts(of, measure=measure, collection=collection),
+        f"this {type(of).__name__}",
+    )
+    return themed(titled(found.chart, found.title, found.caption), dark=dark)
 
 
 _STYLE: Final = (
@@ -151,84 +132,42 @@ def _styled(*parts: str) -> str:
     return f'{_STYLE}<div class="heldout">{"".join(parts)}</div>'
 
 
-def _sentences(answer: Iterable[str]) -> str:
-    """Return the headline and the other sentences as HTML."""
-    first, *more = answer
-    lines = [f'<p class="claim"><b>{html.escape(first)}</b></p>']
-    return "".join([*lines, *(f"<p>{html.escape(line)}</p>" for line in more)])
-
-
-def _tables(tables: Iterable[PageTable]) -> str:
-    """Return the tables that are not collapsed as HTML."""
-    from heldout.report.tables import html_table
-
-    return "".join(html_table(one.table, dict(one.sources)) for one in tables if not one.fold)
-
-
-def _notes(notes: Iterable[Note]) -> str:
-    from heldout.report.tables import note_lines, notes_text
-
-    return notes_text(note_lines(notes), "html")
-
-
-def _picture(found: NamedChart) -> str:
-    """Return a chart as SVG without a script, which works in every kind of notebook."""
+def _picture(charts: Sequence[NamedChart]) -> str:
+    """Return the first chart as SVG without a script, which works in every kind of notebook."""
     from heldout.report.charts.export import chart_bytes
     from heldout.report.charts.theme import themed
 
-    drawn = chart_bytes(themed(found.chart), ".svg").decode()
-    title, caption = html.escape(found.title), html.escape(found.caption)
-    return f"<figure>{drawn}<figcaption><b>{title}.</b> {caption}</figcaption></figure>"
-
-
-def results_html(results: Results) -> str:
-    """Return which system is better, the table of each measure, a chart, and the tuned parameters.
-
-    Parameters
-    ----------
-    results
-        Of an experiment of any task.
-    """
-    from heldout.notes import distinct
-    from heldout.report.experiment import comparisons
-    from heldout.report.page.provenance import plan_line
-    from heldout.report.page.tuned import tuning_tables
-
-    compared, refused = comparisons(results)
-    known = {one.scores.measure: one for one in compared}
-    if results.task == "ranking":
-        from heldout.report.page.of_rankings import ranking_answer as answer
-        from heldout.report.page.of_rankings import ranking_tables as tables
-    else:
-        from heldout.report.page.of_predictions import prediction_answer as answer
-        from heldout.report.page.of_predictions import prediction_tables as tables
-    first = known.get(results.measures[0])
-    warnings = [note for one in compared for note in one.warnings]
-    return _styled(
-        _sentences(answer(results, first)),
-        *(_tables(tables(results, one, known.get(one))) for one in results.measures),
-        *map(_picture, _results_charts(results, first)),
-        _tables(tuning_tables(results)),
-        f"<p>{html.escape(plan_line(results))}</p>",
-        _notes(distinct([*results.notes, *refused, *warnings])),
+    return "".join(
+        f"<figure>{chart_bytes(themed(one.chart), '.svg').decode()}<figcaption>"
+        f"<b>{escape(one.title)}.</b> {escape(one.caption)}</figcaption></figure>"
+        for one in charts[:1]
     )
 
 
-def _results_charts(results: Results, comparison: Comparison | None) -> list[NamedChart]:
-    """Return the chart of the difference of two systems, or of all systems if there are more."""
-    from heldout.report.charts.of_comparison import pairs_of_comparison
-    from heldout.report.charts.of_results import forest_chart
-    from heldout.report.page.board import board_of_results
-    from heldout.report.page.document_charts import document_charts
+def part_html(part: Part) -> str:
+    """Return a part of a page: its answer, tables, first chart, and notes."""
+    from heldout.report.tables import html_table, note_lines, notes_text
 
-    if len(results.systems) < 2:
-        return []
-    if comparison is not None and len(comparison.systems) == 2:
-        if results.manifest["settings"]["by"] == "document":
-            board = board_of_results(results, results.measures[0], comparison)
-            return list(document_charts(board))
-        return [pairs_of_comparison(comparison)]
-    return [forest_chart(results, comparison=comparison)]
+    def shown(tables: Iterable[PageTable]) -> str:
+        return "".join(html_table(one.table, dict(one.sources)) for one in tables if not one.fold)
+
+    first, *more = part.answer
+    return _styled(
+        f'<p class="claim"><b>{escape(first)}</b></p>',
+        *(f"<p>{escape(line)}</p>" for line in more),
+        shown(part.tables),
+        _picture(part.charts),
+        shown(part.tuning),
+        *(f"<p>{escape(line)}</p>" for line in part.splits_about),
+        notes_text(note_lines(part.checks), "html"),
+    )
+
+
+def table_html(table: Table, charts: Sequence[NamedChart] = ()) -> str:
+    """Return a table and the first of some charts."""
+    from heldout.report.tables import html_table
+
+    return _styled(html_table(table), _picture(charts))
 
 
 def _values_table(evaluation: Evaluation) -> Table:
@@ -252,93 +191,5 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 
 def evaluation_html(evaluation: Evaluation) -> str:
-    """Return the values of systems in measures as a table.
-
-    Parameters
-    ----------
-    evaluation
-        Of one or more systems.
-    """
-    from heldout.report.tables import tables_text
-
-    return _styled(tables_text([_values_table(evaluation)], "html"))
-
-
-def results_text(results: Results) -> str:
-    """The table and the verdicts of an experiment, to print."""
-    from heldout.report.experiment import results_text as lines_of
-
-    return lines_of(results).rstrip()
-
-
-def comparison_text(comparison: Comparison) -> str:
-    """Return a few lines to print."""
-    from heldout.report.short_claims import short_text
-
-    return short_text(comparison).rstrip()
-
-
-def comparison_html(comparison: Comparison) -> str:
-    """Return which system is better, the table of systems, and a chart.
-
-    The chart is the difference of two systems, or the means of more with their letters.
-
-    Parameters
-    ----------
-    comparison
-        Of two or more systems.
-    """
-    from heldout.report.charts.of_comparison import forest_of_comparison, pairs_of_comparison
-    from heldout.report.page.answer import board_answer
-    from heldout.report.page.board import board_of_comparison
-    from heldout.report.page.board_tables import comparison_tables, decision_line
-
-    noun = ("unit", "units")
-    two = len(comparison.systems) == 2
-    drawn = pairs_of_comparison(comparison) if two else forest_of_comparison(comparison)
-    where = f"on {count_of(len(comparison.scores.units), *noun)}"
-    return _styled(
-        _sentences(
-            [
-                *board_answer(board_of_comparison(comparison), where),
-                decision_line(comparison, noun),
-            ]
-        ),
-        _tables(comparison_tables(comparison, noun)),
-        _picture(drawn),
-        _notes(comparison.warnings),
-    )
-
-
-def study_html(study: BiasStudy) -> str:
-    """Return the table of estimators, and their biases as a chart.
-
-    Parameters
-    ----------
-    study
-        Of `heldout.experiment.studies.bias.bias_study`.
-    """
-    from heldout.report.charts.of_study import charts_of_biases
-    from heldout.report.study import study_table
-    from heldout.report.tables import html_table
-
-    measure = str(study.settings.measure)
-    drawn = charts_of_biases(study.rows, measure=measure)[0]
-    return _styled(html_table(study_table(study)), _picture(drawn))
-
-
-def curve_html(curve: LearningCurve) -> str:
-    """Return the table of a learning curve, and the curve.
-
-    Parameters
-    ----------
-    curve
-        Of `heldout.experiment.studies.curve.learning_curve`.
-    """
-    from heldout.report.charts.of_study import charts_of_curve
-    from heldout.report.study import curve_table
-    from heldout.report.tables import html_table
-
-    unit = {"document": "documents", "query": "queries"}[curve.by]
-    drawn = charts_of_curve(curve, measure=curve.measure, by=curve.by)[0]
-    return _styled(html_table(curve_table(tuple(curve), unit)), _picture(drawn))
+    """Return the values of systems in measures as a table."""
+    return table_html(_values_table(evaluation))

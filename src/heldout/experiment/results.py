@@ -101,15 +101,16 @@ class Results:
         )
 
     def __str__(self) -> str:
-        from heldout.notebook import results_text  # the report reads results
+        from heldout.report.experiment import results_text  # the report reads results
 
-        return results_text(self)
+        return results_text(self).rstrip()
 
     def _repr_html_(self) -> str:
         """Show the estimates as tables and a chart in a notebook."""
-        from heldout.notebook import results_html  # the report reads results
+        from heldout.notebook import part_html
+        from heldout.report.page.of_results import part_of_results
 
-        return results_html(self)
+        return part_html(part_of_results(self))
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -168,15 +168,16 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return the result in a few lines."""
-        from heldout.notebook import comparison_text  # the report reads results
+        from heldout.report.short_claims import short_text  # the report reads results
 
-        return comparison_text(self)
+        return short_text(self).rstrip()
 
     def _repr_html_(self) -> str:
         """Show the claims as tables and a chart in a notebook."""
-        from heldout.notebook import comparison_html  # the report reads results
+        from heldout.notebook import part_html
+        from heldout.report.page.of_comparison import part_of_comparisons
 
-        return comparison_html(self)
+        return part_html(part_of_comparisons([self]))
 
 
 def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:

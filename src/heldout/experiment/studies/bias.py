@@ -182,9 +182,10 @@ class BiasStudy:
 
     def _repr_html_(self) -> str:
         """Show the methods as a table and a chart in a notebook."""
-        from heldout.notebook import study_html  # the report reads results
+        from heldout.notebook import charts, table_html
+        from heldout.report.study import study_table  # the report reads results
 
-        return study_html(self)
+        return table_html(study_table(self), charts(self))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

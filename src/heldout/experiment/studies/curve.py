@@ -85,9 +85,11 @@ class LearningCurve(Sequence[CurvePoint]):
 
     def _repr_html_(self) -> str:
         """Show the points as a table and a chart in a notebook."""
-        from heldout.notebook import curve_html  # the report reads results
+        from heldout.notebook import charts, table_html
+        from heldout.report.study import curve_table  # the report reads results
 
-        return curve_html(self)
+        unit = {"document": "documents", "query": "queries"}[self.by]
+        return table_html(curve_table(self.points, unit), charts(self))
 
 
 def learning_curve(
