@@ -68,10 +68,7 @@ def _similarity(kind: str, wanted: Floats, written: Floats) -> float:
     both = wanted, written
     if kind == "greedy":
         lengths = [np.linalg.norm(rows, axis=1, keepdims=True) for rows in both]
-        left, right = (
-            rows / (size + (size == 0)) for rows, size in zip(both, lengths, strict=True)
-        )
-        cosines = left @ right.T
+        cosines = wanted @ written.T / np.maximum(lengths[0] @ lengths[1].T, 1e-300)
         return float(cosines.max(axis=0).mean() + cosines.max(axis=1).mean()) / 2
     if kind == "average":
         left, right = (rows.mean(axis=0) for rows in both)

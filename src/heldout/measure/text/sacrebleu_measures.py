@@ -47,8 +47,9 @@ def _counts(given: Texts, name: str, **options: Any) -> Floats:
 
     Systems of one evaluation are counted together: n-grams of references are extracted once.
     """
-    systems, key = given.together or (given.system,), (name, *options.items())
-    counted = {} if given.counted is None else given.counted
+    key, counted, systems = (name, *options.items()), given.counted, given.together
+    if counted is None:
+        counted, systems = {}, (given.system,)
     if key not in counted:
         blocks = []
         for start in range(0, len(given.references.texts), BLOCK):
