@@ -11,8 +11,8 @@ import pytest
 from heldout.cli import main
 from heldout.cli.output import output_format
 from heldout.data.export import export_collection
+from heldout.demo import example
 from heldout.errors import InputError
-from heldout.example_files import example
 from test_cli_voice import COMMANDS, options_of
 
 sys.path.append(str(Path(__file__).parent / "experiment"))

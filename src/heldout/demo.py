@@ -1,23 +1,24 @@
-"""The demonstration: two rankers, tuned and compared on held-out data."""
+"""The demonstration: two rankers, tuned and compared on held-out data; and example files to try."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from heldout.data.atomic import made_folder
+import numpy as np
+
+from heldout.data.atomic import made_folder, write_atomically
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from heldout.experiment.schema import By
-    from heldout.report.page.parts import Part
-
-__all__ = ["run_demo"]
 
 _SYSTEMS: Final = ["bm25(k1=0.5:2:4, b=0.25:1:4)", "ql-jm(lambda=0:1:6)"]
 _NEXT: Final = "heldout run pydocs --system bm25 --system 'bm25-plus(delta=0:1:5)' -m AP"
-_MEASURE: Final = "nDCG@10"
 _PLANS: Final[tuple[tuple[By, int, str, str], ...]] = (
     ("query", 10, "New queries", "queries"),
     ("document", 5, "New documents", "documents"),
@@ -49,7 +50,7 @@ def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
         "BM25 (16 settings) and query likelihood (6 settings) are tuned inside the folds.\n"
     )
     index = Index.build(collection, Analyzer(stop="english", stemmer="english"))
-    parts: list[Part] = []
+    parts = []
     for by, folds, heading, name in _PLANS:
         yield f"{heading}\n"
         experiment = Experiment(
@@ -57,15 +58,70 @@ def _demo(place: Path, *, terminal: bool) -> Iterator[str]:
             systems=_SYSTEMS,
             by=by,
             plan={"folds": folds},
-            measures=[_MEASURE],
+            measures=["nDCG@10"],
             index=index,
         )
         results = experiment.run(place / name, force=True, progress=terminal)
-        part = part_of_results(results, heading=heading, collection=collection)
-        parts.append(part)
+        parts.append(part_of_results(results, heading=heading, collection=collection))
         yield results_text(results, terminal=terminal)
-    made = [("this page", "heldout demo")]
-    page = render_page("BM25 or query likelihood on pydocs?", parts, made=made)
+    title = "BM25 or query likelihood on pydocs?"
+    page = render_page(title, parts, made=[("this page", "heldout demo")])
     write_page(place / "report.html", page)
     yield f"Open {place / 'report.html'} in a browser; the results are in {place}."
     yield f"Next, try another pair of models: {_NEXT}"
+
+
+def write_example(folder: str, *, terminal: bool = False) -> Iterator[str]:
+    """Write the example to `folder` and evaluate it; yield the output."""
+    from heldout.measure.ranking.evaluate import evaluate_runs
+    from heldout.report.evaluation import evaluation_text, policy_lines
+
+    qrels, runs = example()
+    result = evaluate_runs(qrels, runs)
+    with made_folder(folder) as place:
+        qrels.write(place / "qrels.txt")
+        example_machine(qrels).write(place / "machine.qrels")
+        for run in runs:
+            run.write(place / f"{run.name}.run")
+        with write_atomically(place / "report.md") as aside:
+            text = evaluation_text(result, "md")
+            aside.write_text(f"# Two systems on a synthetic collection\n\n{text}", encoding="utf-8")
+    yield evaluation_text(result, "table", terminal=terminal)
+    yield "; ".join(policy_lines(result))
+    files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
+    yield f"\nWritten to {place}: {files}. Next:"
+    yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q"
+
+
+def example() -> tuple[Qrels, list[Run]]:
+    """Make judgements for 50 queries and two runs of 100 documents each.
+
+    Every document has a hidden quality. Grades are the quality in three steps, the scores of a
+    system are the quality plus noise, and ``improved`` has less noise than ``baseline``.
+    """
+    queries, depth, pool = 50, 100, 300
+    generator = np.random.default_rng(20)
+    quality = generator.normal(size=(queries, pool))
+
+    def top(values: Any, shown: Any) -> dict[str, dict[str, Any]]:
+        """Return the documents with the highest values, with what is shown of each."""
+        return {
+            f"q{row + 1:03d}": {f"d{row + 1:03d}-{doc:04d}": shown[row, doc].item() for doc in docs}
+            for row, docs in enumerate(np.argsort(-values, axis=1)[:, :depth])
+        }
+
+    grades = np.digitize(quality, [1.3, 2.0])
+    qrels = Qrels.of(top(quality + generator.normal(size=quality.shape), grades))
+    runs = []
+    for system, noise in (("baseline", 1.4), ("improved", 1.1)):
+        scores = quality + generator.normal(scale=noise, size=quality.shape)
+        runs.append(Run.of(top(scores, scores), system))
+    return qrels, runs
+
+
+def example_machine(qrels: Qrels) -> Qrels:
+    """Judge the same documents as a machine might: too kindly, and more so for some queries."""
+    generator = np.random.default_rng(21)
+    kindness = generator.normal(0.25, 0.25, len(qrels.queries))[qrels.query_of_row()]
+    noisy = qrels.grades + kindness + generator.normal(0, 0.4, len(qrels))
+    return replace(qrels, grades=np.clip(np.rint(noisy), 0, 2).astype(np.int64))

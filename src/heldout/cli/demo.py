@@ -41,7 +41,7 @@ def add_demo(command: Callable[..., argparse.ArgumentParser], commands: Any) -> 
 def _demo(options: argparse.Namespace) -> None:
     terminal = sys.stdout.isatty() and not options.quiet
     if options.files:
-        from heldout.example_files import write_example
+        from heldout.demo import write_example
 
         paragraphs = write_example(options.folder or "example", terminal=terminal)
     else:
