@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.measure.prediction.numbers import correlation
+from heldout.measure.base import quotient
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Sequence
@@ -39,6 +39,12 @@ PERSISTENCE: Final = 0.9
 
 _BLOCK: Final = 2**22
 """Numbers in memory at a time."""
+
+
+def correlation(product: Floats, left: Floats, right: Floats) -> Floats:
+    """Return a sum of products as a share of the largest that sums of squares allow."""
+    largest = np.sqrt(np.maximum(left * right, 0.0))
+    return np.clip(quotient(product, largest), -1.0, 1.0)
 
 
 def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float:

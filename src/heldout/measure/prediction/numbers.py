@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.base import Means, Share, Sums, measure, quotient
+from heldout.measure.rank_correlation import correlation
 from heldout.notes import count_of, named_few
 
 if TYPE_CHECKING:
@@ -197,12 +198,6 @@ def pearson(given: NumberPredictions) -> Sums:
         return same_everywhere(given) or "truth or prediction hardly varies"
 
     return Sums(table, score, reason)
-
-
-def correlation(product: Floats, left: Floats, right: Floats) -> Floats:
-    """Return a sum of products as a share of the largest that sums of squares allow."""
-    largest = np.sqrt(np.maximum(left * right, 0.0))
-    return np.clip(quotient(product, largest), -1.0, 1.0)
 
 
 def same_everywhere(given: NumberPredictions) -> str:

@@ -13,7 +13,8 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.base import LackingError, Order, measure, quotient
-from heldout.measure.prediction.numbers import correlation, same_everywhere
+from heldout.measure.prediction.numbers import same_everywhere
+from heldout.measure.rank_correlation import correlation
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
