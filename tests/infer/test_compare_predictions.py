@@ -14,7 +14,7 @@ from heldout.infer.scoring import resampled
 from heldout.infer.tests.auc import delong_test
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.paired import fold_scores
+from heldout.measure.prediction.folds import fold_scores
 
 CLASSES = ("ham", "spam")
 
@@ -285,9 +285,9 @@ def test_repeated_hold_outs_know_their_training_side():
         ClassPredictions(name, units, CLASSES, np.zeros(12, int), np.array(guess), repeats=repeats)
         for name, guess in (("A", [0, 1] * 6), ("B", [0, 0, 0, 1] * 3))
     ]
-    found = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
-    assert found.test_share == pytest.approx(4 / 6)
-    assert found.scores.units == ("r", "s", "t")
+    scores, share = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
+    assert share == pytest.approx(4 / 6)
+    assert scores.units == ("r", "s", "t")
     assert only(systems, "accuracy").test_share == pytest.approx(4 / 6)
 
 

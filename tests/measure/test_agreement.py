@@ -11,9 +11,6 @@ from heldout.measure.agreement import (
     binary_confusion,
     cohen_kappa,
     confusion,
-    exact_agreement,
-    mean_difference,
-    shares_above_and_below,
 )
 
 X = np.nan
@@ -71,18 +68,6 @@ def test_two_classes_equal_scikit_learn(judged, rel):
         assert np.isnan(found)
         return
     assert found == pytest.approx(cohen_kappa_score(first >= rel, second >= rel))
-
-
-@settings(deadline=None, max_examples=40)
-@given(pairs)
-def test_shares_and_differences(judged):
-    first, second = (np.array(one) for one in zip(*judged, strict=True))
-    counts = confusion(first, second, 4)
-    above, below = shares_above_and_below(counts)
-    assert above == pytest.approx((second > first).mean())
-    assert below == pytest.approx((second < first).mean())
-    assert above + below + exact_agreement(counts) == pytest.approx(1)
-    assert mean_difference(counts, GRADES) == pytest.approx(second.mean() - first.mean())
 
 
 def test_many_matrices_at_once():

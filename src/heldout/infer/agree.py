@@ -21,7 +21,7 @@ from heldout.infer.agreement import (
 )
 from heldout.infer.levels import check_level
 from heldout.infer.results import count_of
-from heldout.measure.agreement import confusion, exact_agreement, mean_difference
+from heldout.measure.agreement import confusion, mean_over_pairs
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -193,7 +193,8 @@ def _judge(
     tables = np.stack([confusion(both[0], both[1], len(grades)) for both in codes])
     total = tables.sum(axis=0)
     pairs = int(total.sum())
-    exact, difference = exact_agreement(tables), mean_difference(tables, grades)
+    gaps = np.subtract.outer(grades, grades).T
+    exact, difference = mean_over_pairs(tables, gaps == 0), mean_over_pairs(tables, gaps)
     return JudgeAgreement(
         name=name,
         pairs=pairs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -14,9 +14,7 @@ from heldout.measure.agreement import (
     alpha_of_confusion,
     binary_confusion,
     cohen_kappa,
-    exact_agreement,
-    mean_difference,
-    shares_above_and_below,
+    mean_over_pairs,
 )
 
 if TYPE_CHECKING:
@@ -216,24 +214,24 @@ class Agreement:
         return agreement_text(self, "html")
 
 
-def _statistics(rel: int) -> dict[str, tuple[Callable[[Floats, Sequence[int]], Any], Any]]:
+def _statistics(
+    grades: Sequence[int], rel: int
+) -> dict[str, tuple[Callable[[Floats], Floats], tuple[float, float]]]:
     """Return each statistic as a function of confusion matrices, and its range."""
+    gaps = np.subtract.outer(grades, grades).T  # the grade of the second judge minus the first's
     return {
-        "exact": (lambda table, _: exact_agreement(table), _SHARE),
-        "kappa": (cohen_kappa, _CORRELATION),
-        "kappa_linear": (lambda table, grades: cohen_kappa(table, grades, "linear"), _CORRELATION),
-        "kappa_quadratic": (
-            lambda table, grades: cohen_kappa(table, grades, "quadratic"),
-            _CORRELATION,
-        ),
+        "exact": (lambda table: mean_over_pairs(table, gaps == 0), _SHARE),
+        "kappa": (lambda table: cohen_kappa(table, grades), _CORRELATION),
+        "kappa_linear": (lambda table: cohen_kappa(table, grades, "linear"), _CORRELATION),
+        "kappa_quadratic": (lambda table: cohen_kappa(table, grades, "quadratic"), _CORRELATION),
         "kappa_binary": (
-            lambda table, grades: cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
+            lambda table: cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
             _CORRELATION,
         ),
-        "alpha": (lambda table, _: alpha_of_confusion(table), _CORRELATION),
-        "overrated": (lambda table, _: shares_above_and_below(table)[0], _SHARE),
-        "underrated": (lambda table, _: shares_above_and_below(table)[1], _SHARE),
-        "difference": (mean_difference, UNBOUNDED),
+        "alpha": (alpha_of_confusion, _CORRELATION),
+        "overrated": (lambda table: mean_over_pairs(table, gaps > 0), _SHARE),
+        "underrated": (lambda table: mean_over_pairs(table, gaps < 0), _SHARE),
+        "difference": (lambda table: mean_over_pairs(table, gaps), UNBOUNDED),
     }
 
 
@@ -256,9 +254,9 @@ def agreement_statistics(
     size = max(1, _BLOCK // total.size)  # many queries with many grades would fill the memory
     starts = range(0, len(tables), size)
     found = {}
-    for name, (function, ends) in _statistics(rel).items():
-        parts = [function(total - tables[at : at + size], grades) for at in starts]
-        estimate = float(function(total, grades))
+    for name, (function, ends) in _statistics(grades, rel).items():
+        parts = [function(total - tables[at : at + size]) for at in starts]
+        estimate = float(function(total))
         found[name] = _jackknife(estimate, np.concatenate(parts), level, ends)
     return JudgeStatistics(**found)
 

@@ -91,24 +91,6 @@ def binary_confusion(counts: Floats, grades: Sequence[int], rel: int) -> Floats:
     return joined
 
 
-def _mean_over_pairs(counts: Floats, numbers: Floats) -> Floats:
+def mean_over_pairs(counts: Floats, numbers: ArrayLike) -> Floats:
     """Return the mean of a number per pair of grades, such as whether they are equal."""
-    return quotient((counts * numbers).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
-
-
-def exact_agreement(counts: Floats) -> Floats:
-    """Return the share of items with the same grade."""
-    return _mean_over_pairs(counts, np.eye(counts.shape[-1]))
-
-
-def shares_above_and_below(counts: Floats) -> tuple[Floats, Floats]:
-    """Return the shares of items that the second judge grades higher, and lower, than the first."""
-    return (
-        _mean_over_pairs(counts, np.triu(np.ones(counts.shape[-2:]), 1)),
-        _mean_over_pairs(counts, np.tril(np.ones(counts.shape[-2:]), -1)),
-    )
-
-
-def mean_difference(counts: Floats, grades: Sequence[int]) -> Floats:
-    """Return the mean grade of the second judge minus that of the first."""
-    return _mean_over_pairs(counts, np.subtract.outer(grades, grades).T)
+    return quotient((counts * np.asarray(numbers)).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))

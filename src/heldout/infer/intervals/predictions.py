@@ -23,7 +23,7 @@ from heldout.infer.scoring.resample_sums import (
 from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.auc import delong_interval
 from heldout.measure.base import Order, Undefined, as_sums
-from heldout.measure.prediction.paired import fold_scores, has_splits, same_sides
+from heldout.measure.prediction.folds import fold_scores, has_splits, same_sides
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
@@ -75,7 +75,7 @@ def prediction_interval(
 def _plain_interval(
     predictions: Predictions, measure: Measure, level: float, seed: int
 ) -> Interval | None:
-    if has_splits([predictions]):
+    if has_splits(predictions):
         return _over_folds(predictions, measure, level)
     plain = predictions.weights is None and not predictions.groups and not predictions.repeats
     if plain and measure.family in {"accuracy", "error"}:
@@ -95,12 +95,12 @@ def _two_classes(predictions: Predictions) -> bool:
 
 def _over_folds(predictions: Predictions, measure: Measure, level: float) -> Interval | None:
     try:
-        folds = fold_scores([predictions], measure)
+        scores, share = fold_scores([predictions], measure)
     except InputError:  # undefined in every fold, or a repeat without a training side
         return None
-    if folds.scores.dropped or len(folds.scores.units) < len(set(same_sides(predictions).values())):
+    if scores.dropped or len(scores.units) < len(set(same_sides(predictions).values())):
         return None
-    interval = corrected_t(folds.scores.values[:, 0], folds.test_share, level)
+    interval = corrected_t(scores.values[:, 0], share, level)
     if interval.low == interval.high and measure.family in {"accuracy", "error"}:
         right = measure.units(
             predictions

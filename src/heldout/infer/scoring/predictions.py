@@ -23,7 +23,7 @@ from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScorin
 from heldout.measure.base import DefinedMeasure, Order, Undefined, as_sums
 from heldout.measure.parse import parse_measures
 from heldout.measure.prediction.classes import undefined_hint
-from heldout.measure.prediction.paired import (
+from heldout.measure.prediction.folds import (
     check_same_truth,
     check_same_weights,
     data_fingerprint,
@@ -158,8 +158,8 @@ def _scored(
 ) -> Scored:
     systems = given.systems
     if by == "fold" or (by == "auto" and _all_have_splits(systems)):
-        folds = fold_scores(systems, measure)
-        return mean_scored(folds.scores, settings._replace(test_share=folds.test_share))
+        scores, share = fold_scores(systems, measure)
+        return mean_scored(scores, settings._replace(test_share=share))
     notes = _fold_notes(systems)
     plain = all(system.weights is None and not system.groups for system in systems)
     if plain and measure.aggregate == "mean":
@@ -184,7 +184,7 @@ def _own_systems(predictions: Sequence[Any], baseline: str | None) -> Sequence[A
 
 def _all_have_splits(systems: Sequence[Predictions]) -> bool:
     """Return whether there are folds; refuse folds of only some systems."""
-    having = [has_splits([system]) for system in systems]
+    having = [has_splits(system) for system in systems]
     if any(having) and not all(having):
         with_folds, without = systems[having.index(True)], systems[having.index(False)]
         raise InputError(
@@ -206,7 +206,7 @@ def _alike(predictions: Sequence[Any]) -> list[Any]:
 
 
 def _fold_notes(systems: Sequence[Predictions]) -> list[Note]:
-    if not any(has_splits([system]) for system in systems):
+    if not any(has_splits(system) for system in systems):
         return []
     text = (
         "the folds share training data, which a test over units ignores; a test over folds does not"

@@ -11,26 +11,15 @@ from heldout.compiled import kernel
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
 
-__all__ = ["net_concordance"]
-
 
 @kernel
 def net_concordance(starts: Ints, ranks: Ints, weights: Floats, levels: int) -> Floats:
     """Return, for each unit, the concordant minus the discordant weight of units before it.
 
-    Units are in ascending order of the first variable. Sums by rank of the second variable are
-    kept in a binary indexed tree (Knight 1966 sorts instead, which cannot be weighted).
-
-    Parameters
-    ----------
-    starts
-        The first unit of each group of ties in the first variable, and the number of units.
-    ranks
-        The rank of each unit in the second variable, from 1; ties have equal ranks.
-    weights
-        One row per set of weights, one column per unit.
-    levels
-        The highest rank.
+    Units are in ascending order of the first variable, in groups of ties that begin at `starts`
+    (which ends with the number of units); `ranks` are those in the second variable, from 1 to
+    `levels`; there is one row of weights per score. Sums by rank are kept in a binary indexed tree
+    (Knight 1966 sorts instead, which cannot be weighted).
     """
     net = np.zeros(weights.shape)
     for row in range(len(weights)):

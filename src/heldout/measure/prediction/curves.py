@@ -13,7 +13,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.base import quotient
-from heldout.measure.prediction.order import Ties, labelled
+from heldout.measure.prediction.order import Ties, labelled, one_sided
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,19 +31,11 @@ ON_LINE: Final = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RocCurve:
-    """Counts at every threshold: units with this score or more are predicted positive.
+    """Counts at every threshold: units with this score or more are predicted positive."""
 
-    Parameters
-    ----------
-    thresholds
-        The distinct scores, descending; the first is infinite: no unit is predicted positive.
-    true, false
-        Positive and negative units predicted positive (sums of weights, if units have weights).
-    """
-
-    thresholds: Floats
-    true: Floats
-    false: Floats
+    thresholds: Floats  # distinct scores, descending; the first is infinite: nothing is positive
+    true: Floats  # positive units predicted positive (sums of weights, if units have weights)
+    false: Floats  # negative units predicted positive
 
     @property
     def fp_rate(self) -> Floats:
@@ -68,14 +60,7 @@ class RocCurve:
         return float(np.trapezoid(self.tp_rate, self.fp_rate))
 
     def at(self, threshold: float) -> tuple[float, float]:
-        """Return the FP rate and TP rate if units with at least this score are predicted positive.
-
-        Examples
-        --------
-        >>> curve = roc_curve([1, 0, 1, 1, 0, 0], [0.98, 0.80, 0.67, 0.65, 0.54, 0.32])
-        >>> [round(rate, 2) for rate in curve.at(0.7)]
-        [0.33, 0.33]
-        """
+        """Return the FP rate and TP rate if this score or more is predicted positive."""
         last = int(np.count_nonzero(self.thresholds >= threshold)) - 1
         return float(self.fp_rate[last]), float(self.tp_rate[last])
 
@@ -89,9 +74,9 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
     shares = np.ones(len(values)) if weights is None else np.asarray(weights, np.float64)
     if shares.shape != values.shape or not (np.isfinite(shares) & (shares >= 0)).all():
         raise InputError("weights: expected a non-negative number for each unit")
-    for side, problem in ((flags, "no unit is positive"), (~flags, "every unit is positive")):
-        if not shares[side].sum():
-            raise InputError(f"{problem}: an ROC curve needs positive and negative units")
+    problem = one_sided(flags, shares)
+    if problem:
+        raise InputError(f"{problem}: an ROC curve needs positive and negative units")
     ties = Ties.of(-values)
     counts = np.cumsum(ties.totals(shares * np.stack([flags, ~flags])), axis=1)
     true, false = np.concatenate([np.zeros((2, 1)), counts], axis=1)
@@ -99,17 +84,7 @@ def roc_curve(positive: ArrayLike, scores: ArrayLike, weights: ArrayLike | None 
 
 
 def curves(several: Sequence[ClassPredictions], positive: str | None = None) -> dict[str, RocCurve]:
-    """Return the curve of each system for a class against all others, by default the last of two.
-
-    Examples
-    --------
-    >>> from heldout.data.predictions import ClassPredictions
-    >>> scores = np.array([[0.1, 0.9], [0.4, 0.6], [0.5, 0.5], [0.8, 0.2]])
-    >>> one = ClassPredictions("A", tuple("abcd"), ("n", "p"), np.array([1, 0, 1, 0]), None, scores)
-    >>> curve = curves([one])["A"]
-    >>> curve.fp_rate.tolist(), curve.tp_rate.tolist()
-    ([0.0, 0.0, 0.5, 0.5, 1.0], [0.0, 0.5, 0.5, 1.0, 1.0])
-    """
+    """Return the curve of each system for a class against the others (of two, the last one)."""
     classes = several[0].classes
     if positive is None and len(classes) != 2:
         raise InputError(
@@ -148,18 +123,11 @@ class Mixture(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RocHull:
-    """The upper convex hull of ROC points.
+    """The upper convex hull of ROC points."""
 
-    Parameters
-    ----------
-    points
-        Its corners, from (0, 0) to (1, 1).
-    dominated
-        Classifiers without a point on the hull: for every cost of errors and every share of
-        positives other classifiers or their mixtures are better.
-    """
-
-    points: tuple[HullPoint, ...]
+    points: tuple[HullPoint, ...]  # its corners, from (0, 0) to (1, 1)
+    # Classifiers without a point on it: for every cost of errors and every share of positives,
+    # others or their mixtures are better.
     dominated: tuple[str, ...]
 
     @property
@@ -169,15 +137,7 @@ class RocHull:
         return float(np.trapezoid(rates[:, 1], rates[:, 0]))
 
     def mix(self, fp_rate: float) -> Mixture:
-        """Return the mixture that reaches the hull at a false positive rate.
-
-        Examples
-        --------
-        >>> hull = roc_hull({"A": (0.2, 0.6), "B": (0.6, 0.9)})
-        >>> mixed = hull.mix(0.3)
-        >>> mixed.first.name, mixed.second.name, round(mixed.weight, 2), round(mixed.tp_rate, 3)
-        ('A', 'B', 0.25, 0.675)
-        """
+        """Return the mixture that reaches the hull at a false positive rate."""
         if not 0 <= fp_rate <= 1:
             raise InputError(f"fp_rate={fp_rate}: expected a number between 0 and 1")
         # Of points with the same FP rate the highest is used: start after it.
@@ -190,17 +150,9 @@ class RocHull:
 
 
 def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHull:
-    """Return the hull of classifiers by name: curves, or FP rate and TP rate where there is none.
+    """Return the hull of classifiers: curves, or FP rate and TP rate where there are no scores.
 
-    References
-    ----------
     Provost & Fawcett (2001). Robust classification for imprecise environments. Machine Learning 42.
-
-    Examples
-    --------
-    >>> hull = roc_hull({"A": (0.3, 0.4), "B": (0.5, 0.7), "C": (0.2, 0.6)})
-    >>> [point.name for point in hull.points], hull.dominated
-    (['', 'C', ''], ('A', 'B'))
     """
     every = [point for name, given in classifiers.items() for point in _points(name, given)]
     # Of several classifiers at one point the first by name is kept, in any input order; of the

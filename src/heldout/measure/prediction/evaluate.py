@@ -22,10 +22,9 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.base import DefinedMeasure, Number, Undefined
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.parse import parse_measures
-from heldout.measure.prediction.paired import (
+from heldout.measure.prediction.folds import (
     check_same_truth,
-    crossing_groups,
-    crossing_note,
+    crossing_notes,
     has_splits,
     repeated_value,
     unit_scores,
@@ -339,11 +338,10 @@ def _baseline_value(measure: Measure, base: ClassPredictions) -> Number:
 
 
 def _notes(several: Sequence[Predictions]) -> tuple[Note, ...]:
-    crossing = max(map(crossing_groups, several))
     return distinct(
         [
             *_other_units(several),
-            *([crossing_note(crossing)] if crossing else []),
+            *crossing_notes(several),
             *(note for one in several for note in one.notes),
         ]
     )
@@ -391,11 +389,11 @@ def _other_units(several: Sequence[Predictions]) -> list[Note]:
 
 def _how_units_count(several: Sequence[Predictions]) -> list[str]:
     found = []
-    if any(has_splits([one]) for one in several):
+    if any(has_splits(one) for one in several):
         found.append("values and intervals are means over the folds")
     elif any(one.repeats for one in several):
         found.append("values are means over the repeats")
-    plain = [one for one in several if not has_splits([one])]
+    plain = [one for one in several if not has_splits(one)]
     if any(one.groups for one in plain):
         found.append("units have groups: intervals resample whole groups")
     if any(one.weights is not None for one in plain):

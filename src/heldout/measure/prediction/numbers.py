@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -16,18 +17,14 @@ if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Flags, Floats
 
-UNBOUNDED: Final = (0.0, math.inf)
+loss = partial(measure, task="regression", bounds=(0.0, math.inf), higher_is_better=False)
+"""The decorator of errors of any size."""
+gain = partial(measure, task="regression", bounds=(-math.inf, 1.0))
 LEAST: Final = 1e-12
 """A sample in which all numbers are equal has a variance of rounding errors up to this share."""
 
 
-@measure(
-    "RMSE",
-    "regression",
-    aliases=("root_mean_squared_error",),
-    bounds=UNBOUNDED,
-    higher_is_better=False,
-)
+@loss("RMSE", aliases=("root_mean_squared_error",))
 def root_mean_squared_error(given: NumberPredictions) -> Sums:
     """Root of the mean squared error.
 
@@ -38,9 +35,7 @@ def root_mean_squared_error(given: NumberPredictions) -> Sums:
     return Sums(table, lambda sums: np.sqrt(quotient(sums[:, 0], sums[:, 1])))
 
 
-@measure(
-    "MSE", "regression", aliases=("mean_squared_error",), bounds=UNBOUNDED, higher_is_better=False
-)
+@loss("MSE", aliases=("mean_squared_error",))
 def mean_squared_error(given: NumberPredictions) -> Means:
     """Mean squared error.
 
@@ -49,9 +44,7 @@ def mean_squared_error(given: NumberPredictions) -> Means:
     return Means((given.truth - given.predicted) ** 2)
 
 
-@measure(
-    "MAE", "regression", aliases=("mean_absolute_error",), bounds=UNBOUNDED, higher_is_better=False
-)
+@loss("MAE", aliases=("mean_absolute_error",))
 def mean_absolute_error(given: NumberPredictions) -> Means:
     """Mean absolute error.
 
@@ -60,13 +53,7 @@ def mean_absolute_error(given: NumberPredictions) -> Means:
     return Means(np.abs(given.truth - given.predicted))
 
 
-@measure(
-    "MAPE",
-    "regression",
-    aliases=("mean_absolute_percentage_error",),
-    bounds=UNBOUNDED,
-    higher_is_better=False,
-)
+@loss("MAPE", aliases=("mean_absolute_percentage_error",))
 def mean_absolute_percentage_error(given: NumberPredictions) -> Means:
     """Mean error as a share of the truth; a truth of 0 is refused.
 
@@ -76,7 +63,7 @@ def mean_absolute_percentage_error(given: NumberPredictions) -> Means:
     return Means(np.abs((given.truth - given.predicted) / given.truth))
 
 
-@measure("sMAPE", "regression", bounds=(0.0, 2.0), higher_is_better=False)
+@loss("sMAPE", bounds=(0.0, 2.0))
 def symmetric_error(given: NumberPredictions) -> Means:
     """Mean of 2|a-p|/(|a|+|p|), a share from 0 to 2.
 
@@ -87,13 +74,7 @@ def symmetric_error(given: NumberPredictions) -> Means:
     return Means(2 * np.abs(given.truth - given.predicted) / size)
 
 
-@measure(
-    "MSLE",
-    "regression",
-    aliases=("mean_squared_log_error",),
-    bounds=UNBOUNDED,
-    higher_is_better=False,
-)
+@loss("MSLE", aliases=("mean_squared_log_error",))
 def mean_squared_log_error(given: NumberPredictions) -> Means:
     """Mean squared error of logarithms of 1 + x; numbers of -1 or less are refused.
 
@@ -114,14 +95,7 @@ def _refuse(given: NumberPredictions, wrong: Flags, what: str, problem: str) -> 
         )
 
 
-@measure(
-    "pinball",
-    "regression",
-    aliases=("mean_pinball_loss",),
-    shown=("alpha",),
-    bounds=UNBOUNDED,
-    higher_is_better=False,
-)
+@loss("pinball", aliases=("mean_pinball_loss",), shown=("alpha",))
 def pinball(given: NumberPredictions, *, alpha: Share = 0.5) -> Means:
     """Quantile loss: errors below the alpha quantile cost 1 - alpha, above it alpha.
 
@@ -131,7 +105,7 @@ def pinball(given: NumberPredictions, *, alpha: Share = 0.5) -> Means:
     return Means(np.maximum(alpha * gap, (alpha - 1) * gap))
 
 
-@measure("R2", "regression", aliases=("R²", "r2_score"), bounds=(-math.inf, 1.0))
+@gain("R2", aliases=("R²", "r2_score"))
 def r_squared(given: NumberPredictions) -> Sums:
     """Share of the variance of the truth that is explained.
 
@@ -140,12 +114,7 @@ def r_squared(given: NumberPredictions) -> Sums:
     return _explained(given, 0.0)
 
 
-@measure(
-    "explained-variance",
-    "regression",
-    aliases=("explained_variance_score",),
-    bounds=(-math.inf, 1.0),
-)
+@gain("explained-variance", aliases=("explained_variance_score",))
 def explained_variance(given: NumberPredictions) -> Sums:
     """R2 without a constant error.
 
@@ -160,21 +129,21 @@ def _explained(given: NumberPredictions, constant: float) -> Sums:
     centred = given.truth - given.truth.mean()
     errors = given.truth - given.predicted
     errors = errors - constant * errors.mean()
-    table = np.column_stack([errors**2, centred, centred**2, np.ones(len(centred)), errors])
+    table = np.column_stack([np.ones(len(centred)), centred, errors, centred**2, errors**2])
     least = LEAST * float((centred**2).mean())
 
     def score(sums: Floats) -> Floats:
-        squared, mean, square, _, error = _means(sums, 3)
-        variance = square - mean**2
-        left = squared - constant * error**2
+        mean, error, squared, error_squared = _means(sums)
+        variance = squared - mean**2
+        left = error_squared - constant * error**2
         return np.where(variance > least, 1 - quotient(left, variance), np.nan)
 
     return Sums(table, score, lambda _: "the truth is the same for every unit")
 
 
-def _means(sums: Floats, units: int) -> Floats:
-    """Return the means of all columns; column `units` has the number of units."""
-    return quotient(sums, np.broadcast_to(sums[:, units : units + 1], sums.shape)).T
+def _means(sums: Floats) -> Floats:
+    """Return the means of all columns but the first, which has the number of units."""
+    return quotient(sums[:, 1:], np.broadcast_to(sums[:, :1], sums[:, 1:].shape)).T
 
 
 @measure("Pearson", "regression", aliases=("pearsonr",), bounds=(-1.0, 1.0))
@@ -189,15 +158,13 @@ def pearson(given: NumberPredictions) -> Sums:
     least = LEAST * (left**2).mean(), LEAST * (right**2).mean()
 
     def score(sums: Floats) -> Floats:
-        _, x, y, x_squared, y_squared, product = _means(sums, 0)
+        x, y, x_squared, y_squared, product = _means(sums)
         spread = x_squared - x**2, y_squared - y**2
         defined = (spread[0] > least[0]) & (spread[1] > least[1])
         return np.where(defined, correlation(product - x * y, *spread), np.nan)
 
-    def reason(_: Floats) -> str:
-        return same_everywhere(given) or "truth or prediction hardly varies"
-
-    return Sums(table, score, reason)
+    otherwise = "truth or prediction hardly varies"
+    return Sums(table, score, lambda _: same_everywhere(given) or otherwise)
 
 
 def same_everywhere(given: NumberPredictions) -> str:

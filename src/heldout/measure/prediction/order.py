@@ -5,7 +5,6 @@ Weights may be any numbers that are not negative; a whole number counts a unit s
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -13,7 +12,8 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.measure.base import LackingError, Order, measure, quotient
-from heldout.measure.prediction.numbers import same_everywhere
+from heldout.measure.prediction.numbers import loss, same_everywhere
+from heldout.measure.prediction.probabilities import by_scores, scores_of
 from heldout.measure.rank_correlation import correlation
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def precision_area(positive: Floats, negative: Floats) -> Floats:
 
 def of_class(given: ClassPredictions, number: int, function: Ranked) -> Callable[[Floats], Floats]:
     """Return a score of one class against all others, as a function of rows of weights."""
-    ties = Ties.of(_scores(given)[:, number])
+    ties = Ties.of(scores_of(given)[:, number])
     belongs = (given.truth == number)[ties.order]
 
     def score(rows: Floats) -> Floats:
@@ -109,71 +109,53 @@ def of_class(given: ClassPredictions, number: int, function: Ranked) -> Callable
     return score
 
 
-def _scores(given: ClassPredictions) -> Floats:
-    if given.scores is None:
-        raise LackingError("there are predictions but no scores")
-    return given.scores
-
-
-def _one_sided(given: ClassPredictions, row: Floats, number: int) -> str:
-    """Say why there is no pair of a positive and a negative unit."""
-    belongs = given.truth == number
-    if not row[0, belongs].sum():
+def one_sided(flags: Flags, weights: Floats) -> str:
+    """Say why there is no pair of a positive and a negative unit; empty if there is one."""
+    if not weights[flags].sum():
         return "no unit is positive"
-    return "" if row[0, ~belongs].sum() else "every unit is positive"
+    return "" if weights[~flags].sum() else "every unit is positive"
 
 
-@measure(
-    "AUC",
-    "classification",
-    aliases=("roc_auc", "roc_auc_score", "roc_auc_ovr"),
-    needs="scores",
-)
+@by_scores("AUC", aliases=("roc_auc", "roc_auc_score", "roc_auc_ovr"))
 def auc(given: ClassPredictions, *, average: Literal["macro", "weighted"] = "macro") -> Order:
     """Area under the ROC curve; of several classes, the mean of each against all others.
 
     Formula: P(score of a positive > score of a negative) + P(equal) / 2
     """
-    units, classes = len(given.truth), range(len(given.classes))
-    _scores(given)
-    if len(classes) < 2:
+    scores_of(given)
+    if len(given.classes) < 2:
         raise LackingError("all units are of one class")
-    if len(classes) == 2:
-        positive = given.class_number()
-        return Order(
-            units, of_class(given, positive, area), lambda row: _one_sided(given, row, positive)
-        )
-    areas = [of_class(given, number, area) for number in classes]
+    is_pair = len(given.classes) == 2
+    numbers = [given.class_number()] if is_pair else list(range(len(given.classes)))
+    areas = [of_class(given, number, area) for number in numbers]
 
     def score(rows: Floats) -> Floats:
-        values = np.column_stack([one(rows) for one in areas])
-        if average == "macro":
+        values = np.column_stack([of_rows(rows) for of_rows in areas])
+        if is_pair or average == "macro":
             mean: Floats = values.mean(axis=1)
             return mean
-        shares = np.column_stack([rows[:, given.truth == one].sum(axis=1) for one in classes])
+        shares = np.column_stack([rows[:, given.truth == number].sum(axis=1) for number in numbers])
         weighted = np.where(shares > 0, shares * values, 0.0).sum(axis=1)
         return quotient(weighted, shares.sum(axis=1))
 
     def reason(row: Floats) -> str:
-        missing = ((given.classes[one], _one_sided(given, row, one)) for one in classes)
-        return next((f"class {name}: {why}" for name, why in missing if why), "")
+        missing = {number: one_sided(given.truth == number, row[0]) for number in numbers}
+        number, why = next(pair for pair in missing.items() if pair[1])
+        return why if is_pair else f"class {given.classes[number]}: {why}"
 
-    return Order(units, score, reason)
+    return Order(len(given.truth), score, reason)
 
 
-@measure(
-    "average-precision", "classification", aliases=("average_precision_score",), needs="scores"
-)
+@by_scores("average-precision", aliases=("average_precision_score",))
 def average_precision(given: ClassPredictions, *, class_: str | None = None) -> Order:
     """Precision at each rise of recall, without interpolation.
 
     Formula: Σ_t (R_t - R_{t-1}) P_t over thresholds t
     """
-    _scores(given)
+    scores_of(given)
     if len(given.classes) > 2 and class_ is None:
         raise LackingError("with several classes, name one: average-precision(class=NAME)")
-    number = given.class_number(class_)
-    score = of_class(given, number, precision_area)
+    score = of_class(given, given.class_number(class_), precision_area)
     return Order(len(given.truth), score, lambda _: "no unit is positive")
 
 
@@ -219,13 +201,7 @@ def kendall(given: NumberPredictions) -> Order:
     return Order(len(given.truth), score, lambda _: same_everywhere(given))
 
 
-@measure(
-    "median-AE",
-    "regression",
-    aliases=("median_absolute_error",),
-    bounds=(0.0, math.inf),
-    higher_is_better=False,
-)
+@loss("median-AE", aliases=("median_absolute_error",))
 def median_absolute_error(given: NumberPredictions) -> Order:
     """Median absolute error.
 

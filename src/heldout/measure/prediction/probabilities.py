@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,6 +14,18 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Flags, Floats, Ints
 
+loss = partial(measure, task="classification", higher_is_better=False, needs="probabilities")
+"""The decorator of errors of probabilities."""
+by_scores = partial(measure, task="classification", needs="scores")
+"""The decorator of measures of scores."""
+
+
+def scores_of(given: ClassPredictions) -> Floats:
+    """Return the scores of the classes; raise an error if there are none."""
+    if given.scores is None:
+        raise LackingError("there are predictions but no scores")
+    return given.scores
+
 
 def _probabilities(given: ClassPredictions) -> Floats:
     if given.scores is None or not given.probabilities:
@@ -20,13 +33,7 @@ def _probabilities(given: ClassPredictions) -> Floats:
     return given.scores
 
 
-@measure(
-    "log-loss",
-    "classification",
-    bounds=(0.0, math.inf),
-    higher_is_better=False,
-    needs="probabilities",
-)
+@loss("log-loss", bounds=(0.0, math.inf))
 def log_loss(given: ClassPredictions) -> Means:
     """Mean of minus the log probability of the true class; not clipped, unlike scikit-learn.
 
@@ -40,14 +47,7 @@ def log_loss(given: ClassPredictions) -> Means:
     return Means(-np.log(chosen) + 0.0)  # turn -0.0 into 0.0
 
 
-@measure(
-    "Brier",
-    "classification",
-    aliases=("brier_score_loss",),
-    bounds=(0.0, 2.0),
-    higher_is_better=False,
-    needs="probabilities",
-)
+@loss("Brier", aliases=("brier_score_loss",), bounds=(0.0, 2.0))
 def brier(given: ClassPredictions) -> Means:
     """Mean squared error of the probabilities: (p - y)² for two classes, Σ(p - y)² for more.
 
@@ -60,7 +60,7 @@ def brier(given: ClassPredictions) -> Means:
     return Means(squares / 2 if table.shape[1] == 2 else squares)
 
 
-@measure("ECE", "classification", higher_is_better=False, shown=("bins",), needs="probabilities")
+@loss("ECE", shown=("bins",))
 def calibration_error(given: ClassPredictions, *, bins: AtLeastOne = 10) -> Sums:
     """Expected calibration error of the most probable class, in bins of equal width (Guo 2017).
 
@@ -95,37 +95,23 @@ def calibration_bins(confidence: Floats, right: Flags, bins: int = 10) -> list[C
     """Return mean confidence and accuracy in bins of equal width; empty bins are left out."""
     places, edges = _bin_of(confidence, bins), np.linspace(0, 1, bins + 1)
     found = []
-    for at in np.unique(places).tolist():
-        inside = places == at
-        found.append(
-            CalibrationBin(
-                float(edges[at]),
-                float(edges[at + 1]),
-                int(inside.sum()),
-                float(confidence[inside].mean()),
-                float(right[inside].mean()),
-            )
-        )
+    for place in np.unique(places).tolist():
+        inside = places == place
+        low, high = edges[place : place + 2].tolist()
+        means = float(confidence[inside].mean()), float(right[inside].mean())
+        found.append(CalibrationBin(low, high, int(inside.sum()), *means))
     return found
 
 
-@measure(
-    "top-k-accuracy",
-    "classification",
-    aliases=("top_k_accuracy_score",),
-    shown=("k",),
-    needs="scores",
-)
+@by_scores("top-k-accuracy", aliases=("top_k_accuracy_score",), shown=("k",))
 def top_k_accuracy(given: ClassPredictions, *, k: AtLeastOne = 2) -> Means:
     """Share of units whose class is among the k highest scores.
 
     Formula: Σ [y among the k highest scores] / n
     """
-    if given.scores is None:
-        raise LackingError("there are predictions but no scores")
+    scores, truth = scores_of(given), given.truth
     # Of equal scores those of later classes count as higher, as in scikit-learn; of two the first.
-    flip = len(given.classes) == 2
-    scores = given.scores[:, ::-1] if flip else given.scores
-    truth = 1 - given.truth if flip else given.truth
+    if len(given.classes) == 2:
+        scores, truth = scores[:, ::-1], 1 - truth
     best = np.argsort(scores, axis=1, kind="stable")[:, ::-1][:, :k]
     return Means((best == truth[:, None]).any(axis=1).astype(np.float64))
