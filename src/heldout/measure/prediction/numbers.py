@@ -129,11 +129,11 @@ def _explained(given: NumberPredictions, constant: float) -> Sums:
     centred = given.truth - given.truth.mean()
     errors = given.truth - given.predicted
     errors = errors - constant * errors.mean()
-    table = np.column_stack([np.ones(len(centred)), centred, errors, centred**2, errors**2])
+    table = np.column_stack([errors**2, centred, centred**2, np.ones(len(centred)), errors])
     least = LEAST * float((centred**2).mean())
 
     def score(sums: Floats) -> Floats:
-        mean, error, squared, error_squared = _means(sums)
+        error_squared, mean, squared, _, error = _means(sums, 3)
         variance = squared - mean**2
         left = error_squared - constant * error**2
         return np.where(variance > least, 1 - quotient(left, variance), np.nan)
@@ -141,9 +141,9 @@ def _explained(given: NumberPredictions, constant: float) -> Sums:
     return Sums(table, score, lambda _: "the truth is the same for every unit")
 
 
-def _means(sums: Floats) -> Floats:
-    """Return the means of all columns but the first, which has the number of units."""
-    return quotient(sums[:, 1:], np.broadcast_to(sums[:, :1], sums[:, 1:].shape)).T
+def _means(sums: Floats, units: int) -> Floats:
+    """Return the means of all columns; column `units` has the number of units."""
+    return quotient(sums, np.broadcast_to(sums[:, units : units + 1], sums.shape)).T
 
 
 @measure("Pearson", "regression", aliases=("pearsonr",), bounds=(-1.0, 1.0))
@@ -158,7 +158,7 @@ def pearson(given: NumberPredictions) -> Sums:
     least = LEAST * (left**2).mean(), LEAST * (right**2).mean()
 
     def score(sums: Floats) -> Floats:
-        x, y, x_squared, y_squared, product = _means(sums)
+        _, x, y, x_squared, y_squared, product = _means(sums, 0)
         spread = x_squared - x**2, y_squared - y**2
         defined = (spread[0] > least[0]) & (spread[1] > least[1])
         return np.where(defined, correlation(product - x * y, *spread), np.nan)
