@@ -36,7 +36,7 @@ from heldout.experiment.studies.bias import (
     coverage_error,
     standard_error,
 )
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.resample.plans import KFold
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import grid

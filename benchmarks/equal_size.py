@@ -26,7 +26,7 @@ from heldout.experiment.documents.choose_in_document_folds import choose_values
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import document_spread, interval
 from heldout.experiment.studies.bias import standard_error
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.sides import Side
 from heldout.retrieve.statistics import cell_statistics

@@ -24,7 +24,7 @@ import numpy as np
 from heldout.data.collection import Collection
 from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.experiment import Experiment
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model, grid
 from heldout.retrieve.search import search_terms

@@ -33,7 +33,7 @@ from heldout.experiment.studies.bias import coverage_error, standard_error
 from heldout.experiment.systems.reading import system_of
 from heldout.infer.intervals.units import mean_interval, t_interval
 from heldout.infer.scoring.retuned import RETUNED_INTERVAL, retuned_interval
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Interval
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
 LARGEST = 300
 LEVEL = 0.95
@@ -97,7 +97,7 @@ class _Drawn(NamedTuple):
     truth: float
 
 
-def query_scores(candidates: Candidates, measure: RankingMeasure) -> Floats:
+def query_scores(candidates: Candidates, measure: Measure) -> Floats:
     """Points × judged queries: the score of every query under every parameter setting."""
     side = whole_side(candidates.index, candidates.vocabulary)
     values = candidates.evaluate(side, [measure])[0]

@@ -25,7 +25,7 @@ from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import document_spread
 from heldout.experiment.studies.bias import coverage_error, unseen_values
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model

@@ -22,7 +22,7 @@ from bias_study import FIXED, some_queries
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.uncertainty import _Reader
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.sides import seen_side
 

@@ -32,7 +32,7 @@ from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import Spread, document_spread, interval
 from heldout.experiment.studies.bias import standard_error, unseen_values
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 
 if TYPE_CHECKING:

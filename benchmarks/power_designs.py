@@ -24,20 +24,20 @@ from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import document_spread
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 
 if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
 FOLDS, DEPTH = 5, 1000
 
 
 def document_error(
-    candidates: Candidates, measure: RankingMeasure, share: float, seed: list[int]
+    candidates: Candidates, measure: Measure, share: float, seed: list[int]
 ) -> float:
     """Jackknife standard error of the difference between both models on a part of documents."""
     table, n = candidates.table, candidates.index.n_documents

@@ -15,7 +15,7 @@ from heldout import (
 )
 from heldout.cli import main
 from heldout.errors import MeasureError
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
 
 HINT = "F1(macro, undefined=0) counts such a class as 0, like scikit-learn"

@@ -10,7 +10,7 @@ import pytest
 import heldout
 from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
 from heldout.experiment.studies.curve import CurvePoint, LearningCurve
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 
 EVIL = '"><img src=x onerror=alert(1)>'
 ALLOWED = {

@@ -122,7 +122,7 @@ def _studies(collection: Collection) -> list[NamedChart]:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import StudySettings, bias_study
     from heldout.experiment.studies.curve import learning_curve
-    from heldout.measure.parse import parse_measure
+    from heldout.measure.names import parse_measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import parse_model
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from docutils import nodes
     from sphinx.application import Sphinx
 
-    from heldout.report.task_measures import TaskMeasure
+    from heldout.report.measures import TaskMeasure
 
 TITLES = {
     "ranking": "Rankings",

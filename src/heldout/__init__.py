@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from heldout.measure.custom import define_measure as define_measure
     from heldout.measure.evaluate import evaluate as evaluate
     from heldout.measure.evaluation import Evaluation as Evaluation
-    from heldout.measure.parse import (
+    from heldout.measure.names import (
         parse_measure as parse_measure,
         parse_measures as parse_measures,
     )
@@ -94,7 +94,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "measure.custom": "define_measure",
         "measure.evaluate": "evaluate",
         "measure.evaluation": "Evaluation",
-        "measure.parse": "parse_measure parse_measures",
+        "measure.names": "parse_measure parse_measures",
         "measures": "measures",
         "notebook": "chart charts",
         "notes": "Note",

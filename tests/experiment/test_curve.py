@@ -8,7 +8,7 @@ import heldout
 from heldout.errors import HeldoutError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.curve import learning_curve
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 

@@ -9,7 +9,7 @@ from document_data import indexed, topical_collection
 from heldout.experiment.documents.differences import document_differences
 from heldout.experiment.documents.estimate import Estimate
 from heldout.experiment.experiment import Experiment
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.report.experiment import results_text
 
 

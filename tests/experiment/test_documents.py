@@ -11,7 +11,7 @@ from heldout.experiment.documents.choose_in_document_folds import choose_values
 from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.documents.methods import METHODS
 from heldout.experiment.documents.pooling import pool
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 

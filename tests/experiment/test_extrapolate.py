@@ -11,7 +11,7 @@ from heldout.experiment.documents.extrapolate import (
     model_variance,
 )
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 
 NAMES = ("nDCG@10", "AP", "P@10", "R@100")
 MEASURES = [parse_measure(name) for name in NAMES]

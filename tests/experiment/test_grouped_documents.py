@@ -9,7 +9,7 @@ from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study
 from heldout.experiment.studies.curve import learning_curve
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 
 NDCG = parse_measure("nDCG@10")

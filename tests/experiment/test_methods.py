@@ -13,7 +13,7 @@ from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.methods import METHODS, check_method, fold_values, per_fold
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search
 

@@ -9,7 +9,7 @@ from heldout.data.collection import Collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.documents.pooling import pool
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 

@@ -8,7 +8,7 @@ import heldout
 from heldout.errors import MeasureError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.rank_table import check_measures
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import run_of_lists, search
 from heldout.retrieve.sides import held_out_side, whole_side
@@ -39,7 +39,7 @@ def expected(qrels, run, query_ids, depth):
     for column, query in enumerate(query_ids):
         grades = qrels.to_dict().get(query, {}).values()
         for row, measure in enumerate(MEASURES):
-            if any(grade >= (measure.options.get("rel") or 1) for grade in grades):
+            if any(grade >= (measure.parameters.get("rel") or 1) for grade in grades):
                 table[row, column] = found.values(0, row)[places[query]]
     return table
 

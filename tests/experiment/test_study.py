@@ -16,7 +16,7 @@ from heldout.experiment.studies.bias import (
     bias_study,
     unseen_values,
 )
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.report.study import figure_tables, study_json, study_text
 from heldout.retrieve.models import grid
 from heldout.retrieve.search import search

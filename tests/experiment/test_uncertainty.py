@@ -7,7 +7,7 @@ from heldout.experiment.documents import uncertainty
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import Spread, _lots, document_spread, interval
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 
 NDCG = parse_measure("nDCG@10")
 

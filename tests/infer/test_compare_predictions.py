@@ -13,7 +13,7 @@ from heldout.infer.intervals.folds import corrected_t
 from heldout.infer.scoring import resampled
 from heldout.infer.tests.auc import delong_test
 from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import fold_scores
 
 CLASSES = ("ham", "spam")

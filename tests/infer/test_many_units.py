@@ -19,7 +19,7 @@ from heldout.infer.scoring.resample_sums import (
     randomize_sums,
 )
 from heldout.infer.scoring.resampled import OrderScoring, SumScoring
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 
 PAIR = (0, 1)
 

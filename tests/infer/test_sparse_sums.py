@@ -13,7 +13,7 @@ from heldout.infer.scoring.resample_sums import (
     randomize_sums,
 )
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 
 
 def of_many_classes(units=400, classes=30):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import contextmanager
 
 import naive
 import pytest
@@ -12,24 +11,19 @@ from naive import collections, queries_of
 
 from heldout import compare, define_measure, evaluate, parse_measure
 from heldout.errors import MeasureError
+from heldout.measure.base import DEFINITIONS, TASKS, definitions
 from heldout.measure.custom import RankedList
-from heldout.measure.ranking import names
 
 
 @pytest.fixture(autouse=True)
-def _known_families_stay_as_they_are():
+def _forget():
     """Forget the measures that a test defines."""
-    names.families()  # they register themselves
-    with _restored(names._families), _restored(names._aliases):
-        yield
-
-
-@contextmanager
-def _restored(table):
-    before = dict(table)
+    for task in TASKS:
+        definitions(task)  # they register themselves
+    before = dict(DEFINITIONS)
     yield
-    table.clear()
-    table.update(before)
+    DEFINITIONS.clear()
+    DEFINITIONS.update(before)
 
 
 QRELS = {"q1": {"a": 2, "b": 0, "n": -1, "z": 1}, "q2": {"c": 1}}
@@ -133,7 +127,7 @@ def test_definition_may_be_replaced_as_in_a_notebook():
 def test_names_of_the_library_are_not_given_away(name):
     with pytest.raises(MeasureError, match="choose another name"):
         define_measure(name=name)(lambda _: 0.0)
-    assert not hasattr(names.families()[name].compute, "own")
+    assert definitions("ranking")[name].own is None
 
 
 @pytest.mark.parametrize("name", ["9lives", "a b", "a@b", "a(b)", "<lambda>", "x-y"])

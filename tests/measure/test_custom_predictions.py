@@ -17,8 +17,7 @@ from heldout import (
 )
 from heldout.errors import MeasureError
 from heldout.infer.intervals.evaluations import score_predictions
-from heldout.measure import custom_predictions
-from heldout.measure.ranking import names
+from heldout.measure.base import DEFINITIONS, TASKS, definitions
 
 RNG = np.random.default_rng(1)
 TRUTH = RNG.integers(0, 2, 40)
@@ -36,14 +35,12 @@ NUMBERS = NumberPredictions("A", tuple("abcde"), np.arange(5.0), np.array([0, 1,
 @pytest.fixture(autouse=True)
 def _forget():
     """Forget the measures that a test defines."""
-    names.families()  # they register themselves
-    kept = [dict(one) for one in (custom_predictions._known, names._families, names._aliases)]
+    for task in TASKS:
+        definitions(task)  # they register themselves
+    before = dict(DEFINITIONS)
     yield
-    for one, before in zip(
-        (custom_predictions._known, names._families, names._aliases), kept, strict=True
-    ):
-        one.clear()
-        one.update(before)
+    DEFINITIONS.clear()
+    DEFINITIONS.update(before)
 
 
 def share_right(truth, predicted):
@@ -70,7 +67,7 @@ def test_function_measures_classes():
         "classification",
         "order",
     )
-    assert measure.function is share_right
+    assert measure.definition.own is share_right
 
 
 def test_function_sees_names_of_classes():

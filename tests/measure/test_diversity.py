@@ -11,7 +11,7 @@ import heldout
 from heldout import InputError, Qrels, Run, compare, evaluate, read_qrels
 from heldout.cli import main
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import families
+from heldout.measure.base import definitions
 
 NAMES = {
     "alpha_DCG": "alpha-DCG",
@@ -68,10 +68,7 @@ def test_values_are_those_of_ndeval(seed):
     )
     ranked = [pyndeval.ScoredDoc(q, d, s) for q, docs in run.items() for d, s in docs.items()]
     wanted = evaluator.evaluate(ranked)
-    measures = [
-        measure.with_defaults(rel=rel, alpha=alpha, beta=beta)
-        for measure in heldout.parse_measures(ours, "ranking")
-    ]
+    measures = heldout.parse_measures(ours, "ranking", rel=rel, alpha=alpha, beta=beta)
     result = evaluate(qrels_of(rows), run, measures)
     for number, other in enumerate(theirs):
         expected = [wanted[query][other] for query in result.queries()]
@@ -123,8 +120,8 @@ def test_one_subtopic_is_ordinary_evaluation(seed):
 def test_a_second_document_of_a_subtopic_has_less_gain_and_a_swap_towards_the_top_never_hurts():
     every = [
         f"{name}{'@5' if family.cutoff == 'rank' else ''}"
-        for name, family in families().items()
-        if family.subtopics
+        for name, family in definitions("ranking").items()
+        if family.needs == "subtopics"
     ]
     assert len(every) == 9
     for seed in range(3):
@@ -219,7 +216,7 @@ def test_parameters_out_of_range():
     for name in ("alpha_nDCG(alpha=1.5)@5", "alpha_nDCG", "AP_IA@5"):
         with pytest.raises(MeasureError):
             evaluate(qrels_of(ROWS), RUN, name)
-    with pytest.raises(MeasureError, match="beta=2, expected a number from 0 to 1"):
+    with pytest.raises(MeasureError, match="beta=2: expected a number from 0 to 1"):
         evaluate(qrels_of(ROWS), RUN, "NRBP(beta=2)")
 
 

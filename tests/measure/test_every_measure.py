@@ -20,14 +20,13 @@ from heldout import (
 )
 from heldout.data.segments import Texts
 from heldout.errors import MeasureError
-from heldout.measure.base import Means, Order, Sums
+from heldout.measure.base import Means, Order, Sums, definitions
 from heldout.measure.ranking.judged import join
-from heldout.measure.ranking.names import families
 
 CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
 RANKING = [
     f"{name}{CUTOFF[family.cutoff]}"
-    for name, family in sorted(families().items())
+    for name, family in sorted(definitions("ranking").items())
     if not hasattr(family.compute, "own")
 ]
 RANKING += ["nDCG(dcg='exp-log2')@10", "AP(rel=2)@7", "P(judged_only=True)@3", "RBP(p=0.5)"]
@@ -252,7 +251,7 @@ def test_values_are_those_of_scikit_learn():
 
 def test_name_in_several_tasks_asks_for_the_task():
     with pytest.raises(MeasureError, match="ranking and of classification: choose one with task"):
-        parse_measures("recall")
+        parse_measures("ACCURACY")
     assert str(parse_measures("recall", "classification")[0]) == "recall(macro)"
     with pytest.raises(MeasureError, match="task='speech': expected one of ranking, classif"):
         parse_measure("AP", "speech")

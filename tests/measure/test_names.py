@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from heldout import Measure, Qrels, evaluate, parse_measure, parse_measures
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import families, make_measure
+from heldout.measure.base import definitions
 
-OWN = {name: family for name, family in families().items() if not hasattr(family.compute, "own")}
+OWN = {name: known for name, known in definitions("ranking").items() if known.own is None}
 # Six digits: what a person would write.
 DECIMALS = st.integers(1, 99_999).map(lambda number: number / 10_000)
 GAINS = st.dictionaries(st.integers(0, 9), DECIMALS, min_size=1, max_size=4).map(
@@ -26,6 +26,8 @@ CHOICES = {
     "base": st.sampled_from([1.5, 2.0, 2.718281828459045, 10.0]),
     "p": st.sampled_from([0.5, 0.8, 0.95, 1 / 3]),
     "alpha": st.sampled_from([0.0, 0.5, 1 / 3, 1.0]),
+    "beta": st.sampled_from([0.25, 0.5, 1.0]),
+    "T": st.sampled_from([0.5, 1.0, 2.0]),
 }
 CUTOFFS = {
     "none": st.none(),
@@ -50,9 +52,10 @@ def values_for(key, default):
 def measures(draw):
     name = draw(st.sampled_from(sorted(OWN)))
     family = OWN[name]
-    keys = draw(st.sets(st.sampled_from([key for key, _ in family.defaults])))
-    given_values = {k: draw(values_for(k, v)) for k, v in family.defaults if k in keys}
-    return make_measure(name, draw(CUTOFFS[family.cutoff]), given_values)
+    defaults = {one.name: one.default for one in family.parameters}
+    keys = draw(st.sets(st.sampled_from(list(defaults))))
+    given_values = {k: draw(values_for(k, v)) for k, v in defaults.items() if k in keys}
+    return family.make(given_values, cutoff=draw(CUTOFFS[family.cutoff]))
 
 
 @settings(max_examples=100)
@@ -81,20 +84,20 @@ def other_value(key, value):
         return changed[key]
     if isinstance(value, bool):
         return not value
-    return 3 if value is None else value / 2 if key in {"p", "alpha"} else value + 1
+    return 3 if value is None else value / 2 if key in {"p", "alpha", "beta"} else value + 1
 
 
 @pytest.mark.parametrize("name", sorted(OWN))
 def test_changing_any_one_field_makes_another_measure(name):
     cutoff = {"none": None, "optional": None, "rank": 10, "recall": 0.5}[OWN[name].cutoff]
-    measure = make_measure(name, cutoff)
-    others = [make_measure(name, cutoff, {k: other_value(k, v)}) for k, v in measure.params]
+    measure = OWN[name].make(cutoff=cutoff)
+    others = [OWN[name].make({k: other_value(k, v)}, cutoff=cutoff) for k, v in measure.params]
     if OWN[name].cutoff != "none":
         others.append(replace(measure, cutoff=0.25 if OWN[name].cutoff == "recall" else 7))
     different = {measure, *others}
     assert len(different) == len(others) + 1
     assert len({str(one) for one in different}) == len(different)
-    assert make_measure(name, cutoff) == measure
+    assert OWN[name].make(cutoff=cutoff) == measure
 
 
 @pytest.mark.parametrize(
@@ -244,6 +247,10 @@ def test_measures_are_values_that_cannot_be_changed():
         ("judgd@10", "Judged@10"),
         ("recip_rnk", "RR"),
         ("bpre", "Bpref"),
+        ("rmsee", "RMSE"),
+        ("acuracy", "accuracy"),
+        ("BLUE", "BLEU"),
+        ("rogue-L", "ROUGE-L"),
     ],
 )
 def test_unknown_name_is_answered_with_the_nearest(wrong, nearest):
@@ -283,8 +290,10 @@ def test_name_that_resembles_none_points_to_the_list(wrong):
         ("P(rel)@5", "expected parameter=value"),
         ("P(=2)@5", "expected parameter=value"),
         ("P(rel=)@5", "expected parameter=value"),
-        ("P(rel=2 3)@5", "cannot read the value"),
-        ("P", "names 9 measures"),
+        ("P(rel=2 3)@5", "expected an integer"),
+        ("P", "needs a cutoff, for example P@10"),
+        ("R", "needs a cutoff, for example R@10"),
+        ("success", "needs a cutoff, for example Success@10"),
         ("p", "needs a cutoff, for example P@10"),
         ("P(rel=2)", "needs a cutoff, for example P@10"),
         ("IPrec", "needs a cutoff, for example IPrec@0.1"),
@@ -383,13 +392,11 @@ def test_nonsense_is_refused(name):
 @pytest.mark.parametrize(
     ("spelling", "canonical"),
     [
-        ("rbp.95", "RBP(p=0.95, rel=1)"),
-        ("ndcg_burges@10", "nDCG(dcg='exp-log2')@10"),
         ("11pt", "IPrec11"),
         ("11-pt_avg", "IPrec11"),
     ],
 )
-def test_spellings_of_ranx_and_of_old_trec_eval(spelling, canonical):
+def test_spellings_of_old_trec_eval(spelling, canonical):
     assert str(parse_measure(spelling)) == canonical
 
 
@@ -404,3 +411,44 @@ def test_no_digit_is_lost_in_a_name(name):
 def test_a_setting_for_all_spares_what_a_name_sets():
     names = ["P(rel=1)@5", "P@5", "map"]
     assert [str(one) for one in parse_measures(names, rel=2)] == ["P@5", "P(rel=2)@5", "AP(rel=2)"]
+
+
+@pytest.mark.parametrize(
+    ("name", "task", "meant"),
+    [
+        ("recall@10", None, "ranking"),
+        ("recall", None, "classification"),
+        ("precision", None, "classification"),
+        ("accuracy", None, "classification"),
+        ("Accuracy", None, "ranking"),
+        ("Accuracy@3", None, "ranking"),
+        ("accuracy", "ranking", "ranking"),
+        ("F1", None, "classification"),
+        ("F1", "text", "text"),
+        ("F1@5", None, "ranking"),
+    ],
+)
+def test_a_name_of_two_tasks(name, task, meant):
+    assert parse_measure(name, task).task == meant
+
+
+def test_a_name_that_only_the_data_can_decide_is_refused_with_both_tasks():
+    with pytest.raises(MeasureError, match="of ranking and of classification: choose one with"):
+        parse_measure("ACCURACY")
+    with pytest.raises(MeasureError, match="'RMSE' of ranking: it is a measure of regression"):
+        parse_measure("RMSE", "ranking")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ("AP, RR", "separate measures with spaces, not commas"),
+        ("AP(rel=2", r"a measure is written AP\(parameter=value\)@cutoff"),
+        ("F1(makro)", "'makro' is not one of macro, micro, weighted"),
+        ("F1(macro, micro)", "average is given twice"),
+        ("ndcg10", r"did you mean nDCG@10\?"),
+    ],
+)
+def test_what_cannot_be_read_is_answered_with_how_to_write_it(wrong, why):
+    with pytest.raises(MeasureError, match=why):
+        parse_measure(wrong)

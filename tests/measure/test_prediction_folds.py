@@ -6,7 +6,7 @@ import pytest
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer.tests.paired import corrected_t_test
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import data_fingerprint, fold_scores, unit_scores
 
 UNITS = tuple(f"u{n}" for n in range(12))

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from naive import DOCS, collections, in_order, without_ties
 
 from heldout import evaluate, parse_measure
-from heldout.measure.ranking.names import families
+from heldout.measure.base import definitions
 
 NOT_LISTED = {"RelString"}
 CUTOFF = {"none": "", "optional": "", "rank": "@5", "recall": "@0.5"}
 EVERY = [
     f"{name}{CUTOFF[family.cutoff]}"
-    for name, family in sorted(families().items())
-    if name not in NOT_LISTED and not family.subtopics and not hasattr(family.compute, "own")
+    for name, family in sorted(definitions("ranking").items())
+    if name not in NOT_LISTED and family.needs != "subtopics" and family.own is None
 ]
 MORE = ["AP@3", "RR@3", "nDCG@5", "nDCG(dcg='exp-log2')@5", "nDCG(dcg='classic')", "ERR@3", "RBP@3"]
 BINARY = ["P@5", "R@5", "F@5", "RelP@5", "Success@5", "RR", "AP", "AP@3", "Rprec", "Bpref", "infAP"]

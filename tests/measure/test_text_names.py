@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from heldout.errors import MeasureError, MissingExtraError
-from heldout.measure.names import definitions
-from heldout.measure.parse import parse_measure, parse_measures
+from heldout.measure.base import definitions
+from heldout.measure.names import parse_measure, parse_measures
 from heldout.measure.text.evaluate import evaluate_text
 from heldout.measure.text.packages import signature
 
@@ -98,12 +98,12 @@ def test_spellings(name, ours):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("BLUE", "unknown measure 'BLUE' of text: expected BLEU, sentBLEU"),
+        ("BLUE", "unknown measure 'BLUE' of text: did you mean BLEU"),
         ("BLEU(n=2)", "BLEU has no parameter 'n'; it has order, smooth"),
         ("sentBLEU(level='corpus')", "sentBLEU has no parameter 'level'"),
         ("BLEU(order=2, order=3)", "order is given twice"),
         ("BLEU(2)", "'2' is not one of exp"),
-        ("BLEU(order=2", "unknown measure"),
+        ("BLEU(order=2", "cannot read"),
         ("Perplexity(base=1)", "base=1: expected a number above 1"),
         ("Perplexity(base='e')", "base='e': expected a number above 1"),
         ("BLEU(order='x')", "order='x': expected an integer"),

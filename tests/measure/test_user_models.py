@@ -9,7 +9,7 @@ import pytest
 
 from heldout import evaluate
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import families
+from heldout.measure.base import definitions
 
 NAMES = [
     *("INST(max_rel=3)", "INST(T=2.5,max_rel=3)", "INSQ(max_rel=3)", "INSQ(T=3.0,max_rel=2)"),
@@ -119,7 +119,7 @@ def test_accuracy_counts_pairs_in_the_right_order():
         ("SDCG", "SDCG needs a cutoff"),
         ("INST@5", "INST takes no cutoff"),
         ("NERR8(min_rel=3, max_rel=2)@5", "min_rel=3 must be less than max_rel=2"),
-        ("INSQ(T=-1)", "expected a number from 0"),
+        ("INSQ(T=-1)", "expected a non-negative number"),
     ],
 )
 def test_wrong_parameters_are_refused(name, says):
@@ -137,6 +137,8 @@ def test_many_queries_are_computed_in_blocks():
 
 
 def test_every_docstring_states_the_model_in_its_first_line():
-    models = [name for name in families() if name.startswith(("NERR", "INS", "BPM", "SDCG"))]
+    models = [
+        name for name in definitions("ranking") if name.startswith(("NERR", "INS", "BPM", "SDCG"))
+    ]
     assert len(models) == 8
-    assert all(families()[name].summary.startswith("Users ") for name in models)
+    assert all(definitions("ranking")[name].summary.startswith("Users ") for name in models)

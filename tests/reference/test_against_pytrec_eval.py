@@ -15,6 +15,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from heldout import evaluate, parse_measures
+from heldout.measure.ranking.trec_names import trec_lines
 
 pytrec_eval = pytest.importorskip("pytrec_eval")
 
@@ -211,4 +212,4 @@ def test_smallest_case_in_which_nine_and_ten_differ():
 
 def test_all_names_of_pytrec_eval_are_understood():
     for name in pytrec_eval.supported_measures - {"runid"}:
-        assert parse_measures([name], "ranking")
+        assert trec_lines([name])

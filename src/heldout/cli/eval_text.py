@@ -30,7 +30,7 @@ def evaluate_texts(options: argparse.Namespace) -> TextEvaluation:
         ``files`` (one per system), ``references`` (parallel files, or one of JSON lines; none if
         the first file holds them itself), ``measure`` (names), ``quiet``.
     """
-    from heldout.measure.parse import parse_measures
+    from heldout.measure.names import parse_measures
     from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
     from heldout.measure.text.packages import needs_references
 

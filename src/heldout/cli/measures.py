@@ -33,7 +33,7 @@ def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
 
 def by_subtopic(names: Sequence[str] | None) -> bool:
     """Return whether a measure of ``-m`` needs judgements by subtopic."""
-    from heldout.measure.parse import parse_measures
+    from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import needs_subtopics
 
     known = [name for name in names or () if ".py:" not in name]

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.experiment.results import Results
+    from heldout.measure.base import Measure
     from heldout.measure.ranking.evaluate import Missing
-    from heldout.measure.ranking.names import RankingMeasure
 
 __all__ = [
     "OF_MACHINES",
@@ -132,9 +132,9 @@ def _spellings(wanted: str, there: list[str]) -> list[str]:
     return [str(measure) for measure in _known_measures(wanted)] or [wanted]
 
 
-def _known_measures(name: str) -> list[RankingMeasure]:
+def _known_measures(name: str) -> list[Measure]:
     """Return the measures of a name; none if it is a name of the user's."""
-    from heldout.measure.parse import parse_measures
+    from heldout.measure.names import parse_measures
 
     try:
         return parse_measures([name], "ranking")
@@ -146,7 +146,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli.files import refuse_same_file, split_paths
     from heldout.data.qrels import read_qrels  # NumPy comes with it
     from heldout.infer.compared_inputs import evaluation_scores
-    from heldout.measure.parse import parse_measures
+    from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
     wanted = given_measures(options.measure, "ranking") or ["nDCG@10"]
@@ -163,12 +163,12 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     return [evaluation_scores(result, measure) for measure in measures]
 
 
-def _refuse_incomparable(measure: RankingMeasure) -> None:
+def _refuse_incomparable(measure: Measure) -> None:
     """Refuse, before anything is read, measures without a better and a worse."""
     family = measure.definition
-    if family.aggregate == "text":
+    if family.how == "text":
         reason = "it is text, not a number"
-    elif family.aggregate == "gmean":
+    elif family.how == "geometric":
         reason = "it has no mean over queries; use AP instead"
     elif measure.family == "Judged":
         reason = "it is not a quality measure; the comparison shows it at 10 anyway"

@@ -211,7 +211,7 @@ def _named(system: ModelSystem) -> str:
 def _bias(options: argparse.Namespace) -> int:
     from heldout.data.atomic import made_folder
     from heldout.experiment.studies.bias import StudySettings, bias_study
-    from heldout.measure.parse import parse_measure
+    from heldout.measure.names import parse_measure
     from heldout.report.study import figure_tables, study_json, study_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
@@ -255,7 +255,7 @@ def _shares(text: str) -> list[float]:
 
 def _curve(options: argparse.Namespace) -> int:
     from heldout.experiment.studies.curve import learning_curve
-    from heldout.measure.parse import parse_measure
+    from heldout.measure.names import parse_measure
     from heldout.report.study import curve_json, curve_text
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from heldout.errors import MeasureError
 from heldout.measure.base import Measure
-from heldout.measure.syntax import is_one_measure
+from heldout.measure.names import is_one_measure
 from heldout.resample.combined import TwoWaySplits
 from heldout.resample.notices import ResamplingWarning
 from heldout.resample.plan import Plan

@@ -15,7 +15,7 @@ from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.instances import defined_value
 from heldout.experiment.own_measures import is_stored, know_own
 from heldout.measure.base import Undefined
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.measure.prediction.classes import undefined_hint
 from heldout.measure.prediction.folds import data_fingerprint, repeated_value, unit_scores
 from heldout.notes import Note

@@ -13,7 +13,7 @@ from heldout.errors import InputError
 from heldout.experiment.held_out import FoldPredictions, UnitName
 from heldout.experiment.own_measures import know_own
 from heldout.experiment.tuning_variance import read_choices, unknown_choices
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import CompareOptions, Comparison
     from heldout.infer.results import Interval
-    from heldout.measure.base import Number
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure, Number
     from heldout.notes import Note
 
 __all__ = ["HeldOutRankings"]
@@ -56,7 +55,7 @@ class HeldOutRankings:
         """Return the direction of a measure; None if it has none."""
         return self._measure(measure).higher_is_better
 
-    def _measure(self, measure: str) -> RankingMeasure:
+    def _measure(self, measure: str) -> Measure:
         know_own(self._results.manifest)
         return parse_measure(measure, "ranking")
 
@@ -65,7 +64,7 @@ class HeldOutRankings:
         """Return the unit: queries, also when documents are held out."""
         return "query"
 
-    def _measured(self, measure: str) -> RankingMeasure:
+    def _measured(self, measure: str) -> Measure:
         wanted, known = self._measure(measure), self._results.measures
         if str(wanted) not in known:
             raise InputError(f"{wanted} was not computed: expected one of {', '.join(known)}")
@@ -196,7 +195,7 @@ class HeldOutRankings:
 
     def _machine(
         self,
-        measure: RankingMeasure,
+        measure: Measure,
         systems: Sequence[str],
         queries: Sequence[str],
         human: Sequence[str],
@@ -223,7 +222,7 @@ class HeldOutRankings:
         return unknown_choices(unknown)
 
     def _by_query(
-        self, values: pl.DataFrame, measure: RankingMeasure, systems: Sequence[str]
+        self, values: pl.DataFrame, measure: Measure, systems: Sequence[str]
     ) -> dict[str, dict[str, float]]:
         """Return one value per query: the mean, if it was held out several times."""
         import polars as pl

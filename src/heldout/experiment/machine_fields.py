@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.experiment.schema import By, RankingFields
     from heldout.experiment.two_judges import TwoJudges
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
 __all__ = ["GivenMachine", "given_judges", "given_machine"]
 
@@ -31,7 +31,7 @@ class GivenMachine(NamedTuple):
 def given_machine(
     given: RankingFields,
     by: By,
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     problems: Problems,
     find: Callable[[str], str],
 ) -> GivenMachine | None:

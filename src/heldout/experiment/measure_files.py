@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from heldout.errors import MeasureError
 from heldout.experiment.systems.references import load_reference
 from heldout.measure.base import Measure
-from heldout.measure.parse import parse_measure
-from heldout.measure.syntax import is_function
+from heldout.measure.names import is_function, parse_measure
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,25 +25,24 @@ def describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
     """
     if "heldout.measure.custom" not in sys.modules:  # there are none
         return []
+    from heldout.measure.base import JUDGED_ONLY
     from heldout.measure.custom import own_function
-    from heldout.measure.custom_predictions import keyword_defaults
 
     found: dict[str, dict[str, Any]] = {}
     for measure in measures:
-        function = own_function(measure.task, measure.family)
-        if function is None:
+        if own_function(measure.task, measure.family) is None:
             continue
         low, high = (float(end) if math.isfinite(end) else None for end in measure.range)
-        defaults = keyword_defaults(measure.family, function)
         found[measure.family] = {
             "name": measure.family,
             "higher_is_better": bool(measure.higher_is_better),
             "low": low,
             "high": high,
             "parameters": {
-                name: value
-                for name, value in defaults
-                if value is None or isinstance(value, str | int | float)
+                one.name: one.default
+                for one in measure.definition.parameters
+                if one.name != JUDGED_ONLY
+                and (one.default is None or isinstance(one.default, str | int | float))
             },
         }
     return list(found.values())

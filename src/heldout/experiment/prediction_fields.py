@@ -22,7 +22,7 @@ from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
 from heldout.measure.base import Measure
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.notes import Note
 from heldout.resample.plan import Plan
 

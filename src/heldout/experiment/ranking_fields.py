@@ -34,7 +34,7 @@ from heldout.experiment.settings import RankingSettings
 from heldout.experiment.systems.outcomes import listed_splits
 from heldout.experiment.systems.parameters import SystemOptions
 from heldout.experiment.systems.reading import system_of
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.notes import Note
 from heldout.resample.combined import TwoWay, TwoWaySplits
 from heldout.resample.duplicates import near_notes
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.base import System
     from heldout.experiment.two_judges import TwoJudges
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
@@ -165,14 +165,14 @@ def _near_duplicates(splits: Splits, learning: list[str]) -> list[Note]:
     return near_notes(documents.units, documents.source, learning, advice)
 
 
-def _parse(given: Any) -> tuple[RankingMeasure, ...]:
+def _parse(given: Any) -> tuple[Measure, ...]:
     found = parse_measures([given], "ranking")
     for measure in found:
         _refuse_measure(measure)
     return tuple(found)
 
 
-def _refuse_measure(measure: RankingMeasure) -> None:
+def _refuse_measure(measure: Measure) -> None:
     if measure.definition.aggregate != "mean":
         raise InputError(f"{measure} has no mean over queries: use another, such as AP")
     check_measures([measure])
@@ -375,7 +375,7 @@ def _splits(
 def check_fitting(
     systems: tuple[System[Any], ...],
     by: By,
-    measures: tuple[RankingMeasure, ...],
+    measures: tuple[Measure, ...],
     given: RankingFields,
     problems: Problems,
 ) -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.outcomes import Outcome
     from heldout.experiment.two_judges import TwoJudges
     from heldout.measure.base import Measure
-    from heldout.measure.ranking.names import RankingMeasure
     from heldout.notes import Note
     from heldout.resample.split import Split, Splits
     from heldout.retrieve.analyze import Analyzer
@@ -189,8 +188,8 @@ class RankingSettings(Settings):
         "a query held out several times": "its mean counts once",
     }
 
-    measures: tuple[RankingMeasure, ...]
-    tune_for: RankingMeasure
+    measures: tuple[Measure, ...]
+    tune_for: Measure
     collection: Collection
     source: CollectionTable | None
     depth: int

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from heldout.experiment.schema import TuneOn
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.outcomes import HeldOut, RankedOutcome
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["JudgedOutcomes", "TwoJudges", "judge_held_out", "two_judges"]
@@ -195,7 +195,7 @@ class _Judge:
         held = {ids[at] for at in np.flatnonzero(np.logical_or.reduce(mine)).tolist()}
         run = self._run(folds, held)
 
-        def score(qrels: Qrels, run: Run, measures: Sequence[RankingMeasure]) -> RunScores:
+        def score(qrels: Qrels, run: Run, measures: Sequence[Measure]) -> RunScores:
             return score_run(qrels.select(held), run, measures)
 
         tables = {}

@@ -14,7 +14,7 @@ from heldout.infer.agreement import JudgedOrder
 from heldout.infer.compare import CompareOptions, compare
 from heldout.infer.compared_inputs import evaluation_scores
 from heldout.infer.order_agreement import order_agreement, verdict_changes
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.ranking.evaluate import evaluate_runs
 
 if TYPE_CHECKING:

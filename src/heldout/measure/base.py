@@ -11,10 +11,10 @@ import inspect
 import math
 import re
 import types
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib import import_module
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -32,9 +32,10 @@ from typing import (
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.parameters import Value, show_value
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
     from heldout.data.words import Floats, Ints
@@ -43,11 +44,21 @@ Task = Literal["ranking", "classification", "regression", "text"]
 """The kind of predictions: ranked lists, classes, numbers, or texts."""
 
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
-How = Literal["mean", "sum", "geometric"]
+Gains = tuple[tuple[int, float], ...]
+"""A gain for each grade, sorted by grade."""
+Value = bool | int | float | str | None | Gains
+Cutoff = Literal["none", "optional", "rank", "recall"]
+"""What may follow ``@``: nothing, a rank or nothing, a rank, or a recall level."""
+GREATEST_CUTOFF: Final = 10**9
+How = Literal["mean", "sum", "geometric", "text"]
 Aggregate = Literal["mean", "sums", "order", "none"]
 """How the score of a set of units is computed; ``none``: there is no score (a text per unit)."""
 GEOMETRIC_FLOOR: Final = 1e-5
 """The lowest value in a geometric mean (trec_eval)."""
+JUDGED_ONLY: Final = "judged_only"
+"""The parameter of all measures of rankings that ignores documents without a judgement."""
+SAMPLE_WEIGHT: Final = "sample_weight"
+"""The argument of a function that gets the weights of units: not a parameter of the measure."""
 DENSE: Final = 1_000_000
 """Numbers up to which a table with a row per unit is faster than counting kinds of units."""
 
@@ -253,11 +264,36 @@ class Within(NamedTuple):
     high: float
     words: str
 
+    def allows(self, value: float) -> bool:
+        """Return whether a value is in the range."""
+        return self.low <= value <= self.high
+
+
+class Matching(NamedTuple):
+    """The allowed texts of a parameter, for annotations: ``Annotated[str, Matching(…)]``."""
+
+    pattern: str
+    words: str
+
+    def allows(self, value: str) -> bool:
+        """Return whether a text has the form."""
+        return re.fullmatch(self.pattern, value) is not None
+
 
 Share = Annotated[float, Within(0.0, 1.0, "a number from 0 to 1")]
 Positive = Annotated[float, Within(5e-324, 1e9, "a number above 0")]
+NotNegative = Annotated[float, Within(0.0, 1e9, "a non-negative number")]
 Zero = Annotated[float, Within(0.0, 0.0, "0")]
 AtLeastOne = Annotated[int, Within(1, 10**9, "an integer of at least 1")]
+
+
+def show_value(value: object) -> str:
+    """Return a value as printed in a name, so that it can be parsed again."""
+    if isinstance(value, tuple):
+        return "{" + ", ".join(f"{grade}: {show_value(gain)}" for grade, gain in value) + "}"
+    if isinstance(value, float):
+        return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+    return repr(value)
 
 
 class Parameter(NamedTuple):
@@ -265,51 +301,68 @@ class Parameter(NamedTuple):
 
     name: str  # as in names of measures: `class` for the argument `class_`
     default: Value
-    kind: Any  # bool, int, float or str
+    kind: Any  # bool, int, float, str, tuple (gains), or object (anything)
     is_optional: bool = False  # None is allowed
     choices: Mapping[str, str] = types.MappingProxyType({})  # with other spellings of them
-    within: Within | None = None
+    within: Within | Matching | None = None
 
     @classmethod
     def of(cls, name: str, default: Value, annotation: Any) -> Parameter:
         """Read an annotation: a type, Literal or Annotated, each also with ``| None``."""
-        kind, within, choices = annotation, None, {}
+        kind, within, others = annotation, None, {}
         is_optional = get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
         if is_optional:
             kind = next(part for part in get_args(kind) if part is not type(None))
         if get_origin(kind) is Annotated:
             kind, more = get_args(kind)
-            within = more if isinstance(more, Within) else None
-            choices = {} if within else dict(more)  # other spellings of choices
+            within, others = (None, more) if isinstance(more, dict) else (more, {})
+        choices: dict[str, str] = {}
         if get_origin(kind) is Literal:
-            choices |= {choice: choice for choice in get_args(kind)}
+            choices = {choice: choice for choice in get_args(kind)} | others
             kind = str
+        kind = get_origin(kind) or kind
         return cls(name.rstrip("_"), default, kind, is_optional, choices, within)
 
     def check(self, value: Any) -> Value:
         """Return a value as the parameter's type; raise an error for what does not fit."""
         if value is None and self.is_optional:
             return None
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        checked = value
         if self.choices:
-            fits = value in self.choices
-            value = self.choices[value] if fits else value
+            is_right = value in self.choices
+            checked = self.choices[value] if is_right else value
         elif self.kind in {int, float}:
-            fits = is_number and math.isfinite(value) and value == self.kind(value)
-            fits = fits and (not self.within or self.within.low <= value <= self.within.high)
-            value = self.kind(value) if fits else value
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            is_right = is_number and math.isfinite(value) and value == self.kind(value)
+            checked = self.kind(value) if is_right else value
+        elif self.kind is tuple:
+            checked = tuple(sorted(value.items())) if isinstance(value, dict) else value
+            is_right = isinstance(checked, tuple) and all(
+                math.isfinite(gain) for _, gain in checked
+            )
         else:
-            fits = isinstance(value, self.kind)
-        if not fits:
+            is_right = isinstance(value, self.kind)
+        if not is_right or (self.within and not self.within.allows(checked)):
             raise MeasureError(f"{self.name}={show_value(value)}: expected {self.expected()}")
-        checked: Value = value
-        return checked
+        return checked  # type: ignore[no-any-return]
+
+    @classmethod
+    def untyped(cls, name: str, default: Any, *, anything: bool) -> Parameter:
+        """Return a parameter that may have values of the type of its default, or anything."""
+        anything = anything or default is None
+        return cls(name, default, object if anything else type(default), anything)
 
     def expected(self) -> str:
         """Say what is allowed."""
         if self.choices:
             return f"one of {', '.join(dict.fromkeys(self.choices.values()))}"
-        words = {bool: "True or False", int: "an integer", float: "a number", str: "text"}
+        words = {
+            bool: "True or False",
+            int: "an integer",
+            float: "a number",
+            str: "text",
+            tuple: "finite gains, for example {0: 0, 1: 1, 2: 3}",
+        }
         return self.within.words if self.within else words[self.kind]
 
 
@@ -322,30 +375,51 @@ class Definition:
 
     name: str
     task: Task
-    compute: Callable[..., Any]
+    compute: Callable[..., Any]  # of the data, the cutoff unless there is none, and parameters
     aliases: tuple[str, ...] = ()
+    cutoff: Cutoff = "none"
+    how: How = "mean"  # values of queries are combined
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool | None = True
+    integral: bool = False
     shown: tuple[str, ...] = ()  # parameters that are part of the name even at their default
     needs: str = ""  # what of the data it needs: scores, probabilities, subtopics, ...
     fixed: Mapping[str, Value] = field(default_factory=dict)  # parameters that the name implies
     labels: Callable[..., dict[str, Any]] = dict  # parameters as in the signature of a text measure
+    own: Callable[..., Any] | None = None  # the function of a user
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters: the keyword-only arguments of its function."""
-        arguments = inspect.signature(self.compute).parameters.values()
-        keywords = {one.name: one for one in arguments if one.kind is one.KEYWORD_ONLY}
-        keywords = {name: one for name, one in keywords.items() if name not in self.fixed}
-        holder = types.SimpleNamespace(
-            __annotations__={name: one.annotation for name, one in keywords.items()}
-        )
-        hints = get_type_hints(holder, self.compute.__globals__, include_extras=True)
-        return tuple(Parameter.of(name, one.default, hints[name]) for name, one in keywords.items())
+        """Its parameters: the keyword-only arguments of its function; ``judged_only`` of rankings.
+
+        Those of a user's function need no annotations: the type of their default counts.
+        """
+        signature = inspect.signature(self.own or self.compute).parameters.values()
+        keywords = {one.name: one for one in signature if one.kind is one.KEYWORD_ONLY}
+        for name in (SAMPLE_WEIGHT, *self.fixed):
+            keywords.pop(name, None)
+        if self.own is None:
+            hints = types.SimpleNamespace(
+                __annotations__={name: one.annotation for name, one in keywords.items()}
+            )
+            kinds = get_type_hints(hints, self.compute.__globals__, include_extras=True)
+            found = [Parameter.of(name, one.default, kinds[name]) for name, one in keywords.items()]
+        else:
+            anything = ":" in self.name  # of scikit-learn: it checks its own parameters
+            found = [
+                Parameter.untyped(name, one.default, anything=anything)
+                for name, one in keywords.items()
+            ]
+        if self.task == "ranking":
+            found.append(Parameter(JUDGED_ONLY, default=False, kind=bool))
+        return tuple(found)
 
     @property
     def aggregate(self) -> Aggregate:
         """How the score of a set of units is computed: the kind that its function returns."""
+        if self.task == "ranking":
+            hows: dict[str, Aggregate] = {"mean": "mean", "text": "none"}
+            return hows.get(self.how, "sums")
         returned = str(self.compute.__annotations__["return"])
         kinds: dict[str, Aggregate] = {"Means": "mean", "Sums": "sums", "Order": "order"}
         return kinds[returned]
@@ -367,11 +441,19 @@ class Definition:
         return " ".join(text.partition("\n\n")[0].split())
 
     def make(
-        self, given: Mapping[str, Any] | None = None, defaults: Mapping[str, Any] | None = None
-    ) -> DefinedMeasure:
+        self,
+        given: Mapping[str, Any] | None = None,
+        defaults: Mapping[str, Any] | None = None,
+        cutoff: float | None = None,
+    ) -> Measure:
         """Return a measure with these parameters; `defaults` are for others that it has."""
         known = {parameter.name: parameter for parameter in self.parameters}
-        wanted = {name: one for name, one in (defaults or {}).items() if name in known}
+        # A measure of grades (RBP, whose rel is None) stays one for any threshold.
+        wanted = {
+            name: value
+            for name, value in (defaults or {}).items()
+            if name in known and not (name == "rel" and known[name].is_optional)
+        }
         wanted |= given or {}
         for name in wanted:
             if name not in known:
@@ -384,22 +466,63 @@ class Definition:
             )
         except MeasureError as error:
             raise MeasureError(f"{self.name}: {error}") from None
-        return DefinedMeasure(self.task, self.name, params)
+        return Measure(self.task, self.name, params, self.check_cutoff(cutoff))
+
+    def check_cutoff(self, cutoff: float | None) -> int | float | None:
+        """Return a cutoff that the measure can have; raise an error for any other."""
+        shown = f"{self.name}@{cutoff:g}" if cutoff is not None else self.name
+        if cutoff is None:
+            if self.cutoff in {"rank", "recall"}:
+                example = "10" if self.cutoff == "rank" else "0.1"
+                raise MeasureError(f"{shown} needs a cutoff, for example {shown}@{example}")
+            return None
+        if self.cutoff == "none":
+            raise MeasureError(f"{self.name} takes no cutoff (got @{cutoff:g})")
+        if self.cutoff == "recall":
+            if not 0 <= cutoff <= 1:
+                raise MeasureError(f"{shown}: a recall level must be between 0 and 1")
+            return float(cutoff)
+        if not 1 <= cutoff <= GREATEST_CUTOFF or cutoff != int(cutoff):
+            raise MeasureError(
+                f"{shown}: a cutoff must be a positive integer, at most {GREATEST_CUTOFF:,}"
+            )
+        return int(cutoff)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-DEFINITIONS: Final[dict[tuple[Task, str], Definition]] = {}
+DEFINITIONS: Final[dict[tuple[str, str], Definition]] = {}
 """All measures by task and name: F is a measure of rankings and of classes."""
+
+_MODULES: Final[dict[str, tuple[str, ...]]] = {
+    "ranking": ("counts", "diversity", "graded", "user_models", "binary"),
+    "classification": ("classes", "probabilities", "order"),
+    "regression": ("numbers", "order"),
+    "text": ("sacrebleu_measures", "overlap", "meteor", "perplexity", "embeddings"),
+}
+
+
+def definitions(task: str) -> dict[str, Definition]:
+    """Return all measures of a task by name; their modules are imported when they are needed."""
+    folder = task if task in {"ranking", "text"} else "prediction"
+    modules = [f"heldout.measure.{folder}.{name}" for name in _MODULES[task]]
+    for module in modules:
+        import_module(module)
+    places = {module: place for place, module in enumerate(modules)}
+    known = [one for (of, _), one in DEFINITIONS.items() if of == task]
+    return {one.name: one for one in sorted(known, key=lambda one: places.get(one.module, 99))}
 
 
 def measure(
     name: str,
     task: Task,
     *,
-    aliases: tuple[str, ...] = (),
+    aliases: Iterable[str] = (),
+    cutoff: Cutoff = "none",
+    how: How = "mean",
     bounds: tuple[float, float] = (0.0, 1.0),
-    higher_is_better: bool = True,
+    higher_is_better: bool | None = True,
+    integral: bool = False,
     shown: tuple[str, ...] = (),
     needs: str = "",
     fixed: Mapping[str, Value] = types.MappingProxyType({}),
@@ -409,7 +532,19 @@ def measure(
 
     def register(compute: Function) -> Function:
         DEFINITIONS[task, name] = Definition(
-            name, task, compute, aliases, bounds, higher_is_better, shown, needs, fixed, labels
+            name,
+            task,
+            compute,
+            tuple(aliases),
+            cutoff,
+            how,
+            bounds,
+            higher_is_better,
+            integral,
+            shown,
+            needs,
+            fixed,
+            labels,
         )
         return compute
 
@@ -419,84 +554,27 @@ def measure(
 # Measures
 
 
-class Measure(ABC):
+@dataclass(frozen=True, repr=False)
+class Measure:
     """A measure with all its parameters: hashable, and equal to another if all of them are equal.
 
     ``str(measure)`` is its name, which `heldout.parse_measure` reads back.
     """
 
-    __slots__ = ()
-
-    # Fields in some kinds of measures, class variables or properties in others: only their types
-    # are declared here, so there is nothing at run time.
-    if TYPE_CHECKING:
-
-        @property
-        def family(self) -> str:
-            """The name without parameters."""
-
-        @property
-        def task(self) -> Task:
-            """The kind of predictions that it measures."""
-
-        @property
-        def higher_is_better(self) -> bool | None:
-            """Whether higher values are better; None for counts."""
-
-    @property
-    @abstractmethod
-    def aggregate(self) -> Aggregate:
-        """How the score of a set of units is computed."""
-
-    @property
-    @abstractmethod
-    def range(self) -> tuple[float, float]:
-        """The lowest and highest possible value."""
-
-    @property
-    @abstractmethod
-    def parameters(self) -> dict[str, Any]:
-        """Every parameter with its value, defaults included."""
-
-    @abstractmethod
-    def units(self, given: Any) -> UnitScores:
-        """Return the scores of one system's units: all that evaluation and inference need.
-
-        `given` depends on the task: `Judged`, `ClassPredictions`, `NumberPredictions` or `Texts`.
-        """
-
-    @property
-    def needs_scores(self) -> bool:
-        """Whether it needs scores for the classes, not only predicted classes."""
-        return False
-
-    def compute(self, given: Any) -> Number:
-        """Return the score of all units, or `Undefined` with the reason."""
-        try:
-            scores = self.units(given)
-        except LackingError as error:
-            return Undefined(str(error))
-        score = scores.value()
-        return Undefined(scores.why()) if math.isnan(score) else score
-
-    def __repr__(self) -> str:
-        return f"Measure({str(self)!r})"
-
-
-@dataclass(frozen=True, repr=False)
-class DefinedMeasure(Measure):
-    """A measure of a function with a decorator, with a value for every parameter."""
-
     task: Task
     family: str
     params: tuple[tuple[str, Value], ...] = ()
+    cutoff: int | float | None = None
 
     @property
     def definition(self) -> Definition:
         """What all measures of this name share."""
-        from heldout.measure.names import definitions  # it reads the modules of measures
+        known = DEFINITIONS.get((self.task, self.family))
+        if known is None and ":" in self.family:  # of another process
+            from heldout.measure.custom import sklearn_definition
 
-        return definitions(self.task)[self.family]
+            return sklearn_definition(self.task, self.family)
+        return known or definitions(self.task)[self.family]
 
     @property
     def aggregate(self) -> Aggregate:
@@ -505,7 +583,7 @@ class DefinedMeasure(Measure):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """Every parameter with its value."""
+        """Every parameter with its value, defaults included."""
         return dict(self.params)
 
     @property
@@ -521,13 +599,33 @@ class DefinedMeasure(Measure):
     @property
     def needs_scores(self) -> bool:
         """Whether it needs scores for the classes, not only predicted classes."""
-        return bool(self.definition.needs)
+        return self.definition.needs in {"scores", "probabilities"}
 
     def units(self, given: Any) -> UnitScores:
-        """Return the scores of one system's units."""
-        options = {f"{name}_" if name == "class" else name: one for name, one in self.params}
-        scores: UnitScores = self.definition.compute(given, **options, **self.definition.fixed)
+        """Return the scores of one system's units: all that evaluation and inference need.
+
+        `given` depends on the task: `Judged`, `ClassPredictions`, `NumberPredictions` or `Texts`.
+        """
+        definition, options = self.definition, self.parameters
+        if self.task == "ranking":
+            given = given.only_judged() if options.pop(JUDGED_ONLY) else given
+        elif "class" in options:
+            options["class_"] = options.pop("class")
+        cutoff = () if definition.cutoff == "none" else (self.cutoff,)
+        computed = definition.compute(given, *cutoff, **options, **definition.fixed)
+        if self.task == "ranking":  # a value per query
+            return Means(computed, how=definition.how)
+        scores: UnitScores = computed
         return scores if given.weights is None else scores.times(given.weights)
+
+    def compute(self, given: Any) -> Number:
+        """Return the score of all units, or `Undefined` with the reason."""
+        try:
+            scores = self.units(given)
+        except LackingError as error:
+            return Undefined(str(error))
+        score = scores.value()
+        return Undefined(scores.why()) if math.isnan(score) else score
 
     def __str__(self) -> str:
         definition, options = self.definition, self.parameters
@@ -542,11 +640,28 @@ class DefinedMeasure(Measure):
             if parameter.choices and self.task == "classification":
                 arguments.append(str(value))
             else:
-                arguments.append(
-                    f"{name}={_show_text(value) if name == 'class' else show_value(value)}"
-                )
+                text = _show_text(value) if name == "class" else show_value(value)
+                arguments.append(f"{name}={text}")
         inner = f"({', '.join(arguments)})" if arguments else ""
-        return f"{self.family}{inner}"
+        return f"{self.family}{inner}{'' if self.cutoff is None else f'@{show_value(self.cutoff)}'}"
+
+    def __repr__(self) -> str:
+        return f"Measure({str(self)!r})"
+
+    def __matmul__(self, cutoff: Any) -> Any:
+        """Return the measure at one or several cutoffs: ``AP @ 10``, ``AP @ [10, 100]``."""
+        if isinstance(cutoff, int | float):
+            return self.definition.make(self.parameters, cutoff=cutoff)
+        return [self @ each for each in cutoff]
+
+    def __reduce__(self) -> Any:
+        fields, definition = (self.task, self.family, self.params, self.cutoff), self.definition
+        if definition.own is None or ":" in self.family:
+            return Measure, fields
+        from heldout.measure.custom import own_measure  # a user's function goes with its measure
+
+        known = (definition.own, definition.bounds, definition.higher_is_better)
+        return own_measure, (*known, *fields)
 
 
 def _show_text(value: Any) -> str:

@@ -1,25 +1,33 @@
-"""User-defined measures: the decorator for all tasks, and measures of rankings."""
+"""Functions as measures: those of a user, for all tasks, and any function of `sklearn.metrics`.
+
+A function of rankings gets a `RankedList` per query. One of classes, numbers or texts gets the
+truth and the predictions of some units, and is called again for resampled units: they are repeated,
+or weighted if it has an argument ``sample_weight``.
+"""
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 import numpy as np
 
-from heldout.errors import HeldoutError, MeasureError, failure
-from heldout.measure.base import TASKS
-from heldout.measure.custom_predictions import (
-    checked_name,
-    find_function,
-    function_measure,
-    function_names,
-    keep_function,
-    keyword_defaults,
+from heldout.data.segments import Texts
+from heldout.errors import HeldoutError, MeasureError, MissingExtraError, failure
+from heldout.measure.base import (
+    DEFINITIONS,
+    JUDGED_ONLY,
+    SAMPLE_WEIGHT,
+    TASKS,
+    Definition,
+    LackingError,
+    Measure,
+    Order,
 )
-from heldout.measure.names import find_definition
-from heldout.measure.ranking.names import JUDGED_ONLY, Family, add_family, families, find_family
+from heldout.measure.names import meant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,11 +35,9 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.measure.base import Task
     from heldout.measure.ranking.judged import Judged
-    from heldout.measure.ranking.names import Value
 
     Own = Callable[..., float]
-
-__all__ = ["RankedList", "define_measure", "own_function", "registered_name"]
+    Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +69,7 @@ def define_measure(
     *,
     name: str | None = None,
     task: Task = "ranking",
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: Bounds = (-math.inf, math.inf),
     higher_is_better: bool = True,
 ) -> Callable[[Own], Own]: ...
 
@@ -73,7 +79,7 @@ def define_measure(
     *,
     name: str | None = None,
     task: Task = "ranking",
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: Bounds = (-math.inf, math.inf),
     higher_is_better: bool = True,
 ) -> Own | Callable[[Own], Own]:
     """Register a function as a measure that can be used by name.
@@ -111,75 +117,159 @@ def define_measure(
     """
 
     def register(own: Own) -> Own:
-        called = checked_name(name, own)
-        if task != "ranking":
-            _keep(own, called, task, bounds, higher_is_better)
-            return own
-        families()
-        known = find_family(called)
-        if known is not None and not hasattr(known.compute, "own"):
-            raise MeasureError(f"{called} is already a measure ({known.name}): choose another name")
-        defaults = keyword_defaults(called, own)
-        if any(key == JUDGED_ONLY for key, _ in defaults):
-            raise MeasureError(f"{called}: the parameter {JUDGED_ONLY} is reserved: rename it")
-        compute = _over_queries(own, called)
-        add_family(
-            Family(
-                called,
-                compute,
-                (*defaults, (JUDGED_ONLY, False)),
-                bounds=bounds,
-                higher_is_better=higher_is_better,
-            )
-        )
+        called = name or str(getattr(own, "__name__", ""))
+        if task not in TASKS:
+            raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+        if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
+            raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
+        for known in meant(called, [task], has_cutoff=False):
+            if known.own is None:
+                raise MeasureError(
+                    f"{called} is already a measure ({known.name}): choose another name"
+                )
+        keywords = inspect.signature(own).parameters.values()
+        for one in keywords:
+            if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
+                raise MeasureError(f"{called}: every keyword-only parameter needs a default")
+            if one.name == JUDGED_ONLY and task == "ranking":
+                raise MeasureError(f"{called}: the parameter {JUDGED_ONLY} is reserved: rename it")
+        _keep(own, called, task, bounds, higher_is_better)
         return own
 
     return register(function) if function is not None else register
 
 
-def _keep(
-    own: Own, called: str, task: Task, bounds: tuple[float, float], higher_is_better: bool
-) -> None:
-    if task in {"classification", "regression", "text"}:
-        found = find_definition(task, called)
-        known = None if found is None else found[0].name
-    else:
-        raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
-    if known is not None:
-        raise MeasureError(f"{called} is already a measure ({known}): choose another name")
-    keep_function(
-        function_measure(own, task, name=called, bounds=bounds, higher_is_better=higher_is_better)
-    )
-
-
-def _over_queries(own: Own, called: str) -> Callable[..., Floats]:
-    def compute(judged: Judged, k: int | None, **params: Value) -> Floats:
-        lists = _lists(judged, k)
-        try:
-            return np.array([float(own(ranked, **params)) for ranked in lists], np.float64)
-        except (HeldoutError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            raise MeasureError(failure(f"the measure {called}", error)) from error
-
+def _keep(own: Own, name: str, task: Task, bounds: Bounds, higher_is_better: bool) -> Definition:
+    compute = _over_queries(own, name) if task == "ranking" else _over_units(own, name)
     compute.__doc__ = own.__doc__
-    compute.own = own  # type: ignore[attr-defined]
-    return compute
+    definition = Definition(
+        name,
+        task,
+        compute,
+        cutoff="optional" if task == "ranking" else "none",
+        bounds=bounds,
+        higher_is_better=higher_is_better,
+        own=own,
+    )
+    DEFINITIONS[task, name] = definition
+    return definition
 
 
 def own_function(task: str, name: str) -> Own | None:
     """Return the function of a user-defined measure; None if it is not one."""
-    if task == "ranking":
-        known = find_family(name)
-        return None if known is None else getattr(known.compute, "own", None)
-    found = find_function(task, name)
-    return None if found is None else found.function
+    known = DEFINITIONS.get((task, name))
+    return None if known is None or ":" in name else known.own
 
 
 def registered_name(task: str, function: Own) -> str | None:
     """Return the name under which a function is a measure of a task; None if it is not one."""
-    names = families() if task == "ranking" else function_names(task)
-    return next((name for name in names if own_function(task, name) is function), None)
+    known = (one for (of, _), one in DEFINITIONS.items() if of == task and one.own is function)
+    return next((one.name for one in known), None)
+
+
+def measure_of(function: Own, task: str | None) -> Measure:
+    """Return a function as a measure of a task, with the bounds that its decorator says."""
+    if task is None:
+        raise MeasureError(f"{function!r} is a function: give its task with task=…")
+    name = registered_name(task, function)
+    if name is None and str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
+        return sklearn_definition(task, f"sklearn:{function.__name__}").make()
+    if name is None:
+        define_measure(task=cast("Task", task))(function)
+        name = function.__name__
+    return DEFINITIONS[task, name].make()
+
+
+def own_measure(own: Own, bounds: Bounds, higher_is_better: bool, *fields: Any) -> Measure:
+    """Return a measure of a function that came from another process."""
+    if (fields[0], fields[1]) not in DEFINITIONS:
+        _keep(own, fields[1], fields[0], bounds, higher_is_better)
+    return Measure(*fields)
+
+
+def sklearn_definition(task: str, name: str) -> Definition:
+    """Return a function of scikit-learn as a measure: ``sklearn:d2_pinball_score``."""
+    if (task, name) in DEFINITIONS:
+        return DEFINITIONS[task, name]
+    try:
+        from sklearn import metrics  # type: ignore[import-untyped] # large
+    except ImportError:
+        raise MissingExtraError(f"{name} needs scikit-learn: pip install scikit-learn") from None
+    function = getattr(metrics, name.partition(":")[2], None)
+    if not inspect.isfunction(function) or "y_true" not in inspect.signature(function).parameters:
+        raise MeasureError(f"{name}: sklearn.metrics has no such function of truth and predictions")
+    is_loss = name.endswith(("_error", "_loss", "_deviance"))
+    return _keep(function, name, cast("Task", task), (-math.inf, math.inf), not is_loss)
+
+
+def _called(own: Own, name: str, *given: Any, **params: Any) -> float:
+    try:
+        return float(own(*given, **params))
+    except (HeldoutError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise MeasureError(failure(f"the measure {name}", error)) from error
+
+
+def _over_queries(own: Own, name: str) -> Callable[..., Floats]:
+    def compute(judged: Judged, k: int | None, **params: Any) -> Floats:
+        lists = _lists(judged, k)
+        return np.array([_called(own, name, ranked, **params) for ranked in lists], np.float64)
+
+    return compute
+
+
+def _over_units(own: Own, name: str) -> Callable[..., Order]:
+    arguments = list(inspect.signature(own).parameters)
+
+    def compute(given: Any, **params: Any) -> Order:
+        weighs = SAMPLE_WEIGHT in arguments
+        if given.weights is not None and not weighs:
+            raise LackingError("functions without sample_weight do not support weighted units")
+        truth, predicted = _values(given, needs_scores=arguments[1] in {"y_score", "y_proba"})
+
+        def score(row: Floats) -> float:
+            drawn = (
+                np.flatnonzero(row) if weighs else np.repeat(np.arange(len(row)), row.astype(int))
+            )
+            if not len(drawn):
+                return math.nan
+            more = {SAMPLE_WEIGHT: row[drawn]} if weighs else {}
+            pair = [
+                each[drawn] if isinstance(each, np.ndarray) else [each[unit] for unit in drawn]
+                for each in (truth, predicted)
+            ]
+            return _called(own, name, *pair, **params, **more)
+
+        return Order(
+            len(truth),
+            lambda rows: np.array([score(row) for row in rows]),
+            lambda _: "the function returned NaN",
+        )
+
+    return compute
+
+
+def _values(given: Any, *, needs_scores: bool) -> tuple[Any, Any]:
+    """Return truth and predictions of all units: arrays, or lists of texts."""
+    if isinstance(given, Texts):
+        references = given.references.texts
+        single = all(len(texts) == 1 for texts in references)
+        wanted = [texts[0] if single else texts for texts in references]
+        return wanted, [texts[0] for texts in given.system.texts]
+    if not hasattr(given, "classes"):
+        return given.truth, given.predicted
+    names = np.array(given.classes)
+    if needs_scores and given.scores is None:
+        raise LackingError("there are predictions but no scores")
+    if needs_scores and len(names) == 2:
+        number = given.class_number()
+        return (given.truth == number).astype(np.int64), given.scores[:, number]
+    if needs_scores:
+        return names[given.truth], given.scores
+    if given.predicted is None:
+        raise LackingError("there are scores but no predictions")
+    return names[given.truth], names[given.predicted]
 
 
 def _lists(judged: Judged, k: int | None) -> list[RankedList]:
@@ -188,7 +278,7 @@ def _lists(judged: Judged, k: int | None) -> list[RankedList]:
     keep = judged.rank <= lengths[judged.query]
     rows = zip(judged.query[keep], judged.rank[keep], judged.grade[keep], strict=True)
     for query, rank, grade in rows:
-        grades[query][rank - 1] = max(int(grade), -2) if grade >= 0 else -2
+        grades[query][rank - 1] = grade if grade >= 0 else -2
     starts = np.searchsorted(judged.all_query, np.arange(len(judged) + 1))
     return [
         RankedList(

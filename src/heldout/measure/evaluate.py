@@ -9,8 +9,7 @@ from heldout.data.frames import is_frame, is_nested
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import TASKS
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.parse import likely_tasks, parse_measures
-from heldout.measure.syntax import listed_measures
+from heldout.measure.names import likely_tasks, listed_measures, parse_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

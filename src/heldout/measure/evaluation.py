@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from heldout.data.frames import Library, frame_of
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import Undefined
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

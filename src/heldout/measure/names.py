@@ -1,83 +1,365 @@
-"""Names of measures that are functions with a decorator.
+"""Names of measures: one grammar for all tasks. No part of a name is evaluated as code.
 
-A stem is a measure's name, an alias of it, or either with a choice behind it (``f1_macro``); upper
-and lower case, ``-`` and ``_`` do not matter.
+    names     = name {(blank | ";") name}
+    name      = stem ["(" argument {"," argument} ")"] ["@" cutoff | "@[" cutoff {"," cutoff} "]"]
+    argument  = choice | parameter "=" value         F1(macro), AP(rel=2), nDCG(gains={1: 3, 2: 9})
+
+A stem is a measure's name, an alias of it (of ir_measures, scikit-learn, sacrebleu, …), or either
+with a choice behind it (``f1_macro``); case, ``-`` and ``_`` do not matter. Of several measures
+with the same stem those are meant that can have (or lack) the cutoff, then those whose name it is,
+letter by letter, then those whose name rather than alias it is: ``recall@10`` is of rankings,
+``recall`` of classes. trec_eval's names are known, too: ``ndcg_cut_10``, ``P.5,10``, ``official``.
 """
 
 from __future__ import annotations
 
 import re
-from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import MeasureError
-from heldout.measure.base import DEFINITIONS
-from heldout.measure.syntax import read_arguments, read_value
+from heldout.measure.base import TASKS, Measure, definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from heldout.measure.base import DefinedMeasure, Definition, Task
-    from heldout.measure.parameters import Value
+    from heldout.measure.base import Definition, Gains, Parameter, Task, Value
 
-_MODULES: Final[dict[Task, tuple[str, ...]]] = {
-    "classification": ("prediction.classes", "prediction.probabilities", "prediction.order"),
-    "regression": ("prediction.numbers", "prediction.order"),
-    "text": tuple(
-        f"text.{name}"
-        for name in ("sacrebleu_measures", "overlap", "meteor", "perplexity", "embeddings")
-    ),
-}
-_NAME: Final = re.compile(r"\s*([\w+²-]+)\s*(?:\((.*)\))?\s*", re.DOTALL)
+    Given = str | Measure
+    Several = str | Measure | Iterable[str | Measure]
+
+_NUMBER: Final = r"(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+_NAME: Final = re.compile(
+    rf"""\s* (?P<stem>(?:sklearn:)?[\w+²-]+)
+         \s* (?: \( (?P<arguments> (?: [^()'"] | '[^']*' | "[^"]*" )* ) \) )?
+         \s* (?: @ \s* (?: (?P<cutoff>{_NUMBER}) | \[ (?P<cutoffs>[^]]*) \] ) )?
+         (?: \s* ; | \s+ | $ )""",
+    re.VERBOSE,
+)
+_TREC: Final = re.compile(r"\s*([^\s;()@]+)(?:\s*;|\s+|$)")
+_ARGUMENT: Final = re.compile(
+    r"""\s* (?: (?P<key>\w+) \s* = \s* )?
+        (?P<value> '[^']*' | "[^"]*" | \{[^}]*\} | [^,'"={}\s](?:[^,'"={}]*[^,'"={}\s])? )
+        \s* (?: , | $ )""",
+    re.VERBOSE,
+)
+_MOST_DIGITS: Final = 20  # Python limits their number, and no parameter needs more
 
 
-def definitions(task: Task) -> dict[str, Definition]:
-    """Return all measures of a task by name; their modules are imported when they are needed."""
-    modules = [f"heldout.measure.{name}" for name in _MODULES[task]]
-    for module in modules:
-        import_module(module)
-    known = [one for (of, _), one in DEFINITIONS.items() if of == task]
-    return {one.name: one for one in sorted(known, key=lambda one: modules.index(one.module))}
+def parse_measure(name: Given, task: str | None = None) -> Measure:
+    """Parse the name of one measure.
+
+    Parameters
+    ----------
+    name
+        As for `parse_measures`.
+    task
+        Task of the measure, if its name is ambiguous.
+
+    Examples
+    --------
+    >>> parse_measure("ndcg_cut_10"), parse_measure("f1_macro"), parse_measure("chrF2")
+    (Measure('nDCG@10'), Measure('F1(macro)'), Measure('chrF'))
+    >>> parse_measure("P(rel=2)@5") == parse_measure("P@5")
+    False
+    """
+    measures = parse_measures([name], task)
+    if len(measures) != 1:
+        raise MeasureError(f"{name!r} names {len(measures)} measures, expected one")
+    return measures[0]
 
 
+def parse_measures(names: Several, task: str | None = None, **defaults: Value) -> list[Measure]:
+    """Parse names, some of which may denote several measures (``P@[5,10]``, ``official``).
+
+    Parameters
+    ----------
+    names
+        One or several; measures of ir_measures (``nDCG @ 10``) are accepted too.
+    task
+        Task of the measures: ``ranking``, ``classification``, ``regression`` or ``text``. Not
+        needed for names that are known in one task only.
+    defaults
+        Parameters for all names that do not set them, e.g. ``rel=2``. A `Measure` is not changed:
+        all its parameters are set.
+
+    Examples
+    --------
+    >>> parse_measures("P@[1,5] BLEU RMSE")
+    [Measure('P@1'), Measure('P@5'), Measure('BLEU'), Measure('RMSE')]
+    """
+    if task not in (None, *TASKS):
+        raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
+    measures: dict[Measure, None] = {}  # a set that keeps the order
+    for given in listed_measures(names):
+        if isinstance(given, Measure):
+            if task not in (None, given.task):
+                raise MeasureError(f"{given} is a measure of {given.task}, not of {task}")
+            measures[given] = None
+        elif is_function(given):
+            from heldout.measure.custom import measure_of  # rarely needed
+
+            measures[measure_of(given, task)] = None
+        else:
+            for measure in _parse(_text_of(given), task, defaults):
+                measures[measure] = None
+    return list(measures)
+
+
+def listed_measures(given: Any) -> list[Any]:
+    """Return measures as a list, given one or several."""
+    if is_one_measure(given):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise MeasureError(f"{given!r} is not a measure: give a name such as nDCG@10, or a list")
+    return list(given)
+
+
+def is_one_measure(given: object) -> bool:
+    """Return whether this is a single measure or name, not several."""
+    return isinstance(given, Measure) or _is_name(given) or callable(given)
+
+
+def is_function(given: object) -> bool:
+    """Return whether this is a function of a user: callable, and nothing else."""
+    return callable(given) and not isinstance(given, Measure) and not _is_name(given)
+
+
+def _is_name(given: object) -> bool:
+    """Return whether this is a name: text, of `heldout.measures`, or an object of ir_measures."""
+    modules = {kind.__module__.split(".measures")[0] for kind in type(given).__mro__}
+    return isinstance(given, str) or bool(modules & {"heldout", "ir_measures"})
+
+
+def _text_of(given: object) -> str:
+    if not _is_name(given):
+        raise MeasureError(f"{given!r} is not the name of a measure: give a string such as 'AP'")
+    return str(given)
+
+
+def _parse(text: str, task: str | None, defaults: Mapping[str, Value]) -> Iterator[Measure]:
+    """Return the measures in a text of names."""
+    for match, group in _tokens(text):
+        if group:
+            if task not in (None, "ranking"):
+                raise MeasureError(_unknown(match[1], task))
+            from heldout.measure.ranking.trec_names import parse_trec_name
+
+            yield from parse_trec_name(match[1], defaults)
+            continue
+        cutoffs = _cutoffs(match)
+        stem = match["stem"]
+        known = meant(stem, (task,) if task else TASKS, has_cutoff=bool(cutoffs))
+        if not known:
+            raise MeasureError(_unknown(match[0].strip(), task))
+        if len(known) > 1:
+            tasks = " and of ".join(each.task for each in known)
+            raise MeasureError(f"{stem} is a measure of {tasks}: choose one with task=…")
+        try:
+            given = _arguments(known[0], match["arguments"] or "")
+        except MeasureError as error:
+            raise MeasureError(f"{match[0].strip()!r}: {error}") from None
+        given |= _choice_in(known[0], stem)
+        if not cutoffs:
+            yield known[0].make(given, defaults)
+        for cutoff in cutoffs:
+            yield known[0].make(given, defaults, cutoff)
+
+
+def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+    """Split a text into names; each with whether it is one of trec_eval's."""
+    from heldout.measure.ranking.trec_names import is_trec_name
+
+    place = 0
+    while place < len(text.rstrip()) or not place:
+        match = _TREC.match(text, place)
+        if match is not None and is_trec_name(match[1]) and not _needs_cutoff(match[1]):
+            yield match, True
+        else:
+            match = _NAME.match(text, place)
+            if match is None:
+                raise MeasureError(_unreadable(text[place:].strip()))
+            yield match, False
+        place = match.end()
+
+
+def _cutoffs(match: re.Match[str]) -> list[float]:
+    listed = [part.strip() for part in (match["cutoffs"] or match["cutoff"] or "").split(",")]
+    if listed == [""] and match["cutoffs"] is None:
+        return []
+    for part in listed:
+        if not re.fullmatch(_NUMBER, part):
+            raise MeasureError(f"{match[0].strip()!r}: the cutoff {part!r} is not a number")
+    return list(map(float, listed))
+
+
+def _needs_cutoff(stem: str) -> bool:
+    """Return whether a stem is one of rankings only with a cutoff: P, recall."""
+    return any(
+        each.cutoff in {"rank", "recall"} for each in spelled(("ranking",)).get(plain(stem), ())
+    )
+
+
+# Arguments
+
+
+def _arguments(definition: Definition, text: str) -> dict[str, Value]:
+    """Read what is between the brackets."""
+    parameters = {parameter.name: parameter for parameter in definition.parameters}
+    words = {word: one.name for one in definition.parameters for word in one.choices}
+    given: dict[str, Value] = {}
+    place = 0
+    while place < len(text.rstrip()):
+        match = _ARGUMENT.match(text, place)
+        key = None if match is None else match["key"]
+        if match is None or not (key or words):
+            raise MeasureError(f"cannot read {text[place:].strip()!r}, expected parameter=value, …")
+        place, value = match.end(), match["value"]
+        if key is None:
+            key = words.get(value.strip("'\""))
+        if key is None:
+            raise MeasureError(f"{value!r} is not one of {', '.join(words)}")
+        if key in given:
+            raise MeasureError(f"{key} is given twice")
+        given[key] = _value(parameters.get(key), value)
+    return given
+
+
+def _value(parameter: Parameter | None, text: str) -> Value:
+    if text[0] in "'\"":
+        return text[1:-1]
+    if text[0] == "{":
+        return _gains(text[1:-1])
+    constants = {"True": True, "False": False, "None": None}
+    is_text = parameter is not None and parameter.kind is str
+    if is_text or not (text in constants or re.fullmatch(f"[+-]?{_NUMBER}", text)):
+        return text  # also the name of a class that is a number, such as 05
+    if text in constants:
+        return constants[text]
+    if len(text) > _MOST_DIGITS:
+        raise MeasureError(f"the number {text[:20]}… is too large")
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+
+
+def _gains(text: str) -> Gains:
+    gains: dict[int, float] = {}
+    for pair in filter(None, (part.strip() for part in text.split(","))):
+        match = re.fullmatch(rf"([+-]?\d{{1,9}})\s*[:=]\s*([+-]?{_NUMBER})", pair)
+        if match is None:
+            raise MeasureError(f"cannot read the gain {pair!r}, expected grade: gain")
+        if int(match[1]) in gains:
+            raise MeasureError(f"grade {match[1]} has two gains")
+        gains[int(match[1])] = float(match[2])
+    return tuple(sorted(gains.items()))
+
+
+# Stems
+
+
+@cache
 def plain(spelling: str) -> str:
     """Return a spelling without what does not matter."""
     return re.sub("[-_]", "", spelling.strip().lower()).replace("²", "2")
 
 
-def find_definition(task: Task, stem: str) -> tuple[Definition, str] | None:
-    """Return the measure that a stem means, and the choice in the stem; None if there is none."""
-    every = definitions(task).values()
-    spelled = {plain(one): known for known in every for one in (known.name, *known.aliases)}
-    if plain(stem) in spelled:
-        return spelled[plain(stem)], ""
+def spelled(tasks: Sequence[str] = TASKS) -> dict[str, list[Definition]]:
+    """Return every spelling, and the measures that it can mean."""
+    table: dict[str, list[Definition]] = {}
+    for task in tasks:
+        for each in definitions(task).values():
+            for spelling in {plain(one): None for one in (each.name, *each.aliases)}:
+                table.setdefault(spelling, []).append(each)
+    return table
+
+
+def _choice_in(definition: Definition, stem: str) -> dict[str, Value]:
+    """Return the choice behind a stem, as in ``f1_macro``; empty if there is none."""
+    if plain(stem) in map(plain, (definition.name, *definition.aliases)):
+        return {}
+    choice = stem.rpartition("_")[2]
+    return {one.name: choice for one in definition.parameters if choice in one.choices}
+
+
+def meant(stem: str, tasks: Sequence[str] = TASKS, *, has_cutoff: bool) -> list[Definition]:
+    """Return the measures that a stem means; several if only the task can tell."""
+    if stem.startswith("sklearn:"):
+        from heldout.measure.custom import sklearn_definition  # rarely needed
+
+        able = [task for task in tasks if task in {"classification", "regression"}]
+        return [sklearn_definition(task, stem) for task in able]
+    table = spelled(tasks)
     front, _, choice = stem.rpartition("_")
-    known = spelled.get(plain(front))
-    if known is not None and any(choice in one.choices for one in known.parameters):
-        return known, choice
-    return None
+    known = table.get(plain(stem)) or [
+        each
+        for each in table.get(plain(front), ())
+        if any(choice in parameter.choices for parameter in each.parameters)
+    ]
+    refused = ("none",) if has_cutoff else ("rank", "recall")
+    fitting = [each for each in known if each.cutoff not in refused] or known
+    named = [each for each in fitting if plain(each.name) == plain(stem)]
+    return [each for each in named if each.name == stem] or named or fitting
 
 
-def parse_defined(name: str, task: Task, defaults: Mapping[str, Value]) -> DefinedMeasure:
-    """Parse the name of a measure of a task; `defaults` are for parameters that it does not set."""
-    match = _NAME.fullmatch(name)
-    found = find_definition(task, match[1]) if match else None
-    if match is None or found is None:
-        there = ", ".join(definitions(task))
-        raise MeasureError(f"unknown measure {name!r} of {task}: expected {there}")
-    definition, choice = found
-    parameters = {one.name: one for one in definition.parameters}
-    words = {word: one.name for one in definition.parameters for word in one.choices}
-    given: dict[str, Value] = {words[choice]: choice} if choice else {}
-    for key, text in read_arguments(name, match[2], words=True).items():
-        word = key.strip("'\"")
-        if key == text and word not in words:
-            there = f"one of {', '.join(words)}" if words else "a parameter"
-            raise MeasureError(f"{name!r}: {word!r} is not {there}")
-        if key == text:
-            given[words[word]] = word
-        elif key in parameters and parameters[key].kind is str and text[0] not in "'\"":
-            given[key] = text  # the name of a class may be a number
-        else:
-            given[key] = read_value(name, text, bare=True)
-    return definition.make(given, defaults)
+def likely_tasks(wanted: list[Any], among: Sequence[Task]) -> list[Task]:
+    """Return the tasks, among some, in which all of the measures are known."""
+    possible: set[str] = set(among)
+    for given in wanted:
+        if isinstance(given, Measure):
+            possible &= {given.task}
+        elif not is_function(given):
+            for match, group in _tokens(_text_of(given)):
+                if group:
+                    possible &= {"ranking"}
+                    continue
+                tasks, has_cutoff = sorted(possible), bool(_cutoffs(match))
+                possible = {
+                    each.task for each in meant(match["stem"], tasks, has_cutoff=has_cutoff)
+                }
+                if not possible and not meant(match["stem"], TASKS, has_cutoff=has_cutoff):
+                    raise MeasureError(_unknown(match[0].strip(), None))
+    return [task for task in among if task in possible and wanted]
+
+
+# Refusals
+
+
+def _unreadable(text: str) -> str:
+    stem = re.match(r"[\w+²-]+", text)
+    if stem is None or not meant(stem[0], TASKS, has_cutoff=False):
+        return _unknown(text, None)
+    if re.match(r"[\w+²-]+(\([^()]*\))?(@[\d.]+)?\s*,", text):
+        return f"cannot read {text!r}: separate measures with spaces, not commas"
+    return f"cannot read {text!r}: a measure is written {stem[0]}(parameter=value)@cutoff"
+
+
+def _unknown(name: str, task: str | None) -> str:
+    """Say that there is no such measure, and which has a similar name."""
+    import difflib  # only for errors
+
+    from heldout.measure.ranking.trec_names import TREC_NAMES, refuse_unsupported
+
+    refuse_unsupported(name)
+    stem, at, cutoff = re.split(r"[(.]", name)[0].partition("@")
+    of = "" if task is None else f" of {task}"
+    elsewhere = meant(stem, TASKS, has_cutoff=bool(at)) if task and stem else []
+    if elsewhere:
+        return f"unknown measure {name!r}{of}: it is a measure of {elsewhere[0].task}"
+    table = spelled([task] if task else TASKS)
+    glued = re.fullmatch(r"([A-Za-z][A-Za-z-]*?)[_-]?(\d+)", stem)
+    if glued and any(each.cutoff != "none" for each in table.get(plain(glued[1]), ())):
+        return (
+            f"unknown measure {name!r}: did you mean {table[plain(glued[1])][0].name}@{glued[2]}?"
+        )
+    near_names = {
+        spelling: [each.name for each in known if not at or each.cutoff != "none"]
+        for spelling, known in table.items()
+    }
+    if task in {None, "ranking"} and not at:
+        near_names = {**{plain(known): [known] for known in TREC_NAMES}, **near_names}
+    near = difflib.get_close_matches(plain(stem), near_names, 4, 0.5)
+    shown = list(
+        dict.fromkeys(each + at + cutoff for spelling in near for each in near_names[spelling])
+    )
+    hint = f"did you mean {' or '.join(list(shown)[:2])}?" if shown else "see heldout list measures"
+    return f"unknown measure {name!r}{of}: {hint}"

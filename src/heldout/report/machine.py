@@ -13,8 +13,8 @@ from heldout.report.tables import Table, html_page, note_lines, plain_text, tabl
 if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.infer.prediction_powered import Combined
+    from heldout.measure.base import Measure
     from heldout.measure.ranking.evaluate import RankingEvaluation
-    from heldout.measure.ranking.names import RankingMeasure
     from heldout.notes import Note
 
 __all__ = [
@@ -135,7 +135,7 @@ def estimates_table(evaluation: RankingEvaluation, level: float = 0.95) -> Table
     return Table(["run", "measure", *HEAD], rows, texts=2)
 
 
-def _estimated(evaluation: RankingEvaluation) -> list[RankingMeasure]:
+def _estimated(evaluation: RankingEvaluation) -> list[Measure]:
     """The measures that have a mean over queries and a better and a worse."""
     return [
         measure

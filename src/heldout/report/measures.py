@@ -1,41 +1,98 @@
-"""The list of measures, in words."""
+"""The list of measures, in words: all of it is made from their definitions.
+
+In formulas of rankings, rel_i is 1 if the document at rank i is relevant, else 0; g_i its gain; n
+the number of documents retrieved, R of relevant ones, r of relevant ones retrieved, P(i) the
+precision at rank i; ideal lists are marked with *. In predictions, y is the truth, p the
+prediction; TP, FP, FN and TN are counts of one class against the others.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from heldout.errors import MeasureError
-from heldout.measure.parse import parse_measures
-from heldout.measure.ranking.names import families, spellings
-from heldout.measure.ranking.trec_names import trec_spellings
-from heldout.report.formulas import FORMULAS
-from heldout.report.task_measures import TaskMeasure, task_measures
+from heldout.measure.base import TASKS, definitions, show_value
+from heldout.measure.names import parse_measures, plain, spelled
+from heldout.measure.ranking.trec_names import is_trec_name, trec_spellings
 
-__all__ = ["describe_measures", "json_measures", "listed_measures"]
+if TYPE_CHECKING:
+    from heldout.measure.base import Definition, Parameter
 
-_AT = {"none": "", "optional": "[@k]", "rank": "@k", "recall": "@recall"}
-_OWN = "a function of yours, without a docstring"
+_AT: Final = {"none": "", "optional": "[@k]", "rank": "@k", "recall": "@recall"}
+_OWN: Final = "a function of yours, without a docstring"
+_EXAMPLES: Final = {"class": "NAME", "undefined": "0", "vectors": "FILE"}  # if the default is None
+_INPUTS: Final = {
+    "ranking": "judgements and a run",
+    "classification": "true and predicted classes",
+    "regression": "true and predicted numbers",
+    "text": "references and texts",
+}
+
+
+class TaskMeasure(NamedTuple):
+    """A measure in words."""
+
+    name: str
+    task: str
+    settings: str  # what may be in brackets after its name
+    summary: str
+    higher_is_better: bool
+    also: tuple[str, ...]  # names of other tools, and other spellings
+    input: str
+    formula: str
 
 
 def listed_measures(names: list[str]) -> list[TaskMeasure]:
     """Return all measures, or those that are named: of rankings, predictions and texts."""
-    return [*map(_ranking, _wanted(names)), *task_measures(names)]
+    wanted = [one for name in names for one in _named(name)]
+    return [_row(one) for task in TASKS for one in _sorted(task) if not names or one in wanted]
 
 
-def _ranking(name: str) -> TaskMeasure:
-    family = families()[name]
-    other = [*trec_spellings(name), *spellings(name)]
-    plain = {one.lower() for one in (name, f"{name}_K", f"{name}_X")}
+def _sorted(task: str) -> list[Definition]:
+    known = list(definitions(task).values())
+    return sorted(known, key=lambda one: one.name.lower()) if task == "ranking" else known
+
+
+def _named(name: str) -> list[Definition]:
+    """Return the measures that go by a name, with or without parameters and a cutoff."""
+    stem = name.partition("(")[0].partition("@")[0]
+    if plain(stem) in spelled():
+        return spelled()[plain(stem)]
+    known = parse_measures([name], "ranking" if is_trec_name(name) else None)
+    return [one.definition for one in known]
+
+
+def _row(definition: Definition) -> TaskMeasure:
+    name, is_ranking = definition.name, definition.task == "ranking"
+    also = [*(trec_spellings(name) if is_ranking else ()), *definition.aliases]
+    same = {one.lower() for one in (name, f"{name}_K", f"{name}_X")}
+    others: dict[str, str] = {}
+    for one in also:
+        if one.lower() not in same:
+            others.setdefault(one.lower(), one)
+    source = definition.needs or _INPUTS[definition.task]
+    if definition.needs and definition.task in {"ranking", "classification"}:
+        by = "judgements by subtopic, and a run"
+        source = by if is_ranking else f"true classes and {definition.needs}"
     return TaskMeasure(
         name,
-        "ranking",
-        ", ".join(f"{key}={value!r}" for key, value in family.defaults),
-        family.summary.replace("`", "") or _OWN,
-        family.higher_is_better is not False,
-        tuple(dict.fromkeys(one for one in other if one.lower() not in plain)),
-        "judgements by subtopic, and a run" if family.subtopics else "judgements and a run",
-        FORMULAS["ranking"].get(name, ""),
+        definition.task,
+        ", ".join(_setting(one, definition.task) for one in definition.parameters),
+        definition.summary.replace("`", "") or _OWN,
+        definition.higher_is_better is not False,
+        tuple(others.values()),
+        source,
+        definition.formula,
     )
+
+
+def _setting(parameter: Parameter, task: str) -> str:
+    name, default = parameter.name, parameter.default
+    if task == "ranking":
+        return f"{name}={default!r}"
+    if parameter.choices and task == "classification":
+        return " | ".join(parameter.choices)
+    value = _EXAMPLES.get(name) if default is None else show_value(default)
+    return name if value is None else f"{name}={value}"
 
 
 def describe_measures(names: list[str]) -> str:
@@ -51,17 +108,16 @@ def _overview(listed: list[TaskMeasure]) -> list[str]:
     for what in dict.fromkeys((one.task, one.input) for one in listed):
         lines += ["", f"{what[0].capitalize()}, from {what[1]}:"]
         shown = [one for one in listed if (one.task, one.input) == what]
-        width = max(len(_head(one)) for one in shown)
+        width = max(len(f"{one.name}{_cutoff(one)}") for one in shown)
         for one in shown:
             also = f" Also: {', '.join(one.also)}." if one.also else ""
-            lines.append(f"  {_head(one):<{width}}  {one.summary}{_direction(one)}{also}")
+            head = f"{one.name}{_cutoff(one)}"
+            lines.append(f"  {head:<{width}}  {one.summary}{_direction(one)}{also}")
     return [*lines[1:], "", "heldout list measures NAME shows parameters and the formula."]
 
 
-def _head(one: TaskMeasure) -> str:
-    if one.task != "ranking":
-        return one.name
-    return f"{one.name}{_AT[families()[one.name].cutoff]}"
+def _cutoff(one: TaskMeasure) -> str:
+    return _AT[definitions(one.task)[one.name].cutoff]
 
 
 def _direction(one: TaskMeasure) -> str:
@@ -69,8 +125,7 @@ def _direction(one: TaskMeasure) -> str:
 
 
 def _details(one: TaskMeasure) -> list[str]:
-    cutoff = _AT[families()[one.name].cutoff] if one.task == "ranking" else ""
-    lines = [f"{one.name}({one.settings}){cutoff}"]
+    lines = [f"{one.name}({one.settings}){_cutoff(one)}"]
     task = "" if one.task == "ranking" else f"{one.task.capitalize()}: "
     lines.append(f"    {task}{one.summary}{_direction(one)}")
     lines += [f"    formula: {one.formula}"] if one.formula else []
@@ -86,32 +141,10 @@ def json_measures(names: list[str]) -> str:
     for one in listed_measures(names):
         row = one._asdict()
         if one.task == "ranking":
-            family = families()[one.name]
+            definition = definitions("ranking")[one.name]
             del row["settings"]
-            row["parameters"] = dict(family.defaults)
-            row["cutoff"] = family.cutoff
-            row["higher_is_better"] = family.higher_is_better
+            row["parameters"] = {each.name: each.default for each in definition.parameters}
+            row["cutoff"] = definition.cutoff
+            row["higher_is_better"] = definition.higher_is_better
         rows.append(row)
     return json_text(rows)
-
-
-def _wanted(names: list[str]) -> list[str]:
-    if not names:
-        return sorted(families(), key=str.lower)
-    found = set()
-    for name in names:
-        try:
-            found.add(_family(name))
-        except MeasureError:
-            if not task_measures([name]):
-                raise
-    return sorted(found, key=str.lower)
-
-
-def _family(name: str) -> str:
-    if name in families():
-        return name
-    try:
-        return parse_measures([name], "ranking")[0].family
-    except MeasureError:
-        return parse_measures([f"{name}@10"], "ranking")[0].family

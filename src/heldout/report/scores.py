@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import plain
 from heldout.data.predictions import ClassPredictions, unit_count
-from heldout.measure.base import Undefined
-from heldout.measure.names import definitions
+from heldout.measure.base import Undefined, definitions
 from heldout.measure.prediction.classes import confusion, undefined_hint
 from heldout.notes import named_few
 from heldout.report.tables import Table, plain_text

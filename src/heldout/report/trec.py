@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.measure.parse import parse_measure
+from heldout.measure.base import Means
+from heldout.measure.names import parse_measure
 from heldout.measure.ranking.binary import hits_for_recall
-from heldout.measure.ranking.evaluate import compute
 from heldout.measure.ranking.judged import join
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
     from heldout.data.words import Flags
+    from heldout.measure.base import Measure
     from heldout.measure.ranking.judged import Judged
-    from heldout.measure.ranking.names import RankingMeasure
     from heldout.measure.ranking.trec_names import TrecLine
 
 __all__ = ["trec_output"]
@@ -67,7 +67,7 @@ def trec_output(
         yield from _single(judged, lines, columns, counted)
     if summary:
         if complete:  # 10.0 then counts all grades above 0 in the qrels, whatever -l says
-            columns["num_rel"] = compute(view, parse_measure("num_rel", "ranking"))
+            columns["num_rel"] = parse_measure("num_rel", "ranking").units(view).per_unit()
         yield from _final(run, lines, columns, counted)
 
 
@@ -80,7 +80,7 @@ def _with_stand_ins(judged: Judged) -> Judged:
 def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
     """All values of one line; what the stand-in would show is cleared where trec_eval does so."""
     assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
-    values = compute(view, line.measure)
+    values = line.measure.units(view).per_unit()
     if line.measure.family in {"IPrec", "IPrec11"}:
         values[_zero_by_zero(view, line.measure)] = np.nan
     if line.label in _CLEARED or line.label.startswith("unj"):
@@ -88,16 +88,16 @@ def _column(view: Judged, line: TrecLine, missing: Flags) -> NDArray[Any]:
     return values
 
 
-def _zero_by_zero(view: Judged, measure: RankingMeasure) -> Flags:
+def _zero_by_zero(view: Judged, measure: Measure) -> Flags:
     """Lists of which -J leaves nothing: there trec_eval takes 0 / 0 as precision at recall 0."""
     empty: Flags = (view.retrieved == 0) & view.present
     if not empty.any():
         return empty
-    relevant = view.relevant(int(measure.options["rel"]))  # type: ignore[arg-type]
+    relevant = view.relevant(int(measure.parameters["rel"]))
     if measure.cutoff is not None:
         levels = [measure.cutoff]
     else:
-        levels = [float(level) for level in str(measure.options["levels"]).split(",")]
+        levels = [float(level) for level in str(measure.parameters["levels"]).split(",")]
     empty &= np.any([hits_for_recall(level, relevant) == 0 for level in levels], axis=0)
     return empty
 
@@ -121,13 +121,14 @@ def _final(
         if line.measure is None:
             yield f"{line.label:<22}\tall\t{run.name}\n"
         else:
-            yield _line(line, "all", line.measure.of_values(columns[line.label][counted]).value())
+            values = Means(columns[line.label][counted], how=line.measure.definition.how)
+            yield _line(line, "all", values.value())
 
 
 def _line(line: TrecLine, query: str, value: Any) -> str:
     assert line.measure is not None  # noqa: S101 - the caller leaves the run's id out
     definition = line.measure.definition
-    if definition.aggregate == "text":
+    if definition.how == "text":
         shown = f"'{value}'"
     elif definition.integral:
         shown = str(int(value))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
@@ -128,7 +128,7 @@ class Candidates:
         )
 
     def evaluate(
-        self, side: Side, measures: Sequence[RankingMeasure], numbers: Sequence[int] | None = None
+        self, side: Side, measures: Sequence[Measure], numbers: Sequence[int] | None = None
     ) -> Floats:
         """Return measures × settings × queries on a side with a list per query; NaN: undefined."""
         found = self.rank(side, numbers, depth=needed_depth(measures, self.depth))

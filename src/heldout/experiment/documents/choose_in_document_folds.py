@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.tune.choice import Rule
 
     Floats = NDArray[np.float64]
@@ -51,7 +51,7 @@ def choose_values(
     candidates: Candidates,
     folds: Numbers,
     number: int,
-    tune_for: RankingMeasure,
+    tune_for: Measure,
     *,
     rule: Rule = "best",
 ) -> Choices:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.documents.estimate import Estimate
     from heldout.experiment.documents.uncertainty import Spread
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import Model
     from heldout.tune.choice import Rule
@@ -65,7 +65,7 @@ class DocumentEstimate:
     """
 
     choices: Choices
-    measures: tuple[RankingMeasure, ...]
+    measures: tuple[Measure, ...]
     values: Floats
     train_values: Floats
     estimates: tuple[Estimate, ...]
@@ -91,8 +91,8 @@ def cross_validate_documents(  # noqa: PLR0913 - one call, its settings by name
     models: Sequence[Model],
     folds: Numbers,
     *,
-    tune_for: RankingMeasure,
-    measures: Sequence[RankingMeasure],
+    tune_for: Measure,
+    measures: Sequence[Measure],
     rule: Rule = "best",
     method: str = "pooled",
     target_size: int | None = None,

@@ -28,14 +28,14 @@ import numpy as np
 
 from heldout.errors import MeasureError
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.measure.ranking.names import JUDGED_ONLY
+from heldout.measure.base import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -63,7 +63,7 @@ _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
 """Their value depends on the first relevant document alone, of which a sample says little."""
 
 
-def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
+def check_extrapolation(measures: Sequence[Measure]) -> None:
     """Refuse measures that cannot be extrapolated."""
     for measure in measures:
         if measure.family in _FIRST_ALONE:
@@ -72,7 +72,7 @@ def check_extrapolation(measures: Sequence[RankingMeasure]) -> None:
                 "relevant document alone, and estimates were too high by up to .12; leave out the "
                 "target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
             )
-        if measure.family in _NEEDS_NON_RELEVANT or measure.options.get(JUDGED_ONLY):
+        if measure.family in _NEEDS_NON_RELEVANT or measure.parameters.get(JUDGED_ONLY):
             raise MeasureError(
                 f"{measure} cannot be estimated for a set of another size, because it uses "
                 "documents judged not relevant: leave out the target size, or choose a measure "
@@ -192,7 +192,7 @@ def extrapolate(
     rows: Rows,
     n_queries: int,
     ratio: float,
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     *,
     n_documents: int,
     depth: int | None = None,
@@ -335,7 +335,7 @@ def _target_values(
     query: Ints,
     grade: Ints,
     before: Ints,
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     depth: int | None,
 ) -> Floats:
     """Evaluate one target: ranks follow from the order of the documents."""

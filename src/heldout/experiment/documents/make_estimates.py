@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.rank_table import RankTable
     from heldout.experiment.documents.uncertainty import Spread
     from heldout.experiment.settings import RankingSettings
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Floats = NDArray[np.float64]
 
@@ -84,7 +84,7 @@ def document_estimates(
 
 
 def estimate_of(
-    measure: RankingMeasure,
+    measure: Measure,
     values: Floats,
     spread: Spread,
     *,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -87,7 +87,7 @@ def fold_values(
     candidates: Candidates,
     folds: Numbers,
     chosen: Sequence[int],
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     target_size: int,
 ) -> FoldValues:
     """Rank and evaluate every fold alone."""
@@ -113,11 +113,12 @@ def fold_values(
     return FoldValues(np.stack(plain, 1), np.stack(dynamic, 1), np.stack(relevant))
 
 
-def _scaled(measure: RankingMeasure, share: float) -> RankingMeasure:
+def _scaled(measure: Measure, share: float) -> Measure:
     """Return the measure with its cutoff scaled, at least 1."""
     if measure.cutoff is None:
         return measure
-    return replace(measure, cutoff=max(1, round(measure.cutoff * share)))
+    cutoff = max(1, round(measure.cutoff * share))
+    return measure.definition.make(measure.parameters, cutoff=cutoff)
 
 
 def per_fold(found: FoldValues, method: str) -> Floats:

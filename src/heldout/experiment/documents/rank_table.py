@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.ranking.evaluate import compute
+from heldout.measure.base import JUDGED_ONLY
 from heldout.measure.ranking.judged import Judged
-from heldout.measure.ranking.names import JUDGED_ONLY
 from heldout.retrieve.rank import JudgedDocuments
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -90,7 +89,7 @@ class RankTable:
         ranks: NDArray[np.integer],
         counted: Flags,
         retrieved: Ints,
-        measures: Sequence[RankingMeasure],
+        measures: Sequence[Measure],
         depth: int | None = None,
     ) -> Floats:
         """Return measures × settings × queries; NaN: no relevant document counts.
@@ -136,22 +135,22 @@ class Rows:
     rank: NDArray[np.integer]
 
 
-def check_measures(measures: Sequence[RankingMeasure]) -> None:
+def check_measures(measures: Sequence[Measure]) -> None:
     """Refuse measures that need more than the ranks of judged documents."""
     for measure in measures:
-        if measure.definition.subtopics:
+        if measure.definition.needs == "subtopics":
             raise MeasureError(
                 f"{measure} needs whole ranked lists, which are not stored here: search with "
                 "heldout search and evaluate the run with heldout eval, or choose another measure"
             )
 
 
-def needed_depth(measures: Sequence[RankingMeasure], depth: int) -> int:
+def needed_depth(measures: Sequence[Measure], depth: int) -> int:
     """Return the lowest rank that matters to any of the measures, at most `depth`.
 
     Examples
     --------
-    >>> from heldout.measure.parse import parse_measure
+    >>> from heldout.measure.names import parse_measure
     >>> needed_depth([parse_measure(name, "ranking") for name in ("nDCG@10", "P@5")], 1000)
     10
     >>> needed_depth([parse_measure("AP", "ranking")], 1000)
@@ -159,22 +158,22 @@ def needed_depth(measures: Sequence[RankingMeasure], depth: int) -> int:
     """
     cutoffs = [
         measure.cutoff
-        if isinstance(measure.cutoff, int) and not measure.options.get(JUDGED_ONLY)
+        if isinstance(measure.cutoff, int) and not measure.parameters.get(JUDGED_ONLY)
         else depth
         for measure in measures
     ]
     return min(max(cutoffs, default=depth), depth)
 
 
-def relevant_from(measure: RankingMeasure) -> int:
+def relevant_from(measure: Measure) -> int:
     """Return the smallest grade that counts as relevant."""
-    given = measure.options.get("rel")
+    given = measure.parameters.get("rel")
     # None: graded gains, every grade above 0 counts.
-    return 1 if given is None else int(given)  # type: ignore[arg-type]
+    return 1 if given is None else int(given)
 
 
 def measure_rows(
-    rows: Rows, retrieved: Ints, measures: Sequence[RankingMeasure], depth: int | None = None
+    rows: Rows, retrieved: Ints, measures: Sequence[Measure], depth: int | None = None
 ) -> Floats:
     """Return measures × lists; NaN if a list has no relevant document."""
     lists = len(retrieved)
@@ -196,8 +195,7 @@ def measure_rows(
     return np.stack([_column(judged, measure) for measure in measures])
 
 
-def _column(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
-    seen = judged.only_judged() if measure.options.get(JUDGED_ONLY) else judged
-    values = compute(seen, measure).astype(np.float64)
+def _column(judged: Judged, measure: Measure) -> NDArray[Any]:
+    values = measure.units(judged).per_unit().astype(np.float64)
     values[judged.relevant(max(relevant_from(measure), 1)) == 0] = np.nan
     return values

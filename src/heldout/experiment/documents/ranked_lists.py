@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.run import Run
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ def measure_lists(
     table: RankTable,
     lists: Lists,
     counted: Flags,
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     depth: int,
 ) -> Floats:
     """Return measures × queries; NaN: the query has no relevant document that counts.

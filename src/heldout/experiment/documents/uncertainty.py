@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.estimate import Estimand
     from heldout.experiment.documents.rank_table import RankTable
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -140,7 +140,7 @@ def document_spread(
     table: RankTable,
     lists: Numbers,
     sample: Numbers,
-    measures: Sequence[RankingMeasure],
+    measures: Sequence[Measure],
     values: Floats,
     *,
     depth: int,
@@ -246,7 +246,7 @@ def _scale(out: int) -> float:
     return (1 - share) / math.sqrt(2 * share)
 
 
-def places_that_matter(places: int, measures: Sequence[RankingMeasure], ratio: float = 1.0) -> int:
+def places_that_matter(places: int, measures: Sequence[Measure], ratio: float = 1.0) -> int:
     """Return the number of places of a list that can matter when a third of the documents is gone.
 
     In a target smaller than the sample, documents from far below come to the top.
@@ -335,9 +335,7 @@ class _Reader:
             table.answered(),
         )
 
-    def read(
-        self, weights: NDArray[np.uint8], measures: Sequence[RankingMeasure], depth: int
-    ) -> Floats:
+    def read(self, weights: NDArray[np.uint8], measures: Sequence[Measure], depth: int) -> Floats:
         """Return measures × replicates × queries."""
         before, retrieved = self._standing(weights)
         replicates = weights.shape[1]
@@ -351,7 +349,7 @@ class _Reader:
 
     def carry(
         self,
-        measures: Sequence[RankingMeasure],
+        measures: Sequence[Measure],
         ratio: float,
         depth: int,
         size: int,
@@ -371,7 +369,7 @@ class _Reader:
         self,
         part: NDArray[np.uint8],
         r: int,
-        measures: Sequence[RankingMeasure],
+        measures: Sequence[Measure],
         ratio: float,
         depth: int,
         seed: int,
@@ -427,7 +425,7 @@ class _Reader:
         times: NDArray[np.uint8],
         before: NDArray[np.int32],
         retrieved: NDArray[np.int64],
-        measures: Sequence[RankingMeasure],
+        measures: Sequence[Measure],
         depth: int,
     ) -> Floats:
         """Return the values in some replicates."""

@@ -19,7 +19,6 @@ import hashlib
 import io
 import pickle
 import tempfile
-from copy import copy
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -33,7 +32,6 @@ from heldout.data.ids import distinct_ids
 from heldout.errors import InputError
 from heldout.experiment.manifest import versions_of
 from heldout.experiment.systems.base import Context
-from heldout.measure.ranking.names import add_family, find_family
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -46,7 +44,6 @@ if TYPE_CHECKING:
     from heldout.data.queries import Queries
     from heldout.experiment.schema import CollectionTable
     from heldout.experiment.settings import RankingSettings, Settings
-    from heldout.measure.ranking.names import Family, RankingMeasure
     from heldout.notes import Note
     from heldout.retrieve.index import Index
 
@@ -154,9 +151,6 @@ def _refuse_other_versions(there: dict[str, str], here: dict[str, str]) -> None:
 
 def ranking_replacements(settings: RankingSettings, index: Index | None) -> Iterator[Replacement]:
     """Yield the large objects of a ranking experiment, each with the call that makes it again."""
-    for measure in (*settings.measures, settings.tune_for):
-        if hasattr(measure.definition.compute, "own"):  # defined by the user
-            yield measure, _own_measure, (measure.definition, copy(measure))
     collection, documents = settings.collection, settings.collection.documents
     if index is not None:
         yield _index_replacement(index, settings.index)
@@ -199,13 +193,6 @@ def _index_files(index: Index) -> dict[str, bytes]:
 
 
 # Called in the other process.
-
-
-def _own_measure(family: Family, measure: RankingMeasure) -> RankingMeasure:
-    """Make the family known by name; a measure refers to it by name alone."""
-    if find_family(family.name) is None:
-        add_family(family)
-    return measure
 
 
 def _collection(documents: Documents, queries: Queries, qrels: Qrels, name: str) -> Collection:

@@ -24,7 +24,7 @@ from heldout.experiment.documents.methods import fold_values, per_fold
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.notes import count_of
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Flags = NDArray[np.bool_]
     Floats = NDArray[np.float64]
@@ -85,7 +85,7 @@ class StudySettings:
         Replicates for the interval of the default method; 0: no interval.
     """
 
-    measure: RankingMeasure
+    measure: Measure
     fraction: float = 0.5
     draws: int = 200
     sets: int = 1
@@ -264,7 +264,7 @@ def _division(
 
 
 def unseen_values(
-    candidates: Candidates, sample: Flags, unseen: Flags, value: int, measure: RankingMeasure
+    candidates: Candidates, sample: Flags, unseen: Flags, value: int, measure: Measure
 ) -> Floats:
     """Return values per query on unseen documents, scored with the statistics of the sample."""
     cells = np.where(sample, 0, -1).astype(np.int32)

@@ -12,7 +12,7 @@ from heldout.errors import InputError
 from heldout.experiment.documents.estimate import mean_of
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.studies.bias import unseen_values
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.notes import count_of
 from heldout.resample.groups import grouped_places
 from heldout.resample.plan import check_seed
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
     Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ class LearningCurve(Sequence[CurvePoint]):
 
 def learning_curve(
     candidates: Candidates,
-    measure: str | RankingMeasure,
+    measure: str | Measure,
     shares: Sequence[float],
     *,
     by: Literal["document", "query"] = "document",
@@ -181,7 +181,7 @@ def _point(share: float, size: int, scores: Floats, by: str) -> CurvePoint:
 @dataclass(frozen=True, slots=True, eq=False)
 class _DocumentDraw:
     candidates: Candidates
-    measure: RankingMeasure
+    measure: Measure
 
     @property
     def units(self) -> int:
@@ -199,7 +199,7 @@ class _DocumentDraw:
 
 
 class _QueryDraw:
-    def __init__(self, candidates: Candidates, measure: RankingMeasure) -> None:
+    def __init__(self, candidates: Candidates, measure: Measure) -> None:
         side = whole_side(candidates.index, candidates.vocabulary)
         values = candidates.evaluate(side, [measure])[0]
         self.values = values[:, np.isfinite(values[0])]
@@ -213,7 +213,7 @@ class _QueryDraw:
         return mean_of(self.values[best, seen]), mean_of(self.values[best, held])
 
 
-def _best(values: Floats, measure: RankingMeasure) -> int | None:
+def _best(values: Floats, measure: Measure) -> int | None:
     from heldout.tune.choice import choose
 
     if not np.isfinite(values).any():

@@ -20,7 +20,7 @@ from heldout.experiment.documents.uncertainty import places_that_matter
 from heldout.experiment.systems.model_records import SideRecord
 from heldout.experiment.systems.model_schemes import choose_point
 from heldout.experiment.systems.outcomes import Chosen
-from heldout.measure.ranking.names import JUDGED_ONLY
+from heldout.measure.base import JUDGED_ONLY
 from heldout.retrieve.kernels.types import LIKELIHOOD
 from heldout.retrieve.rank import rank_times
 from heldout.retrieve.statistics import weighted_statistics
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.settings import RankingSettings
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
     from heldout.resample.split import Split
     from heldout.retrieve.models import Model
 
@@ -57,10 +57,10 @@ def splits_at_once(settings: RankingSettings, model: Model) -> int:
     return min(max(_CELLS // max(cells, 1), 1), _MOST, len(settings.splits))
 
 
-def _needs_the_top(measure: RankingMeasure) -> bool:
+def _needs_the_top(measure: Measure) -> bool:
     """Return whether nothing below its cutoff can change its value."""
-    own = hasattr(measure.definition.compute, "own")  # of a user, may look at any rank
-    return measure.cutoff is not None and not own and not measure.options.get(JUDGED_ONLY)
+    own = measure.definition.own is not None  # of a user, may look at any rank
+    return measure.cutoff is not None and not own and not measure.parameters.get(JUDGED_ONLY)
 
 
 def _places(settings: RankingSettings) -> int:
@@ -71,7 +71,7 @@ def _places(settings: RankingSettings) -> int:
     )
 
 
-def _cutoff(measures: Sequence[RankingMeasure]) -> int:
+def _cutoff(measures: Sequence[Measure]) -> int:
     return max(int(measure.cutoff or 0) for measure in measures)
 
 
@@ -196,7 +196,7 @@ class _Block:
                 found[at] = Lists(tops[:, place], scores[:, place])
         return [found[at] for at in range(len(numbers))]
 
-    def measured(self, lists: Lists, ranked: Flags, measures: Sequence[RankingMeasure]) -> Floats:
+    def measured(self, lists: Lists, ranked: Flags, measures: Sequence[Measure]) -> Floats:
         """Return measures × queries of lists of some documents."""
         table = self.candidates.table
         return measure_lists(table, lists, ranked[table.documents], measures, self.settings.depth)

@@ -20,8 +20,8 @@ from heldout.infer.scoring.base import Scored, mean_scored
 from heldout.infer.scoring.many_units import scoring_of_many
 from heldout.infer.scoring.resample_sums import MANY_UNITS, affordable, sums_by_number
 from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
-from heldout.measure.base import DefinedMeasure, Order, Undefined, as_sums
-from heldout.measure.parse import parse_measures
+from heldout.measure.base import Order, Undefined, as_sums
+from heldout.measure.names import parse_measures
 from heldout.measure.prediction.classes import undefined_hint
 from heldout.measure.prediction.folds import (
     check_same_truth,
@@ -330,7 +330,7 @@ def _scoring(
     functions = [one.score for one in units if isinstance(one, Order)]
     if functions:
         # Of a user's own measure of order it is not known whether it is smooth.
-        smooth = isinstance(measure, DefinedMeasure) and measure.family != "median-AE"
+        smooth = measure.definition.own is None and measure.family != "median-AE"
         return OrderScoring(functions, numbers, seed=settings.seed, smooth=smooth)
     sums = [as_sums(one) for one in units if not isinstance(one, Order)]
     tables = [sums_by_number(one.rows(), numbers) for one in sums]

@@ -19,9 +19,9 @@ from heldout.data.predictions import (
     unit_count,
 )
 from heldout.errors import InputError, MeasureError
-from heldout.measure.base import DefinedMeasure, Number, Undefined
+from heldout.measure.base import Number, Undefined
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import (
     check_same_truth,
     crossing_notes,
@@ -329,7 +329,7 @@ def _baseline_value(measure: Measure, base: ClassPredictions) -> Number:
     needs = measure.needs_scores
     if needs and measure.family not in {"AUC", "log-loss", "Brier"}:
         return Undefined("there are predictions but no scores")
-    if not isinstance(measure, DefinedMeasure):
+    if measure.definition.own is not None:
         return Undefined("it cannot be computed from a confusion matrix")
     value = measure.compute(base)
     if isinstance(value, Undefined) and needs and measure.family != "AUC":

@@ -8,102 +8,130 @@ measures by subtopic in `diversity`, other models of users in `user_models`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-import heldout.measure.ranking.counts
-import heldout.measure.ranking.diversity
-import heldout.measure.ranking.graded
-import heldout.measure.ranking.user_models  # noqa: F401 - these register their families
+from heldout.measure.base import Matching, NotNegative, Positive, measure
 from heldout.measure.ranking.judged import over
-from heldout.measure.ranking.names import family
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.measure.ranking.judged import Judged
 
-__all__: list[str] = []
-
 _EPSILON = 1e-5  # infAP's smoothing
+_SHARE = r"\s*(0?\.\d+|0\.?|1(\.0*)?)\s*"
+Levels = Annotated[str, Matching(f"{_SHARE}(,{_SHARE})*", "numbers from 0 to 1, as '0,.5,1'")]
 
 
-@family("P", aliases=["precision", "prec"], cutoff="rank")
+@measure("P", "ranking", aliases=("precision", "prec"), cutoff="rank")
 def precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Precision: relevant documents among the first k, divided by k."""
+    """Precision: relevant documents among the first k, divided by k.
+
+    Formula: Σ_{i≤k} rel_i / k
+    """
     return judged.total(judged.hits(rel).above(k).query) / k
 
 
-@family("R", aliases=["recall"], cutoff="rank")
+@measure("R", "ranking", aliases=("recall",), cutoff="rank")
 def recall(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Recall: the share of the relevant documents that is among the first k."""
+    """Recall: the share of the relevant documents that is among the first k.
+
+    Formula: Σ_{i≤k} rel_i / R
+    """
     return over(judged.total(judged.hits(rel).above(k).query), judged.relevant(rel))
 
 
-@family("F", aliases=["f1", "F1", "f_measure"], cutoff="rank")
-def f_measure(judged: Judged, k: int, *, beta: float = 1.0, rel: int = 1) -> Floats:
-    """F: weighted harmonic mean of precision and recall at k; beta weights recall."""
+@measure("F", "ranking", aliases=("f1", "F1", "f_measure"), cutoff="rank")
+def f_measure(judged: Judged, k: int, *, beta: Positive = 1.0, rel: int = 1) -> Floats:
+    """F: weighted harmonic mean of precision and recall at k; beta weights recall.
+
+    Formula: (1 + β²) P R / (β² P + R), P = P@k, R = R@k
+    """
     found, all_relevant = judged.total(judged.hits(rel).above(k).query), judged.relevant(rel)
     # (1+b²)PR / (b²P+R) with P = found/k and R = found/relevant, so that 0/0 does not occur
     return over((1 + beta**2) * found, (beta**2 * all_relevant + k) * (found > 0))
 
 
-@family("RelP", aliases=["relative_P"], cutoff="rank")
+@measure("RelP", "ranking", aliases=("relative_P",), cutoff="rank")
 def relative_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Relative precision: precision at k divided by the best possible value at k."""
+    """Relative precision: precision at k divided by the best possible value at k.
+
+    Formula: Σ_{i≤k} rel_i / min(k, R)
+    """
     best = np.minimum(k, judged.relevant(rel))
     return over(judged.total(judged.hits(rel).above(k).query), best)
 
 
-@family("Success", aliases=["HitRate", "hit_rate", "hit", "HR"], cutoff="rank")
+@measure("Success", "ranking", aliases=("HitRate", "hit_rate", "hit", "HR"), cutoff="rank")
 def success(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Success: 1 if a relevant document is among the first k, else 0."""
+    """Success: 1 if a relevant document is among the first k, else 0.
+
+    Formula: [Σ_{i≤k} rel_i > 0]
+    """
     return (judged.total(judged.hits(rel).above(k).query) > 0).astype(np.float64)
 
 
-@family("RR", aliases=["MRR", "recip_rank", "reciprocal_rank"])
+@measure("RR", "ranking", aliases=("MRR", "recip_rank", "reciprocal_rank"), cutoff="optional")
 def reciprocal_rank(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
-    """Reciprocal rank of the first relevant document; 0 if there is none."""
+    """Reciprocal rank of the first relevant document; 0 if there is none.
+
+    Formula: 1 / min {i: rel_i = 1}
+    """
     hits = judged.hits(rel).above(k)
     first = hits.nth == 1
     return judged.total(hits.query[first], 1 / hits.rank[first])
 
 
-@family("AP", aliases=["MAP", "average_precision"])
+@measure("AP", "ranking", aliases=("MAP", "average_precision"), cutoff="optional")
 def average_precision(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
-    """Average precision: sum of precision at each relevant document, over all relevant ones."""
+    """Average precision: sum of precision at each relevant document, over all relevant ones.
+
+    Formula: Σ_i rel_i P(i) / R
+    """
     hits = judged.hits(rel).above(k)
     return over(judged.total(hits.query, hits.nth / hits.rank), judged.relevant(rel))
 
 
-@family("GMAP", aliases=["gm_map"], cutoff="none", aggregate="gmean")
-def geometric_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """AP averaged geometrically over queries, with values of at least 0.00001."""
-    return average_precision(judged, k, rel=rel)
+@measure("GMAP", "ranking", aliases=("gm_map",), how="geometric")
+def geometric_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
+    """AP averaged geometrically over queries, with values of at least 0.00001.
+
+    Formula: exp(mean over queries of log max(AP, 0.00001))
+    """
+    return average_precision(judged, None, rel=rel)
 
 
-@family("SmoothAP", aliases=["yaap"], cutoff="none", bounds=(-np.inf, np.inf))
-def smoothed_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Robertson's smoothed AP, log((1 + s) / (1 + R - s)) with s the sum of precisions."""
-    hits = judged.hits(rel).above(k)
+@measure("SmoothAP", "ranking", aliases=("yaap",), bounds=(-np.inf, np.inf))
+def smoothed_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
+    """Robertson's smoothed AP, log((1 + s) / (1 + R - s)) with s the sum of precisions.
+
+    Formula: log((1 + s) / (1 + R - s)), s = Σ_i rel_i P(i)
+    """
+    hits = judged.hits(rel)
     total = judged.total(hits.query, hits.nth / hits.rank)
     return np.log((1 + total) / (1 + judged.relevant(rel) - total))
 
 
-@family("Rprec", aliases=["r-precision", "RPrec", "r_precision"], cutoff="none")
-def r_precision(judged: Judged, k: None, *, rel: int = 1, times: float = 1.0) -> Floats:
-    """R-precision: precision at rank R (or `times` R), R being the number of relevant documents."""
-    del k
+@measure("Rprec", "ranking", aliases=("r-precision", "RPrec", "r_precision"))
+def r_precision(judged: Judged, *, rel: int = 1, times: NotNegative = 1.0) -> Floats:
+    """R-precision: precision at rank R (or `times` R), R being the number of relevant documents.
+
+    Formula: P(R)
+    """
     relevant, hits = judged.relevant(rel), judged.hits(rel)
     # trec_eval rounds the rank up, unless the fraction is below a tenth.
     depth = relevant if times == 1 else (times * relevant + 0.9).astype(np.int64)
     return over(judged.total(hits.query[hits.rank <= depth[hits.query]]), depth)
 
 
-@family("Bpref", aliases=["bpref"], cutoff="none")
-def binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Bpref: how rarely judged non-relevant documents are ranked above relevant ones."""
-    del k
+@measure("Bpref", "ranking", aliases=("bpref",))
+def binary_preference(judged: Judged, *, rel: int = 1) -> Floats:
+    """Bpref: how rarely judged non-relevant documents are ranked above relevant ones.
+
+    Formula: 1/R Σ_{relevant d} (1 - min(N_d, R) / min(N, R)); N: judged not relevant, N_d: of
+    these above d
+    """
     hits, relevant = judged.hits(rel), judged.relevant(rel)
     nonrelevant = judged.relevant(0) - relevant
     above = _nonrelevant_above(judged, rel)
@@ -125,16 +153,22 @@ def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
     return above
 
 
-@family("gm_bpref", cutoff="none", aggregate="gmean")
-def geometric_binary_preference(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Bpref averaged geometrically over queries, with values of at least 0.00001."""
-    return binary_preference(judged, k, rel=rel)
+@measure("gm_bpref", "ranking", how="geometric")
+def geometric_binary_preference(judged: Judged, *, rel: int = 1) -> Floats:
+    """Bpref averaged geometrically over queries, with values of at least 0.00001.
+
+    Formula: exp(mean over queries of log max(Bpref, 0.00001))
+    """
+    return binary_preference(judged, rel=rel)
 
 
-@family("infAP", cutoff="none")
-def inferred_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Inferred AP for judgements that are a sample of a pool (negative grade: not sampled)."""
-    del k
+@measure("infAP", "ranking")
+def inferred_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
+    """Inferred AP for judgements that are a sample of a pool (negative grade: not sampled).
+
+    Formula: 1/R Σ_i rel_i (1/i + (i-1)/i · d_i/(i-1) · (r_i + ε) / (r_i + n_i + 2ε)); above i:
+    d_i pooled, r_i relevant, n_i not
+    """
     hits = judged.hits(rel)
     hit_rows = np.flatnonzero((judged.grade >= rel) & (judged.grade >= 0))
     pooled = count_before(judged, hit_rows, hits.query)  # rows in the pool above each hit
@@ -164,9 +198,12 @@ def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
     return rounded
 
 
-@family("IPrec", aliases=["iprec_at_recall"], cutoff="recall")
+@measure("IPrec", "ranking", aliases=("iprec_at_recall",), cutoff="recall")
 def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1) -> Floats:
-    """Interpolated precision: the highest precision at this recall or beyond."""
+    """Interpolated precision: the highest precision at this recall or beyond.
+
+    Formula: max {P(i): recall at i ≥ the level}
+    """
     relevant, hits = judged.relevant(rel), judged.hits(rel)
     found = np.bincount(hits.query, minlength=len(judged))
     needed = hits_for_recall(recall_level, relevant)
@@ -181,12 +218,14 @@ def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1)
     return values
 
 
-@family("IPrec11", aliases=["11pt_avg", "11-pt_avg", "11pt"], cutoff="none")
+@measure("IPrec11", "ranking", aliases=("11pt_avg", "11-pt_avg", "11pt"))
 def eleven_point_average(
-    judged: Judged, k: None, *, rel: int = 1, levels: str = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
+    judged: Judged, *, rel: int = 1, levels: Levels = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
 ) -> Floats:
-    """Interpolated precision averaged over recall levels, by default 0, 0.1, …, 1."""
-    del k
+    """Interpolated precision averaged over recall levels, by default 0, 0.1, …, 1.
+
+    Formula: mean of IPrec at 0, 0.1, …, 1
+    """
     steps = [float(level) for level in levels.split(",")]
     total = np.zeros(len(judged))
     for step in reversed(steps):  # the order in which trec_eval sums
@@ -194,10 +233,12 @@ def eleven_point_average(
     return total / len(steps)
 
 
-@family("binG", cutoff="none")
-def binary_gain(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Binary G: mean over relevant documents of 1 / log2(2 + non-relevant documents above)."""
-    del k
+@measure("binG", "ranking")
+def binary_gain(judged: Judged, *, rel: int = 1) -> Floats:
+    """Binary G: mean over relevant documents of 1 / log2(2 + non-relevant documents above).
+
+    Formula: 1/R Σ_i rel_i / log2(2 + not relevant above i)
+    """
     hits = judged.hits(rel)
     value = 1 / np.log2(2.0 + hits.rank - hits.nth)
     return over(judged.total(hits.query, value), judged.relevant(rel))

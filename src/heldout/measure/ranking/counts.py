@@ -2,146 +2,142 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.measure.base import NotNegative, measure
 from heldout.measure.ranking.judged import over
-from heldout.measure.ranking.names import family
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from heldout.data.words import Floats
     from heldout.measure.ranking.judged import Judged
 
-    Compute = Callable[..., Floats]
-
-__all__: list[str] = []
-
-_COUNT = (0.0, np.inf)
+_count = partial(
+    measure, task="ranking", how="sum", bounds=(0.0, np.inf), higher_is_better=None, integral=True
+)
 
 
-def _count(name: str, *aliases: str) -> Callable[[Compute], Compute]:
-    return family(
-        name,
-        aliases=aliases,
-        cutoff="none",
-        aggregate="sum",
-        bounds=_COUNT,
-        higher_is_better=None,
-        integral=True,
-    )
-
-
-@_count("NumQ", "num_q")
-def queries(judged: Judged, k: None) -> Floats:
+@_count("NumQ", aliases=("num_q",))
+def queries(judged: Judged) -> Floats:
     """Number of queries."""
-    del k
     return np.ones(len(judged))
 
 
-@_count("NumRet", "num_ret")
-def retrieved(judged: Judged, k: None, *, rel: int | None = None) -> Floats:
+@_count("NumRet", aliases=("num_ret",))
+def retrieved(judged: Judged, *, rel: int | None = None) -> Floats:
     """Number of documents retrieved, or with ``rel`` of relevant ones."""
     if rel is not None:
-        return relevant_retrieved(judged, k, rel=rel)
+        return relevant_retrieved(judged, rel=rel)
     return judged.retrieved.astype(np.float64)
 
 
-@_count("NumRel", "num_rel")
-def relevant(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+@_count("NumRel", aliases=("num_rel",))
+def relevant(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of relevant documents."""
-    del k
     return judged.relevant(rel).astype(np.float64)
 
 
-@_count("NumRelRet", "num_rel_ret")
-def relevant_retrieved(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+@_count("NumRelRet", aliases=("num_rel_ret",))
+def relevant_retrieved(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of relevant documents retrieved."""
-    del k
     return judged.total(judged.hits(rel).query)
 
 
-@_count("NumNonrelJudgedRet", "num_nonrel_judged_ret")
-def nonrelevant_judged_retrieved(judged: Judged, k: None, *, rel: int = 1) -> Floats:
+@_count("NumNonrelJudgedRet", aliases=("num_nonrel_judged_ret",))
+def nonrelevant_judged_retrieved(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of documents retrieved that are judged not relevant."""
-    del k
     return judged.total(judged.hits(0).query) - judged.total(judged.hits(rel).query)
 
 
-@_count("NumUnjudgedRet", "num_nonjudged_ret")
-def unjudged_retrieved(judged: Judged, k: None) -> Floats:
+@_count("NumUnjudgedRet", aliases=("num_nonjudged_ret",))
+def unjudged_retrieved(judged: Judged) -> Floats:
     """Number of documents retrieved that have no judgement."""
-    del k
     return judged.retrieved - judged.total(judged.hits(0).query)
 
 
-@family("Judged", aliases=["judged"], higher_is_better=None)
+@measure("Judged", "ranking", aliases=("judged",), higher_is_better=None, cutoff="optional")
 def judged_share(judged: Judged, k: int | None) -> Floats:
-    """Share of the first k retrieved documents that is judged."""
+    """Share of the first k retrieved documents that is judged.
+
+    Formula: Σ_{i≤k} [document i is judged] / min(k, n)
+    """
     depth = judged.retrieved if k is None else np.minimum(judged.retrieved, k)
     return over(judged.total(judged.hits(0).above(k).query), depth)
 
 
-@family("Unjudged", aliases=["unj"], cutoff="rank", higher_is_better=None)
+@measure("Unjudged", "ranking", aliases=("unj",), cutoff="rank", higher_is_better=None)
 def unjudged_share(judged: Judged, k: int) -> Floats:
-    """Documents without a judgement among the first k, divided by k."""
+    """Documents without a judgement among the first k, divided by k.
+
+    Formula: Σ_{i≤k} [document i has no judgement] / k
+    """
     known = judged.total(judged.hits(0).above(k).query)
     return (np.minimum(judged.retrieved, k) - known) / k
 
 
-@family("SetP", aliases=["set_P"], cutoff="none")
-def set_precision(judged: Judged, k: None, *, rel: int = 1, relative: bool = False) -> Floats:
+@measure("SetP", "ranking", aliases=("set_P",))
+def set_precision(judged: Judged, *, rel: int = 1, relative: bool = False) -> Floats:
     """Precision of the retrieved set.
 
     With ``relative`` it is divided by the best possible value for a set of this size (SetRelP).
+
+    Formula: r / n
     """
     if relative:
-        return set_relative_precision(judged, k, rel=rel)
+        return set_relative_precision(judged, rel=rel)
     return over(judged.total(judged.hits(rel).query), judged.retrieved)
 
 
-@family("SetR", aliases=["set_recall"], cutoff="none")
-def set_recall(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Recall of the retrieved set."""
-    del k
+@measure("SetR", "ranking", aliases=("set_recall",))
+def set_recall(judged: Judged, *, rel: int = 1) -> Floats:
+    """Recall of the retrieved set.
+
+    Formula: r / R
+    """
     return over(judged.total(judged.hits(rel).query), judged.relevant(rel))
 
 
-@family("SetRelP", aliases=["set_relative_P"], cutoff="none")
-def set_relative_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Precision of the retrieved set, relative to the best possible for a set of this size."""
-    del k
+@measure("SetRelP", "ranking", aliases=("set_relative_P",))
+def set_relative_precision(judged: Judged, *, rel: int = 1) -> Floats:
+    """Precision of the retrieved set, relative to the best possible for a set of this size.
+
+    Formula: r / min(n, R)
+    """
     best = np.minimum(judged.retrieved, judged.relevant(rel))
     return over(judged.total(judged.hits(rel).query), best)
 
 
-@family("SetAP", aliases=["set_map"], cutoff="none")
-def set_average_precision(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """Precision times recall of the retrieved set."""
-    del k
+@measure("SetAP", "ranking", aliases=("set_map",))
+def set_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
+    """Precision times recall of the retrieved set.
+
+    Formula: (r / n) · (r / R)
+    """
     found = judged.total(judged.hits(rel).query)
     return over(found * found, judged.retrieved * judged.relevant(rel).astype(np.float64))
 
 
-@family("SetF", aliases=["set_F"], cutoff="none")
-def set_f_measure(judged: Judged, k: None, *, beta: float = 1.0, rel: int = 1) -> Floats:
-    """F of the retrieved set: (b+1)PR / (R + bP), b = beta, as in trec_eval."""
-    p = set_precision(judged, k, rel=rel)
-    r = set_recall(judged, k, rel=rel)
+@measure("SetF", "ranking", aliases=("set_F",))
+def set_f_measure(judged: Judged, *, beta: NotNegative = 1.0, rel: int = 1) -> Floats:
+    """F of the retrieved set: (b+1)PR / (R + bP), b = beta, as in trec_eval.
+
+    Formula: (β + 1) P R / (R + β P), P = SetP, R = SetR
+    """
+    p = set_precision(judged, rel=rel)
+    r = set_recall(judged, rel=rel)
     return over((beta + 1) * p * r, beta * p + r)
 
 
-@family(
+@measure(
     "Utility",
-    aliases=["utility"],
-    cutoff="none",
+    "ranking",
+    aliases=("utility",),
     bounds=(-np.inf, np.inf),
 )
 def utility(
     judged: Judged,
-    k: None,
     *,
     rel: int = 1,
     a: float = 1.0,
@@ -150,18 +146,17 @@ def utility(
     d: float = 0.0,
     docs: int = 0,
 ) -> Floats:
-    """Linear utility: a per relevant retrieved, b other retrieved, c missed, d the rest."""
-    del k
-    found, ret, all_relevant = (
-        judged.total(judged.hits(rel).query),
-        judged.retrieved,
-        judged.relevant(rel),
-    )
+    """Linear utility: a per relevant retrieved, b other retrieved, c missed, d the rest.
+
+    Formula: a r + b (n - r) + c (R - r) + d (N - n - R + r)
+    """
+    found, all_relevant = judged.total(judged.hits(rel).query), judged.relevant(rel)
+    ret = judged.retrieved
     rest = docs + found - ret - all_relevant
     return a * found + b * (ret - found) + c * (all_relevant - found) + d * rest
 
 
-@family("RelString", aliases=["relstring"], aggregate="text", higher_is_better=None)
+@measure("RelString", "ranking", cutoff="optional", how="text", higher_is_better=None)
 def relevance_string(judged: Judged, k: int | None) -> Floats:
     """Grades of the first k documents (default 10) as text: ``-`` unjudged, ``.`` pooled."""
     depth = 10 if k is None else k

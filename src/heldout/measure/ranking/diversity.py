@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import MeasureError
+from heldout.measure.base import Share, measure
 from heldout.measure.ranking.judged import count_up, over
-from heldout.measure.ranking.names import family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from heldout.data.qrels import Subtopics
     from heldout.data.words import Floats, Ints
     from heldout.measure.ranking.judged import Judged
-
-__all__: list[str] = []
 
 # The ideal list is found greedily, so that a system may be better: its gain is submodular, hence
 # the greedy list has at least 1 - 1/e of the highest possible gain.
@@ -197,88 +195,121 @@ def _of_ideal(
     return over(total, best)
 
 
-@family("alpha_DCG", aliases=["alpha-DCG", "α_DCG", "α-DCG"], cutoff="rank", subtopics=True)
-def alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: float = 0.5) -> Floats:
+@measure(
+    "alpha_DCG",
+    "ranking",
+    aliases=("alpha-DCG", "α_DCG", "α-DCG"),
+    cutoff="rank",
+    needs="subtopics",
+)
+def alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
     """DCG with less gain for subtopics already covered (Clarke et al. 2008).
 
     The n-th document of a subtopic has the gain (1 - alpha)^(n - 1). The sum is divided by that of
     a list in which every document covers every subtopic, so that it does not depend on the
     collection.
+
+    Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / log2(i+1) / (S Σ_{i≤k} (1-α)^{i-1} /
+    log2(i+1)); S subtopics, c_s(i): documents of s down to rank i
     """
     return _per_subtopic(judged, k, rel, alpha, _log_discount)
 
 
-@family(
+@measure(
     "alpha_nDCG",
-    aliases=["alpha-nDCG", "α_nDCG", "α-nDCG"],
+    "ranking",
+    aliases=("alpha-nDCG", "α_nDCG", "α-nDCG"),
     cutoff="rank",
     bounds=_HIGHEST,
-    subtopics=True,
+    needs="subtopics",
 )
-def normalised_alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: float = 0.5) -> Floats:
-    """alpha_DCG divided by that of the ideal list, found greedily (Clarke et al. 2008)."""
+def normalised_alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
+    """alpha_DCG divided by that of the ideal list, found greedily (Clarke et al. 2008).
+
+    Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / log2(i+1), over the same of the ideal list
+    """
     return _of_ideal(judged, k, rel, alpha, _log_discount)
 
 
-@family("ERR_IA", aliases=["ERR-IA"], cutoff="rank", subtopics=True)
-def intent_aware_err(judged: Judged, k: int, *, rel: int = 1, alpha: float = 0.5) -> Floats:
+@measure("ERR_IA", "ranking", aliases=("ERR-IA",), cutoff="rank", needs="subtopics")
+def intent_aware_err(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
     """ERR averaged over subtopics; a user stops with probability alpha (Chapelle et al. 2009).
 
     Divided by the value of a list in which every document covers every subtopic.
+
+    Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / i / (S Σ_{i≤k} (1-α)^{i-1} / i)
     """
     return _per_subtopic(judged, k, rel, alpha, _reciprocal)
 
 
-@family("nERR_IA", aliases=["nERR-IA"], cutoff="rank", bounds=_HIGHEST, subtopics=True)
+@measure(
+    "nERR_IA", "ranking", aliases=("nERR-IA",), cutoff="rank", bounds=_HIGHEST, needs="subtopics"
+)
 def normalised_intent_aware_err(
-    judged: Judged, k: int, *, rel: int = 1, alpha: float = 0.5
+    judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5
 ) -> Floats:
-    """ERR_IA divided by that of the ideal list, found greedily (Chapelle et al. 2009)."""
+    """ERR_IA divided by that of the ideal list, found greedily (Chapelle et al. 2009).
+
+    Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / i, over the same of the ideal list
+    """
     return _of_ideal(judged, k, rel, alpha, _reciprocal)
 
 
 def _persistence(beta: float) -> Callable[[Ints], Floats]:
-    if beta > 1:
-        raise MeasureError(f"NRBP: beta={beta:g}, expected a number from 0 to 1")
     return lambda rank: np.power(beta, rank - 1)
 
 
-@family("NRBP", cutoff="none", subtopics=True)
+@measure("NRBP", "ranking", needs="subtopics")
 def novelty_precision(
-    judged: Judged, k: None, *, rel: int = 1, alpha: float = 0.5, beta: float = 0.5
+    judged: Judged, *, rel: int = 1, alpha: Share = 0.5, beta: Share = 0.5
 ) -> Floats:
-    """RBP with less gain for subtopics already covered; beta is patience (Clarke et al. 2009)."""
-    covered = _covered(judged, rel, k)
+    """RBP with less gain for subtopics already covered; beta is patience (Clarke et al. 2009).
+
+    Formula: (1 - (1-α) β) / S · Σ_i β^{i-1} Σ_s rel_{i,s} (1-α)^{c_s(i-1)}
+    """
+    covered = _covered(judged, rel, None)
     gain = _gain(covered, alpha) * _persistence(beta)(covered.rank)
     total = judged.total(covered.query, gain) * (1 - (1 - alpha) * beta)
     return over(total, _relevant(judged, rel).subtopics)
 
 
-@family("nNRBP", cutoff="none", bounds=_HIGHEST, subtopics=True)
+@measure("nNRBP", "ranking", bounds=_HIGHEST, needs="subtopics")
 def normalised_novelty_precision(
-    judged: Judged, k: None, *, rel: int = 1, alpha: float = 0.5, beta: float = 0.5
+    judged: Judged, *, rel: int = 1, alpha: Share = 0.5, beta: Share = 0.5
 ) -> Floats:
-    """NRBP divided by that of the ideal list, found greedily (Clarke et al. 2009)."""
-    return _of_ideal(judged, k, rel, alpha, _persistence(beta))
+    """NRBP divided by that of the ideal list, found greedily (Clarke et al. 2009).
+
+    Formula: NRBP / NRBP*
+    """
+    return _of_ideal(judged, None, rel, alpha, _persistence(beta))
 
 
-@family("AP_IA", aliases=["MAP_IA", "MAP-IA", "AP-IA"], cutoff="none", subtopics=True)
-def intent_aware_ap(judged: Judged, k: None, *, rel: int = 1) -> Floats:
-    """AP averaged over subtopics (Agrawal et al. 2009)."""
-    covered, relevant = _covered(judged, rel, k), _relevant(judged, rel)
+@measure("AP_IA", "ranking", aliases=("MAP_IA", "MAP-IA", "AP-IA"), needs="subtopics")
+def intent_aware_ap(judged: Judged, *, rel: int = 1) -> Floats:
+    """AP averaged over subtopics (Agrawal et al. 2009).
+
+    Formula: 1/S Σ_s AP_s
+    """
+    covered, relevant = _covered(judged, rel, None), _relevant(judged, rel)
     precision = covered.nth / covered.rank / relevant.documents[covered.subtopic]
     return over(judged.total(covered.query, precision), relevant.subtopics)
 
 
-@family("P_IA", aliases=["P-IA"], cutoff="rank", subtopics=True)
+@measure("P_IA", "ranking", aliases=("P-IA",), cutoff="rank", needs="subtopics")
 def intent_aware_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
-    """Precision at k averaged over subtopics (Agrawal et al. 2009)."""
+    """Precision at k averaged over subtopics (Agrawal et al. 2009).
+
+    Formula: 1/S Σ_s P_s@k
+    """
     covered = _covered(judged, rel, k)
     return over(judged.total(covered.query) / k, _relevant(judged, rel).subtopics)
 
 
-@family("StRecall", aliases=["strec"], subtopics=True)
+@measure("StRecall", "ranking", aliases=("strec",), needs="subtopics", cutoff="optional")
 def subtopic_recall(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
-    """Share of subtopics covered by the first k documents (Zhai et al. 2003)."""
+    """Share of subtopics covered by the first k documents (Zhai et al. 2003).
+
+    Formula: subtopics covered by documents 1 … k / S
+    """
     covered = _covered(judged, rel, k)
     return over(judged.total(covered.query[covered.nth == 1]), _relevant(judged, rel).subtopics)

@@ -13,10 +13,10 @@ from heldout.data.parallel import run_threads
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
 from heldout.errors import InputError, MeasureError
+from heldout.measure.base import JUDGED_ONLY, Means
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.parse import parse_measure, parse_measures
-from heldout.measure.ranking.judged import Judged, join
-from heldout.measure.ranking.names import JUDGED_ONLY, RankingMeasure, Value
+from heldout.measure.names import parse_measure, parse_measures
+from heldout.measure.ranking.judged import join
 from heldout.measure.ranking.policies import policies_in_words, variants_in_words
 from heldout.measure.ranking.run_checks import (
     distinct_names,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats
     from heldout.infer.prediction_powered import Combined
-    from heldout.measure.base import Measure, Task
+    from heldout.measure.base import Measure, Task, Value
     from heldout.measure.ranking.machine import MachineEvaluation
     from heldout.notes import Note
 
@@ -107,7 +107,7 @@ class RankingEvaluation(Evaluation):
         Whether judgements and runs look swapped.
     """
 
-    measures: tuple[RankingMeasure, ...]
+    measures: tuple[Measure, ...]
     runs: tuple[RunScores, ...]
     missing: Missing
     policies: tuple[tuple[str, str], ...]
@@ -171,7 +171,9 @@ class RankingEvaluation(Evaluation):
         return self._value(self._system(run), self._measure(measure))
 
     def _value(self, system: int, measure: int) -> float:
-        return self.measures[measure].of_values(self._per_unit(system, measure)).value()
+        return Means(
+            self._per_unit(system, measure), how=self.measures[measure].definition.how
+        ).value()
 
     def _per_unit(self, system: int, measure: int) -> Floats:
         return self.runs[system].columns[measure][self.counted()]
@@ -183,7 +185,7 @@ class RankingEvaluation(Evaluation):
         number, twice = self._measure(measure), self.machine
         columns = [self.values(run, number) for run in range(len(self.runs))]
         known = self.measures[number]
-        if known.definition.aggregate in {"text", "gmean"}:
+        if known.definition.how in {"text", "geometric"}:
             raise MeasureError(f"{known} has no mean over queries: compare another, such as AP")
         if known.higher_is_better is None:
             raise MeasureError(f"{known} has no better or worse: it cannot be compared")
@@ -324,7 +326,7 @@ def evaluate_runs(
 
     items = as_runs(runs)
 
-    def score_by(qrels: Qrels, run: Run, wanted: Sequence[RankingMeasure]) -> RunScores:
+    def score_by(qrels: Qrels, run: Run, wanted: Sequence[Measure]) -> RunScores:
         return score_run(qrels, run, wanted, depth)
 
     def score(item: Any) -> tuple[RunScores, RunScores | None]:
@@ -362,7 +364,7 @@ def evaluate_runs(
     return result
 
 
-def _parse(measures: Any, rel: int, *, judged_only: bool) -> tuple[RankingMeasure, ...]:
+def _parse(measures: Any, rel: int, *, judged_only: bool) -> tuple[Measure, ...]:
     """Parse the measures, with the settings as their defaults."""
     defaults: dict[str, Value] = {}
     if rel != 1:
@@ -377,7 +379,7 @@ def _parse(measures: Any, rel: int, *, judged_only: bool) -> tuple[RankingMeasur
 
 def needs_subtopics(measures: Iterable[Measure]) -> bool:
     """Return whether a measure of diversity is among the measures."""
-    return any(isinstance(one, RankingMeasure) and one.definition.subtopics for one in measures)
+    return any(one.definition.needs == "subtopics" for one in measures)
 
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
@@ -390,7 +392,7 @@ def _check_settings(missing: str, depth: int | None, rel: int) -> None:
 
 
 def score_run(
-    qrels: Qrels, run: Run, measures: Sequence[RankingMeasure], depth: int | None = None
+    qrels: Qrels, run: Run, measures: Sequence[Measure], depth: int | None = None
 ) -> RunScores:
     """Compute all measures for one run."""
     run = _spelled_like(run, qrels)
@@ -400,11 +402,9 @@ def score_run(
             f"run {run.name} and the qrels have no query in common: the run has "
             f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
         )
-    narrow = judged.only_judged() if any(m.options.get(JUDGED_ONLY) for m in measures) else judged
 
-    def column(measure: RankingMeasure) -> NDArray[Any]:
-        view = narrow if measure.options.get(JUDGED_ONLY) else judged
-        return compute(view, measure)
+    def column(measure: Measure) -> NDArray[Any]:
+        return measure.units(judged).per_unit()
 
     columns = tuple(run_threads(column, measures) if len(run) > 10**6 else map(column, measures))
     unjudged = len(run.queries) - int(judged.present.sum())
@@ -424,12 +424,6 @@ def _spelled_like(run: Run, qrels: Qrels) -> Run:
     run = replace(run, queries=tuple(respell(run.queries, qrels.queries)))
     docs = respell(run.docs, qrels.docs)
     return run if docs is run.docs else replace(run, docs=Ids.of(docs))
-
-
-def compute(judged: Judged, measure: RankingMeasure) -> NDArray[Any]:
-    """Return the value of every query."""
-    options = {key: value for key, value in measure.params if key != JUDGED_ONLY}
-    return measure.definition.compute(judged, measure.cutoff, **options)
 
 
 def _some(names: Sequence[str]) -> str:

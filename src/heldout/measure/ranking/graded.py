@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Final, Literal, NamedTuple
 
 import numpy as np
 
 from heldout.errors import MeasureError
+from heldout.measure.base import Gains, Share, Within, measure
 from heldout.measure.ranking.judged import Judged, count_up, over
-from heldout.measure.ranking.names import Gains, family
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.words import Floats, Ints
 
-__all__: list[str] = []
-
 GREATEST_EXPONENT: Final = 1000
+Dcg = Annotated[
+    Literal["log2", "exp-log2", "classic"],
+    {"trec": "log2", "exp": "exp-log2", "burges": "exp-log2", "jarvelin": "classic"},
+]
+Base = Annotated[float, Within(1.0001, 1e9, "a number above 1")]
+Grade = Annotated[int, Within(0, 1000, "an integer from 0 to 1000")]
 
 
 def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> Floats:
@@ -73,16 +77,19 @@ def ideal_list(
     return _Ideal(query, count_up(query, len(judged)), values)
 
 
-@family("DCG", aliases=["dcg"], bounds=(0.0, np.inf))
+@measure("DCG", "ranking", aliases=("dcg",), bounds=(0.0, np.inf), cutoff="optional")
 def discounted_gain(
     judged: Judged,
     k: int | None,
     *,
-    dcg: str = "log2",
+    dcg: Dcg = "log2",
     gains: Gains | None = None,
-    base: float = 2.0,
+    base: Base = 2.0,
 ) -> Floats:
-    """Discounted cumulative gain."""
+    """Discounted cumulative gain.
+
+    Formula: Σ_{i≤k} g_i / log2(i+1)
+    """
     gain = gain_of(judged.grade, gains, exponential=dcg == "exp-log2")
     divide = discount(dcg, base)
     keep = gain != 0
@@ -91,34 +98,46 @@ def discounted_gain(
     return judged.total(judged.query[keep], gain[keep] / divide(judged.rank[keep]))
 
 
-@family("IDCG", aliases=["ideal_dcg"], bounds=(0.0, np.inf), higher_is_better=None)
+@measure(
+    "IDCG",
+    "ranking",
+    aliases=("ideal_dcg",),
+    bounds=(0.0, np.inf),
+    higher_is_better=None,
+    cutoff="optional",
+)
 def ideal_discounted_gain(
     judged: Judged,
     k: int | None,
     *,
-    dcg: str = "log2",
+    dcg: Dcg = "log2",
     gains: Gains | None = None,
-    base: float = 2.0,
+    base: Base = 2.0,
 ) -> Floats:
-    """Discounted cumulative gain of the best possible list."""
+    """Discounted cumulative gain of the best possible list.
+
+    Formula: Σ_{i≤k} g*_i / log2(i+1)
+    """
     best = ideal_list(judged, gains, k, exponential=dcg == "exp-log2")
     return judged.total(best.query, best.gain / discount(dcg, base)(best.rank))
 
 
-@family("nDCG", aliases=["ndcg", "NDCG"])
+@measure("nDCG", "ranking", aliases=("ndcg", "NDCG"), cutoff="optional")
 def normalised_gain(
     judged: Judged,
     k: int | None,
     *,
-    dcg: str = "log2",
+    dcg: Dcg = "log2",
     gains: Gains | None = None,
-    base: float = 2.0,
+    base: Base = 2.0,
 ) -> Floats:
     """Discounted cumulative gain divided by that of the best possible list.
 
     ``dcg`` is ``log2`` (trec_eval: gain = grade, discount log2(rank + 1)), ``exp-log2`` (Burges:
     gain = 2^grade - 1) or ``classic`` (Järvelin & Kekäläinen 2002: gain = grade, ranks above
     ``base`` not discounted, then log(rank)).
+
+    Formula: DCG / DCG*; gain g_i = grade, or 2^grade - 1 (dcg='exp-log2')
     """
     best = ideal_discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
     found = discounted_gain(judged, k, dcg=dcg, gains=gains, base=base)
@@ -148,10 +167,12 @@ def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints,
     return at
 
 
-@family("nDCGrel", aliases=["ndcg_rel"], cutoff="none")
-def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> Floats:
-    """NDCG averaged over the ranks of the relevant documents (trec_eval, experimental)."""
-    del k
+@measure("nDCGrel", "ranking", aliases=("ndcg_rel",))
+def gain_at_relevant(judged: Judged, *, gains: Gains | None = None) -> Floats:
+    """NDCG averaged over the ranks of the relevant documents (trec_eval, experimental).
+
+    Formula: mean of nDCG@i over the ranks i of relevant documents
+    """
     best = ideal_list(judged, gains)
     ideal = _ideal_sums(best, best.gain / np.log2(best.rank + 1.0), judged)
     number = np.bincount(best.query, minlength=len(judged))
@@ -166,10 +187,12 @@ def gain_at_relevant(judged: Judged, k: None, *, gains: Gains | None = None) -> 
     return np.minimum(over(total, number), 1.0)  # running sums may exceed 1 by rounding
 
 
-@family("Rndcg", cutoff="none")
-def gain_at_levels(judged: Judged, k: None, *, rel: int = 1, gains: Gains | None = None) -> Floats:
-    """NDCG averaged over the ranks where the ideal list changes grade (trec_eval, experimental)."""
-    del k
+@measure("Rndcg", "ranking")
+def gain_at_levels(judged: Judged, *, rel: int = 1, gains: Gains | None = None) -> Floats:
+    """NDCG averaged over the ranks where the ideal list changes grade (trec_eval, experimental).
+
+    Formula: mean of nDCG@i over the ranks i where the ideal list changes grade
+    """
     best = ideal_list(judged, gains)
     ideal = _ideal_sums(best, best.gain / np.log2(best.rank + 1.0), judged)
     number = np.bincount(best.query, minlength=len(judged))
@@ -201,10 +224,12 @@ def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Fl
     return np.where(inside > 0, running[np.maximum(above, 1) - 1], 0.0)
 
 
-@family("G", cutoff="none")
-def normalised_cost_gain(judged: Judged, k: None, *, gains: Gains | None = None) -> Floats:
-    """G: gain over log2(2 + excess gain of the ideal list so far) (trec_eval, experimental)."""
-    del k
+@measure("G", "ranking")
+def normalised_cost_gain(judged: Judged, *, gains: Gains | None = None) -> Floats:
+    """G: gain over log2(2 + excess gain of the ideal list so far) (trec_eval, experimental).
+
+    Formula: Σ_i g_i / log2(2 + C_i - Σ_{j≤i} g_j) / Σ_i g*_i, C_i = Σ_{j≤i} max(g*_j, 1)
+    """
     best = ideal_list(judged, gains)
     gain = gain_of(judged.grade, gains)
     number = np.bincount(best.query, minlength=len(judged))
@@ -239,20 +264,22 @@ def _powers(p: float, ranks: Ints) -> Floats:
     return np.append(1.0, np.cumprod(np.full(ranks.max(initial=0), p)))
 
 
-@family("RBP", aliases=["rbp"])
+@measure("RBP", "ranking", aliases=("rbp",), cutoff="optional")
 def rank_biased_precision(
     judged: Judged,
     k: int | None,
     *,
-    p: float = 0.8,
+    p: Share = 0.8,
     rel: int | None = None,
     gains: Gains | None = None,
-    normalise: str = "all",
+    normalise: Literal["all", "query"] = "all",
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum of gain · p^(rank - 1).
 
     The gain is the grade divided by the highest grade in the qrels (``normalise='query'``: of the
     query, as in trec_eval), or with ``rel`` 1 for a relevant document and 0 otherwise.
+
+    Formula: (1-p) Σ_i g_i p^{i-1}
     """
     gain = _unit_gain(judged, rel, gains, normalise)
     weight = _powers(p, judged.rank)[judged.rank - 1]
@@ -261,16 +288,16 @@ def rank_biased_precision(
     return (1 - p) * judged.total(judged.query, gain * weight)
 
 
-@family("RBPResidual", aliases=["rbp_resid", "RBPres"], cutoff="none", higher_is_better=None)
-def rank_biased_residual(
-    judged: Judged, k: None, *, p: float = 0.8, complete: bool = True
-) -> Floats:
+@measure("RBPResidual", "ranking", aliases=("rbp_resid", "RBPres"), higher_is_better=None)
+def rank_biased_residual(judged: Judged, *, p: Share = 0.8, complete: bool = True) -> Floats:
     """Increase of RBP if all unjudged and unretrieved documents were relevant.
 
     trec_eval ignores the ranks after the end of a list in which all documents are judged
     (``complete=False``).
+
+    Formula: (1-p) Σ_{i unjudged} p^{i-1} + p^n
     """
-    known = judged.hits(0).above(k)
+    known = judged.hits(0)
     power = _powers(p, judged.retrieved)
     query = np.repeat(np.arange(len(judged)), judged.retrieved)
     unjudged = np.ones(len(query), np.bool_)
@@ -284,12 +311,14 @@ def rank_biased_residual(
     return np.where(judged.total(query) > 0, residual, 0.0)
 
 
-@family("ERR", aliases=["err"])
-def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: int | None = None) -> Floats:
+@measure("ERR", "ranking", aliases=("err",), cutoff="optional")
+def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: Grade | None = None) -> Floats:
     """Expected reciprocal rank of the document at which a user stops (Chapelle et al. 2009).
 
     A document of grade g satisfies with probability (2^g - 1) / 2^top; ``top`` is by default the
     highest grade in the qrels (gdeval and ir_measures use 4).
+
+    Formula: Σ_{i≤k} 1/i · s_i Π_{j<i} (1-s_j), s_i = (2^grade - 1) / 2^top
     """
     keep = judged.grade > 0
     if k is not None:

@@ -7,7 +7,7 @@ so the other rows are read only once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from heldout.data.qrels import Qrels, Subtopics
     from heldout.data.run import Run
     from heldout.data.words import Flags, Floats, Ints, Words
-
-__all__ = ["Hits", "Judged", "count_up", "join", "over"]
 
 _FEW_GRADES: Final = 64
 BLOCK: Final = 1 << 16
@@ -124,21 +122,20 @@ class Judged:
 
     def only_judged(self) -> Judged:
         """Return the same lists without unjudged documents, with ranks renumbered."""
-        keep = self.grade >= 0
-        query = self.query[keep]
-        return Judged(
-            self.queries,
-            self.present,
-            np.bincount(query, minlength=len(self)),
-            query,
-            count_up(query, len(self)),
-            self.grade[keep],
-            self.all_query,
-            self.all_grade,
-            self.top_grade,
-            None if self.row is None else self.row[keep],
-            self.subtopics,
-        )
+        key = ("only judged", 0)
+        if key not in self._cache:
+            keep = self.grade >= 0
+            query = self.query[keep]
+            self._cache[key] = replace(
+                self,
+                retrieved=np.bincount(query, minlength=len(self)),
+                query=query,
+                rank=count_up(query, len(self)),
+                grade=self.grade[keep],
+                row=None if self.row is None else self.row[keep],
+                _cache={},
+            )
+        return self._cache[key]  # type: ignore[return-value]
 
 
 def over(total: Floats, count: NDArray[np.integer] | NDArray[np.floating]) -> Floats:

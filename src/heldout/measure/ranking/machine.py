@@ -11,7 +11,7 @@ import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
-from heldout.measure.parse import parse_measure
+from heldout.measure.names import parse_measure
 from heldout.measure.ranking.run_checks import run_warnings
 from heldout.notes import Note, count_of
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.data.scores import MachineScores
+    from heldout.measure.base import Measure
     from heldout.measure.ranking.evaluate import RunScores
-    from heldout.measure.ranking.names import RankingMeasure
 
-    Score = Callable[[Qrels, Run, Sequence[RankingMeasure]], RunScores]
+    Score = Callable[[Qrels, Run, Sequence[Measure]], RunScores]
 
 __all__ = ["JudgedTwice", "MachineEvaluation", "judged_twice"]
 
@@ -178,7 +178,7 @@ class JudgedTwice:
         self.human = human.select(common) if self.left_out else human
         self.assume_random = assume_random
 
-    def score(self, score: Score, run: Run, measures: Sequence[RankingMeasure]) -> RunScores:
+    def score(self, score: Score, run: Run, measures: Sequence[Measure]) -> RunScores:
         """Return the values of a run under the machine's judgements."""
         wanted = [*measures, parse_measure("Judged@10", "ranking")]
         return score(self.machine, run, wanted)

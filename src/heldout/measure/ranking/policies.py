@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heldout.measure.ranking.names import RankingMeasure
+    from heldout.measure.base import Measure
 
 __all__ = ["policies_in_words", "variants_in_words"]
 
@@ -43,11 +43,11 @@ _GAINS = {
 }
 
 
-def variants_in_words(measures: Sequence[RankingMeasure]) -> list[tuple[str, str]]:
+def variants_in_words(measures: Sequence[Measure]) -> list[tuple[str, str]]:
     """Describe measures of which there are several variants under one name."""
     found = []
-    for dcg in dict.fromkeys(measure.options.get("dcg") for measure in measures):
+    for dcg in dict.fromkeys(measure.parameters.get("dcg") for measure in measures):
         if dcg is not None:
-            names = [str(m) for m in measures if m.options.get("dcg") == dcg]
+            names = [str(m) for m in measures if m.parameters.get("dcg") == dcg]
             found.append((", ".join(names), _GAINS[str(dcg)]))
     return found

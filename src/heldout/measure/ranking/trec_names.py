@@ -10,21 +10,12 @@ import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from heldout.errors import MeasureError
-from heldout.measure.ranking.names import RankingMeasure, make_measure
+from heldout.measure.base import definitions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heldout.measure.ranking.names import Value
-
-__all__ = [
-    "TREC_NAMES",
-    "TrecLine",
-    "parse_trec_name",
-    "refuse_unsupported",
-    "trec_lines",
-    "trec_spellings",
-]
+    from heldout.measure.base import Measure, Value
 
 Kind = Literal["plain", "ranks", "shares", "numbers", "pairs", "runid"]
 _RANKS: Final = "5,10,15,20,30,100,200,500,1000"
@@ -32,25 +23,12 @@ _LEVELS: Final = ".0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1.0"
 
 
 class _Entry(NamedTuple):
-    """One row of trec_eval's table of measures.
+    """One row of trec_eval's table of measures."""
 
-    Parameters
-    ----------
-    family
-        The family in heldout.
-    kind
-        Kind of its parameters: none, cutoffs (ranks or shares, one value each), numbers,
-        or ``name=number`` pairs.
-    default
-        The default cutoffs.
-    shown
-        Whether it is printed for single queries, for all queries, or for both.
-    """
-
-    family: str
-    kind: Kind = "plain"
-    default: str = ""
-    shown: Literal["both", "single", "final"] = "both"
+    family: str  # in heldout
+    kind: Kind = "plain"  # of parameters: none, cutoffs, numbers, or name=number pairs
+    default: str = ""  # cutoffs
+    shown: Literal["both", "single", "final"] = "both"  # for single queries, for all, or both
 
 
 # In the order in which trec_eval prints.
@@ -107,9 +85,8 @@ _GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "all_trec": tuple(name for name in _TABLE if name not in {"dcg", "ideal_dcg", "yaap"}),
     "set": (*_COUNTS, *_SETS),
 }
-
-
 _UNSUPPORTED: Final = re.compile(r"(all_)?prefs|prefs_\w+|qrels_jg|(map|P|Rprec_mult)_avgjg")
+_PRINTED: Final = re.compile(r"(.+)_([0-9]+|[0-9]+\.[0-9]+)")
 
 
 def refuse_unsupported(what: str) -> None:
@@ -125,7 +102,7 @@ class TrecLine(NamedTuple):
     """One line of trec_eval's output: its label and its measure (None: the run's id)."""
 
     label: str
-    measure: RankingMeasure | None
+    measure: Measure | None
     single: bool
     final: bool
 
@@ -141,8 +118,7 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
         if dot and not params:
             raise MeasureError(f"{argument!r}: missing parameters after the dot")
         refuse_unsupported(argument)
-        members = _GROUPS.get(name, (name,))
-        for member in members:
+        for member in _GROUPS.get(name, (name,)):
             if member not in _TABLE:
                 raise MeasureError(
                     f"{argument!r} is not a measure of trec_eval: expected its spelling, one of "
@@ -151,87 +127,91 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
             wanted[member] = wanted.get(member) or (params if member == name else "")
     lines: list[TrecLine] = []
     for name, entry in _TABLE.items():
-        if name not in wanted:
-            continue
-        single, final = entry.shown != "final", entry.shown != "single"
-        if entry.kind == "runid":
-            lines.append(TrecLine(name, None, single, final))
-            continue
-        for label, measure in _expand(name, entry, wanted[name], docs):
-            lines.append(TrecLine(label, measure.with_defaults(rel=rel), single, final))
+        if name in wanted:
+            single, final = entry.shown != "final", entry.shown != "single"
+            made = (
+                [(name, None)]
+                if name == "runid"
+                else _expand(name, wanted[name], {"rel": rel}, docs)
+            )
+            lines += [TrecLine(label, measure, single, final) for label, measure in made]
     return lines
 
 
 def trec_spellings(family: str) -> list[str]:
     """Return the names that trec_eval has for a family; ``_K`` and ``_X`` are cutoffs."""
-    cutoff = {"ranks": "_K", "shares": "_X"}
-    return [
-        f"{name}{cutoff.get(entry.kind, '')}"
-        for name, entry in _TABLE.items()
-        if entry.family == family
-    ]
+    ends = {"ranks": "_K", "shares": "_X"}
+    return [f"{name}{ends.get(e.kind, '')}" for name, e in _TABLE.items() if e.family == family]
 
 
-def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[RankingMeasure]:
-    """Return the measures for a name or group of trec_eval; empty if it is not one."""
-    return [measure.with_defaults(**(defaults or {})) for measure in _trec_measures(name)]
-
-
-def _trec_measures(name: str) -> list[RankingMeasure]:
-    if name in _GROUPS:
-        members = [one for one in _GROUPS[name] if _TABLE[one].family and one != "relstring"]
-        return [m for one in members for _, m in _expand(one, _TABLE[one], "")]
+def is_trec_name(name: str) -> bool:
+    """Return whether this is a name, a group, or a printed name of trec_eval."""
     stem, dot, params = name.partition(".")
-    if stem in _TABLE and stem != "runid" and bool(dot) == bool(params):
-        return [measure for _, measure in _expand(stem, _TABLE[stem], params)]
-    match = re.fullmatch(r"(.+)_([0-9]+|[0-9]+\.[0-9]+)", name)
-    if match and match[1] in _TABLE and _TABLE[match[1]].kind in {"ranks", "shares"}:
-        if _TABLE[match[1]].kind == "ranks" and "." in match[2]:
+    if name in _GROUPS or (stem in TREC_NAMES and bool(dot) == bool(params)):
+        return True
+    match = _PRINTED.fullmatch(name)
+    return match is not None and match[1] in _TABLE and bool(_TABLE[match[1]].default)
+
+
+def parse_trec_name(name: str, defaults: Mapping[str, Value] | None = None) -> list[Measure]:
+    """Return the measures for such a name."""
+    rest = defaults or {}
+    if name in _GROUPS:
+        members = [one for one in _GROUPS[name] if one not in {"runid", "relstring"}]
+        return [measure for one in members for _, measure in _expand(one, "", rest)]
+    stem, _, params = name.partition(".")
+    if stem not in _TABLE:
+        match = _PRINTED.fullmatch(name)
+        assert match is not None  # noqa: S101 - `is_trec_name` was asked
+        stem, params = match[1], match[2]
+        if _TABLE[stem].kind == "ranks" and "." in params:
             raise MeasureError(f"{name}: a cutoff must be a positive integer")
-        return [measure for _, measure in _expand(match[1], _TABLE[match[1]], match[2])]
-    return []
+    return [measure for _, measure in _expand(stem, params, rest)]
 
 
 def _expand(
-    name: str, entry: _Entry, params: str, docs: int = 0
-) -> list[tuple[str, RankingMeasure]]:
+    name: str, params: str, defaults: Mapping[str, Value], docs: int = 0
+) -> list[tuple[str, Measure]]:
     """Return labels and measures for one name with its parameters."""
-    if entry.kind == "plain":
-        if params:
-            raise MeasureError(f"{name} takes no parameters (got {params!r})")
-        return [(name, make_measure(entry.family))]
+    entry = _TABLE[name]
+    definition = definitions("ranking")[entry.family]
     if entry.kind == "ranks":
-        ranks = sorted(_whole(name, part) for part in (params or entry.default).split(","))
+        ranks = sorted(_rank(name, part) for part in (params or entry.default).split(","))
         _refuse_repeated(name, ranks)
-        return [(f"{name}_{rank}", make_measure(entry.family, rank)) for rank in ranks]
+        return [(f"{name}_{rank}", definition.make({}, defaults, rank)) for rank in ranks]
     if entry.kind == "shares":
         shares = sorted(_number(name, part) for part in (params or entry.default).split(","))
         _refuse_repeated(name, shares)
         if name == "Rprec_mult":
-            return [(f"{name}_{s:.2f}", make_measure("Rprec", None, {"times": s})) for s in shares]
-        return [(f"{name}_{share:.2f}", make_measure(entry.family, share)) for share in shares]
+            made = [definition.make({"times": share}, defaults) for share in shares]
+        else:
+            made = [definition.make({}, defaults, share) for share in shares]
+        return [(f"{name}_{s:.2f}", measure) for s, measure in zip(shares, made, strict=True)]
+    if entry.kind == "plain" and params:
+        raise MeasureError(f"{name} takes no parameters (got {params!r})")
     label = f"{name}_{params}" if params else name
-    if entry.kind == "numbers":
-        return [(label, _with_numbers(name, entry, params, docs))]
-    return [(label, _with_pairs(name, entry, params))]
-
-
-def _with_numbers(name: str, entry: _Entry, params: str, docs: int) -> RankingMeasure:
-    numbers = [_number(name, part) for part in params.split(",")] if params else []
     if name == "relstring":
-        return make_measure(entry.family, max(int(numbers[0]), 1) if numbers else None)
-    if name == "set_F":
-        return make_measure(entry.family, None, {"beta": numbers[0] if numbers else 1.0})
-    if name == "11pt_avg":
-        return make_measure(entry.family, None, {"levels": params} if params else {})
+        depth = max(int(_number(name, params.split(",", maxsplit=1)[0])), 1) if params else None
+        return [(label, definition.make({}, defaults, depth))]
+    given = _pairs(name, params) if entry.kind == "pairs" else _numbers(name, params, docs)
+    return [(label, definition.make(given, defaults))]
+
+
+def _numbers(name: str, params: str, docs: int) -> dict[str, Value]:
+    numbers = [_number(name, part) for part in params.split(",")] if params else []
+    if name == "set_F" and numbers:
+        return {"beta": numbers[0]}
+    if name == "11pt_avg" and numbers:
+        return {"levels": params}
+    if name != "utility":
+        return {}
     if numbers and len(numbers) != 4:
         raise MeasureError(f"utility takes four numbers (got {params!r}), e.g. utility.1,-1,0,0")
-    coefficients = dict(zip("abcd", numbers or (1.0, -1.0, 0.0, 0.0), strict=True))
-    return make_measure(entry.family, None, {**coefficients, "docs": docs})
+    return {**dict(zip("abcd", numbers, strict=False)), "docs": docs}
 
 
-def _with_pairs(name: str, entry: _Entry, params: str) -> RankingMeasure:
-    given: dict[str, Value] = {}
+def _pairs(name: str, params: str) -> dict[str, Value]:
+    given: dict[str, Value] = {"p": 0.9} if name.startswith("rbp") else {}
     gains: dict[int, float] = {}
     pairs = [pair.partition("=") for pair in params.split(",") if pair]
     for key, equals, value in pairs:
@@ -239,19 +219,23 @@ def _with_pairs(name: str, entry: _Entry, params: str) -> RankingMeasure:
             raise MeasureError(f"{name}.{params}: expected pairs such as 1=3,2=9")
         if [other for other, _, _ in pairs].count(key) > 1:
             raise MeasureError(f"{name}.{params}: {key} is given twice")
-        if key == "p" and entry.family.startswith("RBP"):
+        if key == "p" and "p" in given:
             given["p"] = _number(name, value)
+        elif not re.fullmatch(r"\+?[0-9]{1,9}", key):
+            raise MeasureError(f"{name}: {key!r} is not a grade (a non-negative integer)")
+        elif int(key) in gains:  # 1 and 01
+            raise MeasureError(f"{name}.{params}: a grade is given twice")
         else:
-            gains[_grade(name, key)] = _gain(name, key, value)
-    if len(given) + len(gains) < len(pairs):  # 1 and 01
-        raise MeasureError(f"{name}.{params}: a grade is given twice")
-    if entry.family == "RBPResidual":
-        return make_measure(entry.family, None, {"p": given.get("p", 0.9), "complete": False})
-    if entry.family == "RBP":
-        given = {"p": given.get("p", 0.9), "normalise": "query"}
-    if gains:
-        given["gains"] = tuple(sorted(gains.items()))
-    return make_measure(entry.family, None, given)
+            gains[int(key)] = _number(name, value)
+            if gains[int(key)] < 0:
+                raise MeasureError(
+                    f"{name}: grade {key} has a negative gain ({value}); give 0 or more"
+                )
+    if name == "rbp_resid":
+        return {**given, "complete": False}
+    if name == "rbp":
+        given["normalise"] = "query"
+    return {**given, "gains": tuple(sorted(gains.items()))} if gains else given
 
 
 def _refuse_repeated(name: str, cutoffs: list[int] | list[float]) -> None:
@@ -265,20 +249,7 @@ def _number(name: str, text: str) -> float:
     return float(text)
 
 
-def _grade(name: str, text: str) -> int:
-    if not re.fullmatch(r"\+?[0-9]{1,9}", text):
-        raise MeasureError(f"{name}: {text!r} is not a grade (a non-negative integer)")
-    return int(text)
-
-
-def _gain(name: str, grade: str, text: str) -> float:
-    gain = _number(name, text)
-    if gain < 0:
-        raise MeasureError(f"{name}: grade {grade} has a negative gain ({text}); give 0 or more")
-    return gain
-
-
-def _whole(name: str, text: str) -> int:
+def _rank(name: str, text: str) -> int:
     """Return a cutoff; trec_eval truncates ``23.4`` to 23."""
     match = re.fullmatch(r"([0-9]{1,9})(\.[0-9]*)?", text)
     if not match or not int(match[1]):

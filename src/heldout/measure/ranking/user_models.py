@@ -8,232 +8,176 @@ cwl-eval, which examines 1000 ranks; documents without a judgement have no gain.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
 
 from heldout.errors import MeasureError
-from heldout.measure.ranking.judged import over
-from heldout.measure.ranking.names import family
+from heldout.measure.base import NotNegative, Share, Within, measure
+from heldout.measure.ranking.judged import count_up, over
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.ranking.judged import Judged
 
-__all__: list[str] = []
-
-DEPTH: Final = 1000
-"""The ranks that a user may examine, as in cwl-eval."""
-
-_BLOCK: Final = 1 << 20
-"""Gains held in memory together."""
+Top = int | None
+"""The grade with gain 1; None: the highest in the qrels."""
+Half = Annotated[float, Within(0.5, 1e9, "a number of at least 0.5")]
+DEPTH: Final = 1000  # the ranks that a user may examine, as in cwl-eval
+_BLOCK: Final = 1 << 20  # gains held in memory together
 
 
-def _scaled(judged: Judged, min_rel: int, max_rel: int | None) -> Floats:
-    """Return the gain of each retrieved judged document, from 0 to 1."""
+def _expected_gain(
+    judged: Judged,
+    min_rel: int,
+    max_rel: Top,
+    goes_on: Callable[[Floats, Floats], Floats],
+    depth: int = DEPTH,
+) -> Floats:
+    """Return the expected gain per document examined; C is a function of gains and ranks."""
     top = judged.top_grade if max_rel is None else max_rel
     if top <= min_rel:
         raise MeasureError(f"min_rel={min_rel} must be less than max_rel={top}")
     grade = np.clip(np.maximum(judged.grade, 0), min_rel, top)
-    gain: Floats = np.where(judged.grade >= 0, (grade - min_rel) / (top - min_rel), 0.0)
-    return gain
-
-
-def _expected_gain(
-    judged: Judged, gain: Floats, depth: int, continuation: Callable[[Floats, Floats], Floats]
-) -> Floats:
-    """Return the expected gain per document examined.
-
-    Parameters
-    ----------
-    continuation
-        Function of gains (queries × ranks) and ranks to the probabilities C of going on.
-    """
+    gain = np.where(judged.grade >= 0, (grade - min_rel) / (top - min_rel), 0.0)
+    depth = min(depth, DEPTH)
     rank = np.arange(1.0, depth + 1)
     values = np.zeros(len(judged))
-    for first, gains in _tables(judged, gain, depth):
-        examined = np.ones_like(gains)
-        np.cumprod(continuation(gains, rank)[:, :-1], axis=1, out=examined[:, 1:])
-        mean = (examined * gains).sum(axis=1) / examined.sum(axis=1)
-        values[first : first + len(gains)] = mean
-    return np.minimum(values, 1.0)  # means may exceed 1 by rounding
-
-
-def _tables(judged: Judged, gain: Floats, depth: int) -> Iterator[tuple[int, Floats]]:
-    """Yield the gains at all ranks (queries × ranks), and the first query of each block."""
     step = max(1, _BLOCK // depth)
     for first in range(0, len(judged), step):
         last = min(first + step, len(judged))
         begin, end = np.searchsorted(judged.query, (first, last))
         rows = np.arange(begin, end)[judged.rank[begin:end] <= depth]
-        table = np.zeros((last - first, depth))
-        table[judged.query[rows] - first, judged.rank[rows] - 1] = gain[rows]
-        yield first, table
+        gains = np.zeros((last - first, depth))
+        gains[judged.query[rows] - first, judged.rank[rows] - 1] = gain[rows]
+        examined = np.ones_like(gains)
+        chance = np.broadcast_to(goes_on(gains, rank), gains.shape)
+        np.cumprod(chance[:, :-1], axis=1, out=examined[:, 1:])
+        values[first:last] = (examined * gains).sum(axis=1) / examined.sum(axis=1)
+    return np.minimum(values, 1.0)  # means may exceed 1 by rounding
 
 
-def _static(table: Floats, like: Floats) -> Floats:
-    """Return a continuation that does not depend on the gains, for every query."""
-    return np.broadcast_to(table, like.shape)
+def _more_patient(rank: Floats, T: float) -> Floats:  # noqa: N803 - the symbol of the paper
+    return np.square((rank + 2 * T - 1) / (rank + 2 * T))
 
 
-@family("INST", cutoff="none")
-def inst(
-    judged: Judged,
-    k: None,
-    *,
-    T: float = 1.0,  # noqa: N803 - the symbol of the paper
-    min_rel: int = 0,
-    max_rel: int | None = None,
-) -> Floats:
+@measure("INST", "ranking")
+def inst(judged: Judged, *, T: Half = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:  # noqa: N803
     """Users look for T relevant documents, and are less patient the more they found.
 
-    C(i) = ((i + T + T_i - 1) / (i + T + T_i))², T_i = T minus the gain down to rank i
-    (Moffat, Bailey, Scholer & Thomas 2015).
+    Moffat, Bailey, Scholer & Thomas 2015.
+
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = ((i + T + T_i - 1) / (i + T + T_i))², T_i = T -
+    Σ_{j≤i} g_j
     """
-    del k
-    if T < 0.5:
-        raise MeasureError(f"INST: T={T:g}, expected a number of at least 0.5")
 
     def goes_on(gains: Floats, rank: Floats) -> Floats:
         left = rank + T + (T - np.cumsum(gains, axis=1))
         return np.square((left - 1) / left)
 
-    return _expected_gain(judged, _scaled(judged, min_rel, max_rel), DEPTH, goes_on)
+    return _expected_gain(judged, min_rel, max_rel, goes_on)
 
 
-@family("INSQ", cutoff="none")
-def insq(
-    judged: Judged,
-    k: None,
-    *,
-    T: float = 1.0,  # noqa: N803
-    min_rel: int = 0,
-    max_rel: int | None = None,
-) -> Floats:
+@measure("INSQ", "ranking")
+def insq(judged: Judged, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:  # noqa: N803
     """Users look for T relevant documents, and are more patient the deeper they are.
 
-    C(i) = ((i + 2T - 1) / (i + 2T))² (Moffat, Scholer & Thomas 2012).
+    Moffat, Scholer & Thomas 2012.
+
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = ((i + 2T - 1) / (i + 2T))²
     """
-    del k
-    return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        DEPTH,
-        lambda gains, rank: _static(np.square((rank + 2 * T - 1) / (rank + 2 * T)), gains),
-    )
+    return _expected_gain(judged, min_rel, max_rel, lambda _, rank: _more_patient(rank, T))
 
 
-@family("BPM", cutoff="rank")
+@measure("BPM", "ranking", cutoff="rank")
 def bejeweled_player(
     judged: Judged,
     k: int,
     *,
-    T: float = 1.0,  # noqa: N803
+    T: NotNegative = 1.0,  # noqa: N803
     min_rel: int = 0,
-    max_rel: int | None = None,
+    max_rel: Top = None,
 ) -> Floats:
-    """Users stop when they have found a gain of T, or at rank k (Zhang et al. 2017, static)."""
-    depth = min(k, DEPTH)
+    """Users stop when they have found a gain of T, or at rank k (Zhang et al. 2017, static).
+
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = [Σ_{j≤i} g_j < T and i < k]
+    """
     return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        depth,
-        lambda gains, rank: np.where(np.cumsum(gains, axis=1) < T, 1.0, 0.0),  # noqa: ARG005
+        judged, min_rel, max_rel, lambda g, _: np.where(np.cumsum(g, axis=1) < T, 1.0, 0.0), k
     )
 
 
-@family("SDCG", cutoff="rank")
-def scaled_gain(judged: Judged, k: int, *, min_rel: int = 0, max_rel: int | None = None) -> Floats:
+@measure("SDCG", "ranking", cutoff="rank")
+def scaled_gain(judged: Judged, k: int, *, min_rel: int = 0, max_rel: Top = None) -> Floats:
     """Users go on with the discounts of DCG down to rank k: DCG over that of k best documents.
 
-    C(i) = log(i + 1) / log(i + 2) for i < k.
+    Formula: Σ_{i≤k} g_i / log2(i+1) / Σ_{i≤k} 1 / log2(i+1)
     """
     return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        min(k, DEPTH),
-        lambda gains, rank: _static(np.log(rank + 1) / np.log(rank + 2), gains),
+        judged, min_rel, max_rel, lambda _, rank: np.log(rank + 1) / np.log(rank + 2), k
     )
 
 
-@family("NERR8", cutoff="rank")
-def nearly_err_8(judged: Judged, k: int, *, min_rel: int = 0, max_rel: int | None = None) -> Floats:
+@measure("NERR8", "ranking", cutoff="rank")
+def nearly_err_8(judged: Judged, k: int, *, min_rel: int = 0, max_rel: Top = None) -> Floats:
     """Users are satisfied by a document with the probability of its gain, and stop at rank k.
 
-    C(i) = 1 - gain(i) for i < k (Azzopardi, Mackenzie & Moffat 2021, equation 8).
+    Azzopardi, Mackenzie & Moffat 2021, equation 8; the next three are equations 9 to 11.
+
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = (1 - g_i) [i < k]
     """
-    return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        min(k, DEPTH),
-        lambda gains, rank: 1 - gains,  # noqa: ARG005
-    )
+    return _expected_gain(judged, min_rel, max_rel, lambda gains, _: 1 - gains, k)
 
 
-@family("NERR9", cutoff="rank")
-def nearly_err_9(judged: Judged, k: int, *, min_rel: int = 0, max_rel: int | None = None) -> Floats:
+@measure("NERR9", "ranking", cutoff="rank")
+def nearly_err_9(judged: Judged, k: int, *, min_rel: int = 0, max_rel: Top = None) -> Floats:
     """Users of NERR8 who also tire as in ERR.
 
-    C(i) = (1 - gain(i)) · i / (i + 1) for i < k (Azzopardi et al. 2021, equation 9).
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = (1 - g_i) i / (i+1) [i < k]
     """
-    return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        min(k, DEPTH),
-        lambda gains, rank: rank / (rank + 1) * (1 - gains),
-    )
+    return _expected_gain(judged, min_rel, max_rel, lambda g, rank: rank / (rank + 1) * (1 - g), k)
 
 
-@family("NERR10", cutoff="none")
+@measure("NERR10", "ranking")
 def nearly_err_10(
-    judged: Judged, k: None, *, p: float = 0.9, min_rel: int = 0, max_rel: int | None = None
+    judged: Judged, *, p: Share = 0.9, min_rel: int = 0, max_rel: Top = None
 ) -> Floats:
     """Users of NERR8 who also go on with probability p only, as in RBP.
 
-    C(i) = p (1 - gain(i)) (Azzopardi et al. 2021, equation 10).
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = p (1 - g_i)
     """
-    del k
-    return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        DEPTH,
-        lambda gains, rank: p * (1 - gains),  # noqa: ARG005
-    )
+    return _expected_gain(judged, min_rel, max_rel, lambda gains, _: p * (1 - gains))
 
 
-@family("NERR11", cutoff="none")
+@measure("NERR11", "ranking")
 def nearly_err_11(
     judged: Judged,
-    k: None,
     *,
-    T: float = 1.0,  # noqa: N803
+    T: NotNegative = 1.0,  # noqa: N803
     min_rel: int = 0,
-    max_rel: int | None = None,
+    max_rel: Top = None,
 ) -> Floats:
     """Users of NERR8 who also go on as in INSQ, looking for T relevant documents.
 
-    C(i) = ((i + 2T - 1) / (i + 2T))² (1 - gain(i)) (Azzopardi et al. 2021, equation 11).
+    Formula: Σ_i W_i g_i, W_{i+1} = W_i C_i, C_i = ((i + 2T - 1) / (i + 2T))² (1 - g_i)
     """
-    del k
     return _expected_gain(
-        judged,
-        _scaled(judged, min_rel, max_rel),
-        DEPTH,
-        lambda gains, rank: np.square((rank + 2 * T - 1) / (rank + 2 * T)) * (1 - gains),
+        judged, min_rel, max_rel, lambda gains, rank: _more_patient(rank, T) * (1 - gains)
     )
 
 
-@family("Compat", aliases=["compatibility"], cutoff="none")
-def compatibility(judged: Judged, k: None, *, p: float = 0.95, normalize: bool = True) -> Floats:
+@measure("Compat", "ranking", aliases=("compatibility",))
+def compatibility(judged: Judged, *, p: Share = 0.95, normalize: bool = True) -> Floats:
     """Users compare the list with an ideal one, rank by rank: rank-biased overlap of the two.
 
     They go on with probability p. The ideal list has the relevant documents by grade, equal grades
     in the order of the run (Clarke, Vtyurina & Smucker 2021). ``normalize`` divides by the highest
     possible value.
+
+    Formula: RBO(list, ideal) / RBO(ideal, ideal), RBO = Σ_i p^{i-1} |first i of both| / i
     """
-    del k
     relevant = judged.relevant(1)
     depth = np.maximum(judged.retrieved, relevant)
     rank = np.arange(1, int(depth.max(initial=0)) + 1)
@@ -258,19 +202,19 @@ def _ideal_rank(judged: Judged, hit: Flags) -> Ints:
     group = query * len(grades) + level
     order = np.argsort(group, kind="stable")
     nth = np.empty(len(order), np.int64)
-    sizes = np.bincount(group, minlength=counts.size)
-    first = np.cumsum(sizes) - sizes
-    nth[order] = np.arange(1, len(order) + 1) - first[group[order]]
+    nth[order] = count_up(group[order], counts.size)
     ideal: Ints = better[query, level] + nth
     return ideal
 
 
-@family("Accuracy")
+@measure("Accuracy", "ranking", cutoff="optional")
 def pair_accuracy(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
     """Share of pairs of a relevant and another retrieved document that are in the right order.
 
     Among the first k documents. 0 without a relevant document (ir_measures leaves such queries
     out), and 1 if all are relevant.
+
+    Formula: pairs of a relevant document above another / (r (n - r))
     """
     hits = judged.hits(rel).above(k)
     length = judged.retrieved if k is None else np.minimum(judged.retrieved, k)

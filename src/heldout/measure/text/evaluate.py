@@ -13,7 +13,7 @@ from heldout.data.segments import Segments, Texts, pair_segments
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import Means, Order, Sums, Undefined, as_sums
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.parse import parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.text.packages import needs_references, signature
 from heldout.notes import Note, distinct
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from heldout import __version__
 from heldout.errors import MissingExtraError
-from heldout.measure.base import Definition, Measure
-from heldout.measure.parameters import show_value
+from heldout.measure.base import Definition, Measure, show_value
 
 
 def import_extra(module: str, what: str) -> Any:

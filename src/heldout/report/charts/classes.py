@@ -172,7 +172,7 @@ def precision_recall_data(
         positive, system, recall, precision, threshold, average_precision (null if
         undefined), share (of the positive units: the precision of random guessing).
     """
-    from heldout.measure.names import definitions
+    from heldout.measure.base import definitions
     from heldout.measure.prediction.curves import curves, roc_hull
 
     rows = []
