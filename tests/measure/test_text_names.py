@@ -103,6 +103,7 @@ def test_spellings(name, ours):
         ("sentBLEU(level='corpus')", "sentBLEU has no parameter 'level'"),
         ("BLEU(order=2, order=3)", "order is given twice"),
         ("BLEU(2)", "'2' is not one of exp"),
+        ("BLEU(none)", "'none' is not one of exp"),
         ("BLEU(order=2", "cannot read"),
         ("Perplexity(base=1)", "base=1: expected a number above 1"),
         ("Perplexity(base='e')", "base='e': expected a number above 1"),

@@ -207,7 +207,9 @@ def _needs_cutoff(stem: str) -> bool:
 def _arguments(definition: Definition, text: str) -> dict[str, Value]:
     """Read what is between the brackets."""
     parameters = {parameter.name: parameter for parameter in definition.parameters}
-    words = {word: one.name for one in definition.parameters for word in one.choices}
+    choices = [(word, one.name) for one in definition.parameters for word in one.choices]
+    # A word that fits two parameters (none: smooth and tokenize of BLEU) needs a name before it.
+    words = {word: name for word, name in choices if [one for one, _ in choices].count(word) == 1}
     given: dict[str, Value] = {}
     place = 0
     while place < len(text.rstrip()):

@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout import __version__
 from heldout.errors import MissingExtraError
-from heldout.measure.base import Definition, Measure, show_value
+from heldout.measure.base import Measure, show_value
 
 
 def import_extra(module: str, what: str) -> Any:
@@ -36,7 +36,7 @@ def needs_references(measure: Measure) -> bool:
 def signature(measure: Measure, references: str = "1") -> str:
     """Return name, references per segment, every parameter, and the software with its version."""
     labels = {"nrefs": references} if needs_references(measure) else {}
-    definition = getattr(measure, "definition", Definition("", "text", dict))
+    definition = measure.definition
     labels |= definition.labels(**measure.parameters, **definition.fixed)
     labels["version"] = labels.pop("version", f"heldout-{__version__}")  # the last one
     return "|".join([measure.family, *(f"{key}:{_plain(one)}" for key, one in labels.items())])

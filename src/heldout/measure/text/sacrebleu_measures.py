@@ -43,10 +43,7 @@ def _metric(name: str, **options: Any) -> Any:
 
 
 def _counts(given: Texts, name: str, **options: Any) -> Floats:
-    """Return sacrebleu's counts, one row per segment.
-
-    Systems of one evaluation are counted together: n-grams of references are extracted once.
-    """
+    """Return sacrebleu's counts of segments; references are counted once for all systems."""
     key, counted, systems = (name, *options.items()), given.counted, given.together
     if counted is None:
         counted, systems = {}, (given.system,)
