@@ -16,13 +16,14 @@ import sacrebleu
 from sacrebleu.significance import PairedTest
 
 from harness import race, report, run_process, save
+from heldout import evaluate
 from heldout.infer.tests.corpus_level import corpus_randomization_test
-from heldout.measure.text.evaluate import evaluate_text
+from heldout.measure.text.evaluate import segment_sums
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.measure.text.evaluate import TextEvaluation
+    from heldout import Evaluation
 
 SEGMENTS, REPLICATES = 3000, 10_000
 
@@ -46,8 +47,8 @@ def make_texts(seed: int) -> tuple[list[str], dict[str, list[str]]]:
     return references, {"one": spoil(0.3), "other": spoil(0.303)}
 
 
-def randomize(evaluation: TextEvaluation) -> float:
-    one, other = evaluation.sums("BLEU")
+def randomize(evaluation: Evaluation) -> float:
+    one, other = segment_sums(evaluation, evaluation.measures[0])
     return corpus_randomization_test(one.table, other.table, one.score, replicates=REPLICATES).p
 
 
@@ -84,17 +85,17 @@ def main() -> None:
     if options.only:
         texts = make_texts(options.seed)
         if options.only == "heldout":
-            randomize(evaluate_text(*texts, ["BLEU"]))
+            randomize(evaluate(*texts, ["BLEU"]))
         elif options.only == "sacrebleu":
             ask_sacrebleu(*texts)
         print(own_peak())
         return
     references, systems = make_texts(options.seed)
     found: dict[str, float] = {}
-    tables = evaluate_text(references, systems, ["BLEU"])
+    tables = evaluate(references, systems, ["BLEU"])
 
     def ours() -> None:
-        found["heldout"] = randomize(evaluate_text(references, systems, ["BLEU"]))
+        found["heldout"] = randomize(evaluate(references, systems, ["BLEU"]))
 
     def ours_alone() -> None:
         randomize(tables)
@@ -103,7 +104,7 @@ def main() -> None:
         found["sacrebleu"] = ask_sacrebleu(references, systems)
 
     def counting() -> None:
-        evaluate_text(references, systems, ["BLEU"])
+        evaluate(references, systems, ["BLEU"])
 
     contestants = {
         "heldout": ours,

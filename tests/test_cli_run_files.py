@@ -60,8 +60,8 @@ def tuned_by_hand(name, plan):
         Path("runs").glob(f"{name}*.run"), key=lambda path: float(path.stem[len(name) :])
     )
     values = heldout.evaluate("qrels.txt", {path.stem: path for path in files}, "nDCG@10")
-    table = np.array([values.values(path.stem, "nDCG@10") for path in files])
-    splits = plan.splits(values.queries())
+    table = np.array([values.per_unit(path.stem, "nDCG@10") for path in files])
+    splits = plan.splits(values.units())
     best = [int(table[:, split.train > 0].mean(axis=1).argmax()) for split in splits]
     units = np.zeros(table.shape[1])
     for number, split in zip(best, splits, strict=True):

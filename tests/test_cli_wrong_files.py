@@ -120,9 +120,9 @@ def test_a_copy_is_pointed_out(capsys, files):
 def test_python_has_the_same_warnings():
     result = evaluate("q.txt", ["a.run", "a.run", "x.run", "short.run"])
     words = ("none of the judged documents", "5 of the 9 judged queries", "in the same order")
-    said = [note.text for note in result.warnings]
+    said = [note.text for note in result.notes]
     assert [word in text for word, text in zip(words, said, strict=True)] == [True] * 3
     codes = ["no-common-document", "missing-zero", "same-ranking"]
-    assert [note.code for note in result.warnings] == codes
-    assert compare(result.scores("AP")).advice.warnings[:3] == result.warnings
+    assert [note.code for note in result.notes] == codes
+    assert compare(result.scores("AP")).advice.warnings[:3] == result.notes
     assert "none of the judged documents" in result._repr_html_()

@@ -87,8 +87,8 @@ def test_frames_of_both_libraries_come_back():
     assert list(qrels.to_frame("pandas").columns) == ["query_id", "doc_id", "relevance"]
     shown = heldout.evaluate(judged, {"mine": ranked}, "AP").to_frame("pandas")
     assert shown.to_dict("list") == {
-        "run": ["mine"] * 2,
-        "query_id": ["1", "2"],
+        "system": ["mine"] * 2,
+        "unit": ["1", "2"],
         "measure": ["AP"] * 2,
         "value": [1.0, 0.0],
     }

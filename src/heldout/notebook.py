@@ -172,12 +172,11 @@ def table_html(table: Table, charts: Sequence[NamedChart] = ()) -> str:
 
 def _values_table(evaluation: Evaluation) -> Table:
     """The values of systems in measures, one row per system."""
-    from heldout.measure.ranking.evaluate import RankingEvaluation
     from heldout.report.evaluation import evaluation_table
     from heldout.report.scores import show
     from heldout.report.tables import Table
 
-    if isinstance(evaluation, RankingEvaluation):
+    if evaluation.task == "ranking":
         return evaluation_table(evaluation)
     rows = [[name, *map(show, found.values())] for name, found in evaluation.summary().items()]
     return Table(["system", *map(str, evaluation.measures)], rows)

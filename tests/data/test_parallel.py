@@ -45,7 +45,7 @@ def outcome(folder, count):
         run = read_run(folder / "a.run")
         qrels = read_qrels(folder / "qrels")
         result = evaluate(qrels, [run, folder / "a.run"], ["nDCG@10", "AP", "RR"])
-        values = [result.values(0, at).tolist() for at in range(3)]
+        values = [result.per_unit(0, at).tolist() for at in range(3)]
         return run.queries, run.docs.tolist(), run.scores.tolist(), qrels.to_dict(), values
 
 

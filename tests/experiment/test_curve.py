@@ -41,7 +41,7 @@ def slow_point(collection, seen, held):
     index = heldout.Index.build(known)
     qrels = judged(collection, known)
     means = [
-        heldout.evaluate(qrels, search(index, collection.queries, model), ["nDCG@10"]).mean(0, 0)
+        heldout.evaluate(qrels, search(index, collection.queries, model), ["nDCG@10"]).value(0, 0)
         for model in MODELS
     ]
     best, run = int(np.argmax(means)), {}
@@ -51,7 +51,7 @@ def slow_point(collection, seen, held):
             if texts[at][0] in scores:
                 run.setdefault(query, {})[texts[at][0]] = round(scores[texts[at][0]], 9)
     qrels = judged(collection, {texts[at][0] for at in held})
-    return means[best], heldout.evaluate(qrels, run, ["nDCG@10"]).mean(0, 0)
+    return means[best], heldout.evaluate(qrels, run, ["nDCG@10"]).value(0, 0)
 
 
 def test_documents(candidates, collection):
@@ -77,8 +77,8 @@ def test_queries(candidates, collection):
     kept = judged(collection, {name for name, _ in collection.documents.pairs()})
     found = heldout.evaluate(kept, runs, ["nDCG@10"])
     order_of = [query for query in collection.queries.ids if query in kept]
-    places = [found.queries().index(query) for query in order_of]
-    values = np.array([found.values(number, 0)[places] for number in range(len(MODELS))])
+    places = [found.units().index(query) for query in order_of]
+    values = np.array([found.per_unit(number, 0)[places] for number in range(len(MODELS))])
     points = learning_curve(candidates, NDCG, (0.2, 1.0), by="query", draws=4, seed=1)
     count = values.shape[1]
     held_number = round(count * 0.2)

@@ -72,9 +72,10 @@ class TestByQuery:
         models = experiment.check().systems[0].models()
         runs = [search(index, collection.queries, model) for model in models]
         found = [evaluate(collection.qrels, run, MEASURES) for run in runs]
-        queries = found[0].queries()
+        queries = found[0].units()
         values = {
-            name: np.array([one.values(0, at) for one in found]) for at, name in enumerate(MEASURES)
+            name: np.array([one.per_unit(0, at) for one in found])
+            for at, name in enumerate(MEASURES)
         }
         return values, queries
 
@@ -178,8 +179,8 @@ class TestByDocument:
         wanted = evaluate(collection.qrels, whole, MEASURES)
         for at, measure in enumerate(MEASURES):
             scores = results.scores(measure)
-            assert scores.units == tuple(wanted.queries())
-            assert scores.values[:, 0] == pytest.approx(wanted.values(0, at), abs=1e-12)
+            assert scores.units == tuple(wanted.units())
+            assert scores.values[:, 0] == pytest.approx(wanted.per_unit(0, at), abs=1e-12)
         estimate = results.estimate("f")
         assert estimate["estimand"] == "these queries on new documents"
         assert estimate["low"] < estimate["value"] < estimate["high"]
@@ -209,8 +210,8 @@ class TestByDocument:
             found = results.values.filter(results.values["fold"] == split.key.fold)
             assert set(found["unit"]) == relevant
             for unit, value in found.select("unit", "value").iter_rows():
-                at = wanted.queries().index(unit)
-                assert value == pytest.approx(wanted.values(0, 0)[at], abs=1e-12)
+                at = wanted.units().index(unit)
+                assert value == pytest.approx(wanted.per_unit(0, 0)[at], abs=1e-12)
         estimate = results.estimate("f")
         assert estimate["low"] is None
         assert "as few as a fold has" in estimate["estimand"]
@@ -257,10 +258,10 @@ class TestByDocument:
             found = evaluate(view.qrels, run, ["AP"])
             keep = [
                 at
-                for at, query in enumerate(found.queries())
+                for at, query in enumerate(found.units())
                 if max(view.qrels.to_dict()[query].values()) > 0
             ]
-            means.append(found.values(0, 0)[keep].mean())
+            means.append(found.per_unit(0, 0)[keep].mean())
         row = results.folds.row(0, named=True)
         assert row["number"] == int(np.argmax(np.round(means, 12)))
         assert row["train"] == pytest.approx(max(means), abs=1e-12)

@@ -78,7 +78,7 @@ class TestGiven:
     def expected(self, collection):
         index = Index.build(collection)
         run = search(index, collection.queries, "bm25")
-        return evaluate(collection.qrels, run, ["nDCG@10"]).values(0, 0)
+        return evaluate(collection.qrels, run, ["nDCG@10"]).per_unit(0, 0)
 
     def test_a_model_a_run_a_function_an_object(self, collection, tmp_path):
         def rank(train, test):

@@ -143,7 +143,10 @@ def slow_folds(collection, folds, held_out):
             rows = held_out[fold, MODELS[chosen[fold]]].get(query) or {"none": 0.0}
             found = heldout.evaluate({query: own}, {query: rows}, sorted({*NAMES, *scaled}))
             for name, other in zip(NAMES, scaled, strict=True):
-                values[fold, query, name] = (found.values(0, name)[0], found.values(0, other)[0])
+                values[fold, query, name] = (
+                    found.per_unit(0, name)[0],
+                    found.per_unit(0, other)[0],
+                )
     return chosen, target, values, pro
 
 
@@ -201,7 +204,7 @@ def test_pooled_per_fold_and_unseen_documents_are_ranked_by_one_and_the_same_sys
                 for doc, grade in collection.qrels.to_dict()[query].items()
                 if folds[int(doc[1:])] == fold
             }
-            assert heldout.evaluate({query: rows}, run, ["AP"]).mean(0, 0) == pytest.approx(
+            assert heldout.evaluate({query: rows}, run, ["AP"]).value(0, 0) == pytest.approx(
                 unseen[place]
             )
 

@@ -34,13 +34,13 @@ def index(collection):
 def expected(qrels, run, query_ids, depth):
     """Measures × queries by `heldout.evaluate`; NaN where nothing relevant is judged."""
     found = heldout.evaluate(qrels, run, NAMES, depth=depth)
-    places = {query: place for place, query in enumerate(found.queries())}
+    places = {query: place for place, query in enumerate(found.units())}
     table = np.full((len(NAMES), len(query_ids)), np.nan)
     for column, query in enumerate(query_ids):
         grades = qrels.to_dict().get(query, {}).values()
         for row, measure in enumerate(MEASURES):
             if any(grade >= (measure.parameters.get("rel") or 1) for grade in grades):
-                table[row, column] = found.values(0, row)[places[query]]
+                table[row, column] = found.per_unit(0, row)[places[query]]
     return table
 
 

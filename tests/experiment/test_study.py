@@ -77,8 +77,8 @@ def test_the_truth_is_that_of_documents_added_one_by_one(fixed, collection):
     values = unseen_values(fixed, side == 0, side == 1, 0, NDCG)
     places = {query: at for at, query in enumerate(collection.queries.ids)}
     assert np.isfinite(values).sum() == len(qrels)
-    assert values[[places[query] for query in wanted.queries()]] == pytest.approx(
-        wanted.values(0, 0)
+    assert values[[places[query] for query in wanted.units()]] == pytest.approx(
+        wanted.per_unit(0, 0)
     )
 
 

@@ -86,7 +86,7 @@ def test_parameters_are_tuned_on_one_judge_and_held_out_rankings_judged_by_both(
         values = dict(zip(table["unit"], table["value"], strict=True))
         assert set(values) == set(least.units())
         assert all(
-            values[q] >= v - 1e-12 for q, v in zip(least.units(), least.values(0, 0), strict=True)
+            values[q] >= v - 1e-12 for q, v in zip(least.units(), least.per_unit(0, 0), strict=True)
         )
     known = same.values if judge == "human" else None
     if known is not None:  # queries with a relevant document have the values of the experiment

@@ -12,7 +12,6 @@ from heldout import InputError, Qrels, Run, Scores, compare, evaluate
 from heldout.cli import main
 from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.errors import MeasureError
-from heldout.measure.text.evaluate import evaluate_text
 
 SOURCE = np.random.default_rng(5)
 QRELS = {f"q{n}": {f"d{n}": 1, f"e{n}": 2, "x": 0} for n in range(12)}
@@ -99,7 +98,7 @@ def test_objects_of_ir_measures():
     assert (
         compare(iter(qrels), {n: iter(one) for n, one in runs.items()}, "nDCG@10").claims == CLAIMS
     )
-    assert evaluate(qrels, runs["old"], "RR").mean(0, "RR") == evaluate(QRELS, RUNS["old"]).mean(
+    assert evaluate(qrels, runs["old"], "RR").value(0, "RR") == evaluate(QRELS, RUNS["old"]).value(
         0, "RR"
     )
 
@@ -117,7 +116,7 @@ REFERENCES = ["a b c", "a b", "d e f g", "y"]
 
 
 def test_references_and_texts_in_one_call(tmp_path):
-    expected = compare(evaluate_text(REFERENCES, TEXTS, ["ROUGE-1", "TokenF1"]), "ROUGE-1")
+    expected = compare(evaluate(REFERENCES, TEXTS, ["ROUGE-1", "TokenF1"]), "ROUGE-1")
     assert compare(REFERENCES, TEXTS, "ROUGE-1").claims == expected.claims
     several = [[text, "z"] for text in REFERENCES]
     assert compare(several, TEXTS, "TokenF1").claims

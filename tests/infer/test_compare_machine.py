@@ -210,7 +210,7 @@ def test_machines_without_the_human_queries_or_without_others_are_refused():
         heldout.evaluate(human, runs, "P@5", machine=others)
     with pytest.raises(InputError, match="judgements and runs"):
         heldout.compare(Scores("AP", ["A"], [1], [[0.1]]), machine=machine)
-    with pytest.raises(InputError, match="machine does not apply"):
+    with pytest.raises(InputError, match="machine is for rankings"):
         heldout.evaluate(["a"], {"A": ["a"]}, "BLEU", machine=machine)
     with pytest.raises(InputError, match="no machine judgements"):
         heldout.evaluate(human, runs, "P@5").estimates("A", "P@5")

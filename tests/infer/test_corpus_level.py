@@ -17,7 +17,9 @@ from heldout.infer.intervals.texts import corpus_intervals
 from heldout.infer.tests.bootstrap import shift_test
 from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.infer.tests.randomization import randomization_test
-from heldout.measure.text.evaluate import evaluate_text
+from heldout.measure.evaluate import evaluate
+from heldout.measure.text.evaluate import segment_sums
+from heldout.measure.text.packages import signature
 
 TAILS = ["two-sided", "greater", "less"]
 
@@ -241,12 +243,13 @@ def test_p_is_that_of_sacrebleu(kind):
         n_samples=samples,
     )
     wanted = peer()[1]["BLEU"][1].p_value
-    found = evaluate_text(references, {"one": one, "other": other}, ["BLEU"])
-    tables = [one.table for one in found.sums("BLEU")]
+    found = evaluate(references, {"one": one, "other": other}, ["BLEU"])
+    sums = segment_sums(found, found.measures[0])
+    tables, score = [one.table for one in sums], sums[0].score
     if kind == "ar":
-        p = corpus_randomization_test(*tables, found.sums("BLEU")[0].score).p
+        p = corpus_randomization_test(*tables, score).p
     else:
-        p = corpus_bootstrap(tables, found.sums("BLEU")[0].score).shift_test(0, 1, "greater").p
+        p = corpus_bootstrap(tables, score).shift_test(0, 1, "greater").p
     assert 0.005 < wanted < 0.5
     assert abs(p - wanted) < 4 * np.sqrt(wanted * (1 - wanted) / samples * 1.3)
 
@@ -256,7 +259,7 @@ def evaluation():
     pytest.importorskip("sacrebleu")
     references, one, other = two_systems(120, 0.5)
     systems = {"base": one, "copy": list(one), "worse": other}
-    return evaluate_text(references, systems, ["BLEU", "ROUGE-1", "TER"])
+    return evaluate(references, systems, ["BLEU", "ROUGE-1", "TER"])
 
 
 def test_comparison_of_several_systems(evaluation):
@@ -270,12 +273,12 @@ def test_comparison_of_several_systems(evaluation):
         assert worse.outcomes[0].p == pytest.approx(1 / 2001)
         assert worse.effects.wins < worse.effects.losses
         assert (worse.difference.high < 0) == measure.higher_is_better
-        assert found.systems[0].mean.estimate == pytest.approx(evaluation.score(0, measure))
+        assert found.systems[0].mean.estimate == pytest.approx(evaluation.value(0, measure))
         alone = corpus_intervals(evaluation, measure)
         assert [one.estimate for one in alone.systems] == [
             row.mean.estimate for row in found.systems
         ]
-        assert alone.signature == evaluation.signature(measure)
+        assert alone.signature == signature(measure)
 
 
 def test_lower_is_better_for_edits(evaluation):
@@ -286,15 +289,13 @@ def test_lower_is_better_for_edits(evaluation):
 
 
 def test_few_segments_are_pointed_out():
-    found = evaluate_text(
-        ["a b", "c", "d"], {"A": ["a", "c", "x"], "B": ["b", "c", "d"]}, ["TokenF1"]
-    )
+    found = evaluate(["a b", "c", "d"], {"A": ["a", "c", "x"], "B": ["b", "c", "d"]}, ["TokenF1"])
     warnings = compare(found, "TokenF1").warnings
     assert any("(here 3), and the bootstrap intervals" in one.text for one in warnings)
 
 
 def test_one_segment_has_a_score_and_no_interval():
-    found = evaluate_text(["a b"], {"A": ["a"]}, ["ROUGE-1"])
+    found = evaluate(["a b"], {"A": ["a"]}, ["ROUGE-1"])
     interval = corpus_intervals(found, found.measures[0]).systems[0]
     assert interval.estimate == pytest.approx(2 / 3)
     assert np.isnan(interval.low)

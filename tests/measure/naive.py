@@ -84,7 +84,7 @@ def compare(qrels: Judgements, run: Ranked, expected: Mapping[str, Callable[[Que
     result = evaluate(qrels, run, list(expected))
     lists = queries_of(qrels, run)
     for name, definition in expected.items():
-        values = dict(zip(result.queries(), result.values(0, name).tolist(), strict=True))
+        values = dict(zip(result.units(), result.per_unit(0, name).tolist(), strict=True))
         for query, value in values.items():
             wanted = definition(lists[query])
             if isinstance(wanted, str):

@@ -72,10 +72,10 @@ def test_counts_are_summed_over_queries_and_not_averaged(case):
     qrels, run = case
     result = evaluate(qrels, run, ["NumQ", "NumRet", "NumRel", "NumRelRet"])
     lists = queries_of(qrels, run).values()
-    assert result.mean(0, "NumQ") == len(qrels)
-    assert result.mean(0, "NumRet") == sum(len(q.ranked) for q in lists)
-    assert result.mean(0, "NumRel") == sum(map(naive.count_relevant, lists))
-    assert result.mean(0, "NumRelRet") == sum(map(naive.found, lists))
+    assert result.value(0, "NumQ") == len(qrels)
+    assert result.value(0, "NumRet") == sum(len(q.ranked) for q in lists)
+    assert result.value(0, "NumRel") == sum(map(naive.count_relevant, lists))
+    assert result.value(0, "NumRelRet") == sum(map(naive.found, lists))
 
 
 def test_a_document_is_judged_only_with_a_grade_from_zero_on():
@@ -83,12 +83,12 @@ def test_a_document_is_judged_only_with_a_grade_from_zero_on():
     qrels = {"q": {"r": 1, "z": 0, "n": -1}}
     run = {"q": {"u": 4.0, "n": 3.0, "z": 2.0, "r": 1.0}}
     result = evaluate(qrels, run, ["Judged@4", "Judged@2", "Unjudged@4", "NumUnjudgedRet"])
-    assert [result.mean(0, at) for at in range(4)] == [0.5, 0.0, 0.5, 2.0]
+    assert [result.value(0, at) for at in range(4)] == [0.5, 0.0, 0.5, 2.0]
 
 
 def test_judged_divides_by_what_was_retrieved_and_unjudged_by_the_cutoff():
     result = evaluate({"q": {"a": 0}}, {"q": {"a": 2.0, "u": 1.0}}, ["Judged@10", "Unjudged@10"])
-    assert [result.mean(0, at) for at in range(2)] == [0.5, 0.1]
+    assert [result.value(0, at) for at in range(2)] == [0.5, 0.1]
 
 
 def test_set_f_weighs_by_beta_as_trec_eval_does_and_f_by_its_square():
@@ -96,11 +96,11 @@ def test_set_f_weighs_by_beta_as_trec_eval_does_and_f_by_its_square():
     qrels = {"q": {"a": 1, "b": 1, "c": 1, "d": 1, "x": 0}}
     run = {"q": {"a": 2.0, "x": 1.0}}
     result = evaluate(qrels, run, ["SetF(beta=3)", "F(beta=3)@2"])
-    assert result.mean(0, 0) == pytest.approx(4 / 8 / (1 / 4 + 3 / 2))
-    assert result.mean(0, 1) == pytest.approx(10 / 8 / (1 / 4 + 9 / 2))
+    assert result.value(0, 0) == pytest.approx(4 / 8 / (1 / 4 + 3 / 2))
+    assert result.value(0, 1) == pytest.approx(10 / 8 / (1 / 4 + 9 / 2))
 
 
 def test_relevance_string_shows_grades_above_nine_as_a_sign():
     qrels = {"q": {"a": 12, "b": 9, "c": -1, "d": 0}}
     run = {"q": {"a": 5.0, "b": 4.0, "u": 3.0, "c": 2.0, "d": 1.0}}
-    assert evaluate(qrels, run, "RelString").values(0, 0).tolist() == [">9-.0"]
+    assert evaluate(qrels, run, "RelString").per_unit(0, 0).tolist() == [">9-.0"]

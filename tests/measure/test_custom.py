@@ -82,10 +82,10 @@ def test_known_measure_written_by_hand_has_its_values(case):
     mine = ["HandMadeRR", "HandMadeRR(rel=2)@3", "HandMadeDCG@4"]
     result = evaluate(qrels, run, [*mine, "RR", "RR(rel=2)@3", "DCG@4"])
     for at in range(3):
-        assert result.values(0, at).tolist() == pytest.approx(result.values(0, at + 3).tolist())
+        assert result.per_unit(0, at).tolist() == pytest.approx(result.per_unit(0, at + 3).tolist())
     lists = queries_of(qrels, run)
-    assert result.values(0, "HandMadeDCG@4").tolist() == pytest.approx(
-        [naive.dcg(lists[query], 4) for query in result.queries()]
+    assert result.per_unit(0, "HandMadeDCG@4").tolist() == pytest.approx(
+        [naive.dcg(lists[query], 4) for query in result.units()]
     )
 
 
@@ -95,8 +95,8 @@ def test_keyword_parameters_become_parameters_of_the_measure():
         return scale * len(ranked.grades) + offset + (kind == "odd")
 
     result = evaluate(QRELS, RUN, ["Scaled", "Scaled(scale=2, offset=1, kind='odd')@3"])
-    assert result.values(0, 0).tolist() == [4.0, 1.0]
-    assert result.values(0, 1).tolist() == [8.0, 4.0]
+    assert result.per_unit(0, 0).tolist() == [4.0, 1.0]
+    assert result.per_unit(0, 1).tolist() == [8.0, 4.0]
     assert str(parse_measure("scaled(scale=2.0)")) == "Scaled(scale=2)"
     with pytest.raises(MeasureError, match="no parameter 'size'; it has scale, offset, kind"):
         parse_measure("Scaled(size=1)")
@@ -120,7 +120,7 @@ def test_name_bounds_and_direction_can_be_given():
 def test_definition_may_be_replaced_as_in_a_notebook():
     define_measure(name="Again")(lambda _: 1.0)
     define_measure(name="Again")(lambda _: 2.0)
-    assert evaluate(QRELS, RUN, "Again").mean(0, 0) == 2.0
+    assert evaluate(QRELS, RUN, "Again").value(0, 0) == 2.0
 
 
 @pytest.mark.parametrize("name", ["P", "nDCG", "AP", "RelString"])

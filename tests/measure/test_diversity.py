@@ -71,8 +71,8 @@ def test_values_are_those_of_ndeval(seed):
     measures = heldout.parse_measures(ours, "ranking", rel=rel, alpha=alpha, beta=beta)
     result = evaluate(qrels_of(rows), run, measures)
     for number, other in enumerate(theirs):
-        expected = [wanted[query][other] for query in result.queries()]
-        assert result.values(0, number).tolist() == pytest.approx(expected, rel=1e-12), other
+        expected = [wanted[query][other] for query in result.units()]
+        assert result.per_unit(0, number).tolist() == pytest.approx(expected, rel=1e-12), other
 
 
 def test_worked_example():
@@ -113,7 +113,9 @@ def test_one_subtopic_is_ordinary_evaluation(seed):
     pairs = {"AP_IA": "AP", "P_IA@5": "P@5", "StRecall@5": "Success@5"}
     mine, plain = evaluate(qrels_of(rows), run, [*pairs]), evaluate(flat, run, [*pairs.values()])
     for number in range(3):
-        assert mine.values(0, number).tolist() == pytest.approx(plain.values(0, number).tolist())
+        assert mine.per_unit(0, number).tolist() == pytest.approx(
+            plain.per_unit(0, number).tolist()
+        )
     assert [note.code for note in mine.notes] == ["one-subtopic"]
 
 
@@ -138,7 +140,7 @@ def test_a_second_document_of_a_subtopic_has_less_gain_and_a_swap_towards_the_to
             better = {"q0": {doc: -float(rank) for rank, doc in enumerate(swapped)}}
             after = evaluate(qrels, better, every)
             for number, name in enumerate(every):
-                assert after.mean(0, number) >= before.mean(0, number) - 1e-12, name
+                assert after.value(0, number) >= before.value(0, number) - 1e-12, name
 
 
 # Files and objects
@@ -150,9 +152,9 @@ def test_file_is_read_with_subtopics_only_for_measures_that_need_them(tmp_path):
     with pytest.raises(InputError, match=r"qrels:5: .*document A appears twice for query q"):
         evaluate(path, RUN, "AP")
     result = evaluate(path, RUN, ["StRecall@5", "AP"])
-    assert result.mean(0, 0) == pytest.approx(2 / 3)
+    assert result.value(0, 0) == pytest.approx(2 / 3)
     highest = {"q": {"A": 1, "B": 1, "C": 1, "D": 2}}
-    assert result.mean(0, 1) == evaluate(highest, RUN, "AP").mean(0, 0)
+    assert result.value(0, 1) == evaluate(highest, RUN, "AP").value(0, 0)
     assert read_qrels(path, subtopics=True).to_dict() == highest
 
 
@@ -173,7 +175,7 @@ def test_selected_queries_keep_their_subtopics():
     qrels = qrels_of(rows)
     whole = evaluate(qrels, run, "alpha_nDCG@10")
     part = evaluate(qrels.select(["q2", "q0"]), run, "alpha_nDCG@10")
-    assert part.values(0, 0).tolist() == whole.values(0, 0)[[0, 2]].tolist()
+    assert part.per_unit(0, 0).tolist() == whole.per_unit(0, 0)[[0, 2]].tolist()
     others = [(*row[:2], 1, row[3]) if row[0] == "q1" else row for row in rows]
     assert qrels_of(others).fingerprint() != qrels.fingerprint()
 
@@ -231,7 +233,7 @@ def test_commands(tmp_path, monkeypatch, capsys):
     better = {query: {doc: -score for doc, score in docs.items()} for query, docs in run.items()}
     Run.of(better, "two").write("two.run")
     main(["eval", "qrels", "one.run", "-m", "alpha_nDCG@5", "-m", "AP"])
-    wanted = evaluate("qrels", "one.run", "alpha_nDCG@5").mean(0, 0)
+    wanted = evaluate("qrels", "one.run", "alpha_nDCG@5").value(0, 0)
     assert f"{wanted:.4f}" in capsys.readouterr().out
     main(["compare", "qrels", "one.run", "two.run", "-m", "alpha_nDCG@5"])
     found = compare("qrels", ["one.run", "two.run"], "alpha_nDCG@5")

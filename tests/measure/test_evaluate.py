@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 import random
@@ -15,8 +16,16 @@ import pytest
 from hypothesis import given
 from naive import collections
 
-from heldout import HeldoutError, InputError, Qrels, Run, evaluate, parse_measure, parse_measures
-from heldout.data.ids import Ids
+from heldout import (
+    HeldoutError,
+    InputError,
+    Qrels,
+    Run,
+    Undefined,
+    evaluate,
+    parse_measure,
+    parse_measures,
+)
 from heldout.errors import MeasureError
 from heldout.measure.base import Means
 from heldout.measure.ranking.evaluate import DEFAULT_MEASURES
@@ -29,47 +38,48 @@ PART = {"q1": {"b": 2.0, "a": 1.0}, "q9": {"a": 1.0}, "q8": {"a": 1.0}}
 
 def test_missing_query_counts_zero_by_default():
     result = evaluate(QRELS, PART, "RR")
-    assert result.queries() == ["q1", "q2", "q3"]
-    assert result.values(0, 0).tolist() == [0.5, 0.0, 0.0]
-    assert result.mean(0, 0) == pytest.approx(0.5 / 3)
-    assert ("judged queries that a run lacks", "count 0 (an empty list)") in result.policies
+    assert result.units() == ("q1", "q2", "q3")
+    assert result.per_unit(0, 0).tolist() == [0.5, 0.0, 0.0]
+    assert result.value(0, 0) == pytest.approx(0.5 / 3)
+    assert "judged queries that a run lacks: count 0 (an empty list)" in result.about
 
 
 def test_missing_query_is_left_out_on_request():
     result = evaluate(QRELS, PART, "RR", missing="skip")
-    assert result.queries() == ["q1"]
-    assert result.mean(0, 0) == 0.5
-    assert "left out" in dict(result.policies)["judged queries that a run lacks"]
+    assert result.units() == ("q1",)
+    assert result.value(0, 0) == 0.5
+    assert result.about[0] == "queries: 1 of 3 judged"
+    assert "left out" in " ".join(result.about)
 
 
 def test_several_runs_are_averaged_over_the_queries_that_all_have():
     full, part = Run.of(FULL, "full"), Run.of(PART, "part")
     result = evaluate(QRELS, [full, part], "RR", missing="skip")
-    assert result.queries() == ["q1"]
+    assert result.units() == ("q1",)
     assert result.summary() == {"full": {"RR": 1.0}, "part": {"RR": 0.5}}
     both = evaluate(QRELS, [full, part], "RR")
-    assert both.mean("full", "RR") == pytest.approx((1 + 1 + 0.5) / 3)
-    assert both.mean("part", "RR") == pytest.approx(0.5 / 3)
+    assert both.value("full", "RR") == pytest.approx((1 + 1 + 0.5) / 3)
+    assert both.value("part", "RR") == pytest.approx(0.5 / 3)
 
 
 def test_queries_without_judgements_are_ignored_and_counted():
-    result = evaluate(QRELS, PART, "RR")
-    assert result.runs[0].unjudged == 2
-    assert evaluate(QRELS, FULL, "RR").runs[0].unjudged == 0
+    said = "run has 2 queries without judgements: ignored"
+    assert evaluate(QRELS, PART, "RR").about[-1] == said
+    assert "without judgements" not in " ".join(evaluate(QRELS, FULL, "RR").about)
 
 
 def test_runs_are_kept_in_the_order_given_and_named_apart():
     first, second = Run.of(FULL, "x"), Run.of(PART, "x")
     result = evaluate(QRELS, [first, second, FULL], "RR")
     assert result.names == ("x", "x (2)", "run")
-    assert result.mean("x", "RR") > result.mean("x (2)", "RR")
+    assert result.value("x", "RR") > result.value("x (2)", "RR")
 
 
 def test_progress_hears_of_every_run():
-    heard: list[str] = []
+    heard: list[tuple[int, int]] = []
     runs = [Run.of(FULL, name) for name in "abc"]
-    evaluate(QRELS, runs, "RR", progress=heard.append)
-    assert heard == ["a", "b", "c"]
+    evaluate(QRELS, runs, "RR", progress=lambda *numbers: heard.append(numbers))
+    assert heard == [(1, 3), (2, 3), (3, 3)]
 
 
 def test_no_common_query_is_an_error_that_shows_ids_of_both_sides():
@@ -87,7 +97,7 @@ def test_no_query_in_all_runs_is_an_error_with_skip():
     one, two = {"q1": {"a": 1.0}}, {"q2": {"c": 1.0}}
     with pytest.raises(InputError, match="no judged query is in all runs"):
         evaluate(QRELS, [one, two], "RR", missing="skip")
-    assert evaluate(QRELS, [one, two], "RR").queries() == ["q1", "q2", "q3"]
+    assert evaluate(QRELS, [one, two], "RR").units() == ("q1", "q2", "q3")
 
 
 def test_nothing_to_evaluate_is_an_error():
@@ -110,10 +120,10 @@ def test_default_measures_are_those_announced():
 def test_mean_sum_and_geometric_mean():
     result = evaluate(QRELS, FULL, ["AP", "NumRelRet", "GMAP"])
     values = [1.0, 1.0, 0.5]
-    assert result.values(0, "AP").tolist() == values
-    assert result.mean(0, "AP") == sum(values) / 3
-    assert result.mean(0, "NumRelRet") == 4.0
-    assert result.mean(0, "GMAP") == pytest.approx(math.prod(values) ** (1 / 3))
+    assert result.per_unit(0, "AP").tolist() == values
+    assert result.value(0, "AP") == sum(values) / 3
+    assert result.value(0, "NumRelRet") == 4.0
+    assert result.value(0, "GMAP") == pytest.approx(math.prod(values) ** (1 / 3))
 
 
 def test_sums_run_in_the_order_of_the_queries_as_those_of_trec_eval():
@@ -127,47 +137,51 @@ def test_sums_run_in_the_order_of_the_queries_as_those_of_trec_eval():
 
 
 def test_text_has_no_mean():
-    assert math.isnan(evaluate(QRELS, FULL, "RelString").mean(0, 0))
+    result = evaluate(QRELS, FULL, "RelString")
+    assert isinstance(result.value(), Undefined)
+    assert result.per_unit().tolist() == ["10", "12", "-1"]
+    assert result.to_frame()["value"].to_list() == [None]
+    with pytest.raises(MeasureError, match="RelString has no mean over queries"):
+        result.scores()
 
 
 def test_values_and_means_by_name_number_or_measure():
     result = evaluate(QRELS, [Run.of(FULL, "full")], ["RR", "P@1"])
     for run in ("full", 0):
         for measure in ("P@1", "P_1", "precision@1", 1, parse_measure("P@1")):
-            assert result.values(run, measure).tolist() == [1.0, 1.0, 0.0]
-            assert result.mean(run, measure) == pytest.approx(2 / 3)
+            assert result.per_unit(run, measure).tolist() == [1.0, 1.0, 0.0]
+            assert result.value(run, measure) == pytest.approx(2 / 3)
 
 
 def test_unknown_run_or_measure_is_answered_with_what_there_is():
     result = evaluate(QRELS, [Run.of(FULL, "full")], ["RR", "P@1"])
-    with pytest.raises(InputError, match="no run 'other'; there are full"):
-        result.mean("other", "RR")
+    with pytest.raises(InputError, match="no system 'other'; there are full"):
+        result.value("other", "RR")
     with pytest.raises(MeasureError, match="AP was not computed; there are RR, P@1"):
-        result.mean("full", "AP")
+        result.value("full", "AP")
 
 
 def test_summary_holds_the_mean_of_every_run_and_measure():
     runs = [Run.of(FULL, "full"), Run.of(PART, "part")]
     result = evaluate(QRELS, runs, ["RR", "NumQ"])
     assert result.summary() == {
-        run: {name: result.mean(run, name) for name in ("RR", "NumQ")} for run in ("full", "part")
+        run: {name: result.value(run, name) for name in ("RR", "NumQ")} for run in ("full", "part")
     }
 
 
 def test_frame_has_one_row_for_each_run_query_and_measure():
     runs = [Run.of(FULL, "full"), Run.of(PART, "part")]
-    result = evaluate(QRELS, runs, ["RR", "NumRet", "RelString"])
+    result = evaluate(QRELS, runs, ["RR", "NumRet"])
     frame = result.to_frame()
     assert frame.schema == {
-        "run": pl.String,
-        "query_id": pl.String,
+        "system": pl.String,
+        "unit": pl.String,
         "measure": pl.String,
         "value": pl.Float64,
     }
-    # Text has no place in a column of numbers.
     assert frame.height == 2 * 3 * 2
-    picked = frame.filter((pl.col("run") == "part") & (pl.col("measure") == "RR"))
-    assert picked["query_id"].to_list() == ["q1", "q2", "q3"]
+    picked = frame.filter((pl.col("system") == "part") & (pl.col("measure") == "RR"))
+    assert picked["unit"].to_list() == ["q1", "q2", "q3"]
     assert picked["value"].to_list() == [0.5, 0.0, 0.0]
 
 
@@ -176,8 +190,8 @@ def test_frame_and_values_say_the_same(case):
     result = evaluate(*case, ["AP", "nDCG@5", "NumRet"])
     for name in ("AP", "nDCG@5", "NumRet"):
         rows = result.to_frame().filter(pl.col("measure") == name)
-        assert rows["value"].to_list() == result.values(0, name).tolist()
-        assert rows["query_id"].to_list() == result.queries()
+        assert rows["value"].to_list() == result.per_unit(0, name).tolist()
+        assert tuple(rows["unit"]) == result.units()
 
 
 def test_paths_objects_and_dictionaries_give_the_same(tmp_path):
@@ -194,22 +208,20 @@ def test_paths_objects_and_dictionaries_give_the_same(tmp_path):
 def test_tie_policy_decides_who_comes_first():
     qrels, run = {"q": {"b": 1}}, {"q": {"b": 1.0, "c": 1.0, "a": 1.0}}
     ranks = {
-        ties: round(1 / evaluate(qrels, run, "RR", ties=ties).mean(0, 0))
+        ties: round(1 / evaluate(qrels, run, "RR", ties=ties).value(0, 0))
         for ties in ("docid-desc", "docid-asc", "input")
     }
     assert ranks == {"docid-desc": 2, "docid-asc": 2, "input": 1}
     qrels = {"q": {"c": 1}}
-    assert evaluate(qrels, run, "RR").mean(0, 0) == 1.0
-    assert evaluate(qrels, run, "RR", ties="docid-asc").mean(0, 0) == pytest.approx(1 / 3)
+    assert evaluate(qrels, run, "RR").value(0, 0) == 1.0
+    assert evaluate(qrels, run, "RR", ties="docid-asc").value(0, 0) == pytest.approx(1 / 3)
 
 
 def test_policies_in_words_name_ties_precision_and_depth():
-    said = dict(
-        evaluate(QRELS, FULL, "RR", ties="docid-asc", single_precision=True, depth=5).policies
-    )
-    assert said["ties"] == "by score, then document id ascending, scores as 32-bit floats"
-    assert said["depth"] == "first 5 documents"
-    assert "as trec_eval" in dict(evaluate(QRELS, FULL, "RR").policies)["ties"]
+    said = evaluate(QRELS, FULL, "RR", ties="docid-asc", single_precision=True, depth=5).about
+    assert "ties: by score, then document id ascending, scores as 32-bit floats" in said
+    assert "depth: first 5 documents" in said
+    assert "as trec_eval" in evaluate(QRELS, FULL, "RR").about[1]
 
 
 def test_table_for_a_notebook_escapes_what_others_named():
@@ -236,8 +248,10 @@ def several_runs():
 
 
 def everything(result):
-    columns = [column.tobytes() for run in result.runs for column in run.columns]
-    return columns, evaluation_json(result, per_query=True, summary=True)
+    pairs = itertools.product(result.names, result.measures)
+    return [result.per_unit(*pair).tobytes() for pair in pairs], evaluation_json(
+        result, per_query=True, summary=True
+    )
 
 
 def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
@@ -247,27 +261,6 @@ def test_number_of_threads_changes_no_bit(several_runs, monkeypatch):
         monkeypatch.setenv("HELDOUT_THREADS", count)
         outcomes.append(everything(evaluate(*several_runs, measures)))
     assert outcomes[0] == outcomes[1] == outcomes[2]
-
-
-def test_number_of_threads_changes_no_bit_for_a_run_of_a_million_rows(monkeypatch):
-    # From a million rows on the measures of one run are computed side by side.
-    rows, queries = 1_000_500, 25
-    docs = Ids.of(np.arange(rows).astype("U7").tolist())
-    starts = np.arange(queries) * (rows // queries)
-    scores = -np.sort(-np.random.default_rng(5).random((queries, rows // queries)), axis=1).ravel()
-    names = tuple(f"q{number}" for number in range(queries))
-    run = Run("large", names, np.append(starts, rows), docs, scores)
-    ids = docs.tolist()
-    qrels = {
-        f"q{number}": {ids[start + 11 * n]: n % 4 for n in range(300)}
-        for number, start in enumerate(starts.tolist())
-    }
-    measures = ["nDCG@10", "AP", "Bpref", "Rprec", "ERR", "nDCG", "R@1000", "AP(judged_only=True)"]
-    outcomes = []
-    for count in ("1", "2"):
-        monkeypatch.setenv("HELDOUT_THREADS", count)
-        outcomes.append(everything(evaluate(qrels, run, measures)))
-    assert outcomes[0] == outcomes[1]
 
 
 PRINT = """
@@ -314,7 +307,7 @@ def test_each_run_is_evaluated_as_if_it_were_alone(first, second):
     for number, one in enumerate((run, other)):
         alone = evaluate(qrels, one, names)
         for name in names:
-            assert both.values(number, name).tolist() == alone.values(0, name).tolist()
+            assert both.per_unit(number, name).tolist() == alone.per_unit(0, name).tolist()
 
 
 def test_every_complaint_can_be_caught_as_one_kind():
@@ -343,8 +336,8 @@ def test_a_measure_is_taken_as_it_is():
 
 def test_the_tie_policy_is_that_of_the_runs():
     runs = [Run.of(SMALL_RUN, "x", ties="docid-asc"), Run.of(SMALL_RUN, "y")]
-    assert "ascending" in dict(evaluate(SMALL_QRELS, runs[0], "AP").policies)["ties"]
-    both = dict(evaluate(SMALL_QRELS, runs, "AP").policies)["ties"]
+    assert "ascending" in evaluate(SMALL_QRELS, runs[0], "AP").about[1]
+    both = evaluate(SMALL_QRELS, runs, "AP").about[1]
     assert "ascending" in both
     assert "descending" in both
 
@@ -356,13 +349,13 @@ def test_every_run_gets_a_name_of_its_own():
 
 
 def test_numbers_of_runs_that_are_not_there_are_refused():
-    with pytest.raises(InputError, match="no run number 3"):
-        evaluate(SMALL_QRELS, SMALL_RUN, "AP").values(3, "AP")
+    with pytest.raises(InputError, match="no system number 3"):
+        evaluate(SMALL_QRELS, SMALL_RUN, "AP").per_unit(3, "AP")
 
 
 def test_great_grades_are_no_problem_where_they_need_not_be():
     clicks = {"q": {"a": 1100, "b": 3}}
-    assert evaluate(clicks, SMALL_RUN, "ERR").mean(0, "ERR") == pytest.approx(1.0)
+    assert evaluate(clicks, SMALL_RUN, "ERR").value(0, "ERR") == pytest.approx(1.0)
     with pytest.raises(MeasureError, match="too large"):
         evaluate(clicks, SMALL_RUN, "nDCG(dcg=exp)@10")
 
@@ -432,4 +425,4 @@ def test_measures_that_are_none_are_refused():
         evaluate(QRELS, FULL, 5)
     assert evaluate(QRELS, FULL, None).measures == tuple(parse_measures(DEFAULT_MEASURES))
     with pytest.raises(MeasureError, match="no measure number 3; there are 1"):
-        evaluate(QRELS, FULL, "RR").values(0, 3)
+        evaluate(QRELS, FULL, "RR").per_unit(0, 3)

@@ -97,22 +97,22 @@ def test_base_of_the_logarithm_cancels_in_the_ratio_without_undiscounted_ranks()
     qrels = {"q": {"a": 3, "b": 2, "c": 1}}
     run = {"q": {"x": 4.0, "c": 3.0, "a": 2.0, "b": 1.0}}
     result = evaluate(qrels, run, ["nDCG", "nDCG(base=10)", "DCG", "DCG(base=10)"])
-    assert result.mean(0, 1) == pytest.approx(result.mean(0, 0), rel=1e-14)
-    assert result.mean(0, 3) == pytest.approx(result.mean(0, 2) * 3.321928094887362, rel=1e-14)
+    assert result.value(0, 1) == pytest.approx(result.value(0, 0), rel=1e-14)
+    assert result.value(0, 3) == pytest.approx(result.value(0, 2) * 3.321928094887362, rel=1e-14)
 
 
 def test_classic_form_leaves_ranks_below_the_base_undiscounted():
     qrels = {"q": {f"d{n}": 1 for n in range(12)}}
     run = {"q": {f"d{n}": float(-n) for n in range(12)}}
     result = evaluate(qrels, run, ["DCG(dcg='classic', base=10)@9", "DCG(dcg='classic')@2"])
-    assert result.mean(0, 0) == 9.0
-    assert result.mean(0, 1) == 2.0
+    assert result.value(0, 0) == 9.0
+    assert result.value(0, 1) == 2.0
 
 
 def test_ideal_list_looks_at_all_judged_documents_not_only_at_the_retrieved():
     result = evaluate({"q": {"a": 1, "b": 3}}, {"q": {"a": 1.0}}, ["nDCG@1", "IDCG@1"])
-    assert result.mean(0, "nDCG@1") == pytest.approx(1 / 3)
-    assert result.mean(0, "IDCG@1") == 3.0
+    assert result.value(0, "nDCG@1") == pytest.approx(1 / 3)
+    assert result.value(0, "IDCG@1") == 3.0
 
 
 def test_many_different_grades_are_sorted_like_few():
@@ -126,16 +126,16 @@ def test_err_takes_the_greatest_grade_of_all_queries_unless_told():
     qrels = {"q1": {"a": 1}, "q2": {"b": 3}}
     run = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
     result = evaluate(qrels, run, ["ERR", "ERR(top=4)"])
-    assert result.values(0, "ERR").tolist() == [1 / 8, 7 / 8]
-    assert result.values(0, "ERR(top=4)").tolist() == [1 / 16, 7 / 16]
+    assert result.per_unit(0, "ERR").tolist() == [1 / 8, 7 / 8]
+    assert result.per_unit(0, "ERR(top=4)").tolist() == [1 / 16, 7 / 16]
 
 
 def test_rbp_scales_by_the_qrels_or_by_the_query():
     qrels = {"q1": {"a": 1}, "q2": {"b": 2}}
     run = {"q1": {"a": 1.0}, "q2": {"b": 1.0}}
     result = evaluate(qrels, run, ["RBP(p=0.5)", "RBP(p=0.5, normalise='query')"])
-    assert result.values(0, 0).tolist() == [0.25, 0.5]
-    assert result.values(0, 1).tolist() == [0.5, 0.5]
+    assert result.per_unit(0, 0).tolist() == [0.25, 0.5]
+    assert result.per_unit(0, 1).tolist() == [0.5, 0.5]
 
 
 def test_residual_is_what_unknown_ranks_could_add():
@@ -143,4 +143,4 @@ def test_residual_is_what_unknown_ranks_could_add():
     qrels = {"q": {"a": 1, "b": 0}}
     run = {"q": {"a": 3.0, "u": 2.0, "b": 1.0}}
     result = evaluate(qrels, run, "RBPResidual(p=0.5)")
-    assert result.mean(0, 0) == 1 - 0.5 * (1 + 0.25)
+    assert result.value(0, 0) == 1 - 0.5 * (1 + 0.25)

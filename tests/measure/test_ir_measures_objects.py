@@ -34,7 +34,7 @@ def test_objects_of_ir_measures_are_measures():
     objects = [ir_measures.parse_measure(name) for name in names]
     assert evaluate(QRELS, RUN, objects).summary() == evaluate(QRELS, RUN, names).summary()
     single = evaluate(QRELS, RUN, ir_measures.nDCG @ 10)
-    assert single.mean(0, ir_measures.nDCG @ 10) == evaluate(QRELS, RUN, "nDCG@10").mean(0, 0)
+    assert single.value(0, ir_measures.nDCG @ 10) == evaluate(QRELS, RUN, "nDCG@10").value(0, 0)
 
 
 def test_objects_are_taken_wherever_measures_are():

@@ -96,8 +96,9 @@ def test_baselines_have_values():
     assert found.baselines == ("(majority class)", "(random by shares)")
     assert found.value("(majority class)", "accuracy") == 0.5
     assert found.units("(majority class)") == found.units(0)
-    with pytest.raises(InputError, match=r"\(majority class\) is a baseline and has no values per"):
-        found.per_unit("(majority class)", "accuracy")
+    assert found.per_unit("(majority class)", "accuracy").tolist() == [1, 0, 0, 1]
+    assert found.units("(random by shares)")[:2] == ("no → no", "no → yes")
+    assert found.per_unit("(random by shares)", "accuracy").tolist() == [1, 0, 0, 1]
     with pytest.raises(InputError, match=r"no system 'x'; there are .*, \(majority class\), "):
         found.value("x", "accuracy")
     assert evaluate(NUMBERS, NEAR, "R2").value("(mean)", "R2") == 0.0
@@ -183,7 +184,7 @@ def test_what_cannot_be_told_is_asked(arguments, said):
 def test_settings_of_other_tasks_are_refused():
     with pytest.raises(InputError, match="task='speech'"):
         evaluate(LABELS, GUESSES, task="speech")
-    with pytest.raises(InputError, match="depth does not apply to predictions"):
+    with pytest.raises(InputError, match="depth is for rankings; the task is classification"):
         evaluate(LABELS, GUESSES, "accuracy", depth=10)
     with pytest.raises(MeasureError, match="no measures given"):
         evaluate(LABELS, GUESSES, [])

@@ -27,7 +27,7 @@ ROUNDED = {"nDCGrel", "Rndcg"}
 
 def columns(qrels, run, names, **how):
     result = evaluate(qrels, run, names, **how)
-    return {name: result.values(0, at).tolist() for at, name in enumerate(names)}
+    return {name: result.per_unit(0, at).tolist() for at, name in enumerate(names)}
 
 
 @settings(max_examples=50)

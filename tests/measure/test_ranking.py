@@ -106,28 +106,28 @@ def test_geometric_means_take_no_value_below_a_hundred_thousandth(case):
     for name, definition in (("GMAP", naive.average_precision), ("gm_bpref", naive.bpref)):
         values = [max(1e-5, definition(query)) for query in queries_of(qrels, run).values()]
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        assert result.mean(0, name) == pytest.approx(mean, rel=1e-12)
+        assert result.value(0, name) == pytest.approx(mean, rel=1e-12)
 
 
 def test_bpref_without_judged_nonrelevant_documents_is_the_recall():
     # There is nothing that could be preferred wrongly; the unjudged u does not count.
     result = evaluate({"q": {"a": 1, "b": 1}}, {"q": {"u": 2.0, "a": 1.0}}, "Bpref")
-    assert result.mean(0, 0) == 0.5
+    assert result.value(0, 0) == 0.5
 
 
 def test_bpref_counts_no_more_nonrelevant_documents_than_there_are_relevant_ones():
     # One relevant, three non-relevant above it: min(3, 1) / min(3, 1) = 1 is lost, not more.
     qrels = {"q": {"a": 1, "x": 0, "y": 0, "z": 0}}
     run = {"q": {"x": 4.0, "y": 3.0, "z": 2.0, "a": 1.0}}
-    assert evaluate(qrels, run, "Bpref").mean(0, 0) == 0.0
+    assert evaluate(qrels, run, "Bpref").value(0, 0) == 0.0
 
 
 def test_inferred_ap_tells_not_pooled_from_pooled_and_not_judged():
     # A pooled document above is taken to be relevant as often as the judged ones are; one that
     # was not even pooled is not relevant.
     run = {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}
-    pooled = evaluate({"q": {"a": 1, "b": 1, "x": -1}}, run, "infAP").mean(0, 0)
-    unknown = evaluate({"q": {"a": 1, "b": 1}}, run, "infAP").mean(0, 0)
+    pooled = evaluate({"q": {"a": 1, "b": 1, "x": -1}}, run, "infAP").value(0, 0)
+    unknown = evaluate({"q": {"a": 1, "b": 1}}, run, "infAP").value(0, 0)
     assert pooled == pytest.approx((1 + 1 / 3 + 2 / 3) / 2, abs=1e-4)
     assert unknown == pytest.approx((1 + 1 / 3 + 1 / 3) / 2, abs=1e-4)
 
@@ -139,4 +139,4 @@ NOTHING_FOUND += ["IPrec@0", "IPrec@0.5", "IPrec11", "binG", "nDCG", "nDCGrel", 
 @pytest.mark.parametrize("measure", [*NOTHING_FOUND, "ERR"])
 def test_query_without_a_relevant_document_counts_zero(measure):
     result = evaluate({"q": {"a": 0, "b": -1}}, {"q": {"a": 1.0, "b": 2.0, "c": 3.0}}, measure)
-    assert result.values(0, 0).tolist() == [0.0]
+    assert result.per_unit(0, 0).tolist() == [0.0]

@@ -9,7 +9,8 @@ from text_data import corpus
 from heldout.data.segments import Segments
 from heldout.errors import InputError, MeasureError
 from heldout.infer.compare import compare
-from heldout.measure.text.evaluate import evaluate_text
+from heldout.measure.evaluate import evaluate
+from heldout.measure.text.packages import signature
 
 pytest.importorskip("sacrebleu")
 
@@ -18,16 +19,16 @@ pytest.importorskip("sacrebleu")
 def found():
     references, one = corpus(30, seed=1)
     _, other = corpus(30, seed=1, rate=0.1)
-    return evaluate_text(references, {"A": one, "B": other}, ["BLEU", "ROUGE-L", "sentBLEU"])
+    return evaluate(references, {"A": one, "B": other}, ["BLEU", "ROUGE-L", "sentBLEU"])
 
 
 def test_scores_of_corpus_and_segments(found):
     assert found.names == ("A", "B")
-    assert found.score(1, "BLEU") > found.score(0, "BLEU")
-    assert found.per_unit(0, "ROUGE-L").mean() == pytest.approx(found.score(0, "ROUGE-L"))
+    assert found.value(1, "BLEU") > found.value(0, "BLEU")
+    assert found.per_unit(0, "ROUGE-L").mean() == pytest.approx(found.value(0, "ROUGE-L"))
     # the BLEU of a corpus is no mean of sentences
-    assert abs(found.per_unit(0, "BLEU").mean() - found.score(0, "BLEU")) > 0.1
-    assert found.signature("ROUGE-L").startswith("ROUGE-L|nrefs:1|")
+    assert abs(found.per_unit(0, "BLEU").mean() - found.value(0, "BLEU")) > 0.1
+    assert signature(found.measure("ROUGE-L")).startswith("ROUGE-L|nrefs:1|")
 
 
 def test_means_go_to_compare(found):
@@ -36,7 +37,7 @@ def test_means_go_to_compare(found):
     assert np.array_equal(scores.column("B"), found.per_unit(1, "ROUGE-L"))
     claim = compare(scores).claims[0]
     assert claim.difference.estimate == pytest.approx(
-        found.score(1, "ROUGE-L") - found.score(0, "ROUGE-L")
+        found.value(1, "ROUGE-L") - found.value(0, "ROUGE-L")
     )
     assert found.scores("sentBLEU").measure == "sentBLEU"
 
@@ -45,13 +46,13 @@ def test_corpus_scores_do_not_go_to_compare_of_means(found):
     with pytest.raises(MeasureError, match="not a mean over segments"):
         found.scores("BLEU")
     with pytest.raises(MeasureError, match="TER was not computed; there are BLEU"):
-        found.score(0, "TER")
+        found.value(0, "TER")
 
 
 def test_systems_are_paired_by_id():
     references = Segments("references", ("p", "q"), (("a b",), ("c",)), has_ids=True)
     system = Segments("A", ("q", "p"), (("c",), ("a b",)), has_ids=True)
-    assert evaluate_text(references, [system], ["ExactMatch"]).score(0, "ExactMatch") == 1
+    assert evaluate(references, [system], ["ExactMatch"]).value(0, "ExactMatch") == 1
 
 
 @pytest.mark.parametrize(
@@ -68,9 +69,9 @@ def test_systems_are_paired_by_id():
 )
 def test_what_does_not_fit_is_refused(references, systems, measures, message):
     with pytest.raises(InputError, match=message):
-        evaluate_text(references, systems, measures)
+        evaluate(references, systems, measures, task="text")
 
 
 def test_perplexity_needs_no_references():
     one = Segments("A", ("1",), (("",),), ((-1.0, -3.0),))
-    assert evaluate_text(None, [one], ["Perplexity"]).score(0, "ppl") == pytest.approx(np.exp(2))
+    assert evaluate(None, [one], ["Perplexity"]).value(0, "ppl") == pytest.approx(np.exp(2))

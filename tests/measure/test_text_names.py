@@ -8,8 +8,8 @@ import pytest
 
 from heldout.errors import MeasureError, MissingExtraError
 from heldout.measure.base import definitions
+from heldout.measure.evaluate import evaluate
 from heldout.measure.names import parse_measure, parse_measures
-from heldout.measure.text.evaluate import evaluate_text
 from heldout.measure.text.packages import signature
 
 pytest.importorskip("sacrebleu")
@@ -119,7 +119,7 @@ def test_a_measure_named_twice_is_taken_once():
     bleu = parse_measure("BLEU")
     assert parse_measures(["BLEU", "bleu", bleu], "text") == [bleu]
     with pytest.raises(MeasureError, match="no measure"):
-        evaluate_text(["a"], {"A": ["a"]}, [])
+        evaluate(["a"], {"A": ["a"]}, [])
 
 
 @pytest.mark.parametrize(
@@ -133,4 +133,4 @@ def test_a_measure_named_twice_is_taken_once():
 def test_without_the_package_it_says_what_to_install(name, module, package, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=rf"needs {package}.*pip install '\.\[text\]'"):
-        evaluate_text(["a"], {"A": ["a"]}, [name])
+        evaluate(["a"], {"A": ["a"]}, [name])

@@ -14,8 +14,8 @@ from text_data import units
 from heldout import parse_measure
 from heldout.data.segments import Segments, Texts
 from heldout.errors import FormatError, InputError, MeasureError
+from heldout.measure.evaluate import evaluate
 from heldout.measure.text.embeddings import read_vectors
-from heldout.measure.text.evaluate import evaluate_text
 from heldout.measure.text.packages import signature
 
 KINDS = ["average", "greedy", "extrema"]
@@ -64,7 +64,7 @@ def test_unknown_words(kind, values):
 
 def test_undefined_segments_do_not_count(path):
     name = f"Embedding(vectors='{path}')"
-    found = evaluate_text(["x", "who", "x"], {"A": ["x", "x", "y"]}, [name])
+    found = evaluate(["x", "who", "x"], {"A": ["x", "x", "y"]}, [name])
     assert found.value() == 0.5
     assert np.isnan(found.per_unit()).tolist() == [False, True, False]
     [note] = found.notes
@@ -174,6 +174,6 @@ def test_perplexity_needs_log_probabilities():
 
 def test_other_tokens_are_pointed_out():
     one, other = with_logs("A", [-1, -1], [-2]), with_logs("B", [-1], [-2])
-    assert evaluate_text(None, [one], ["Perplexity"]).notes == ()
-    [note] = evaluate_text(None, [one, other], ["Perplexity"]).notes
+    assert evaluate(None, [one], ["Perplexity"]).notes == ()
+    [note] = evaluate(None, [one, other], ["Perplexity"]).notes
     assert "A 3, B 2" in note.text

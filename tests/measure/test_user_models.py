@@ -42,7 +42,7 @@ def test_values_are_those_of_ir_measures(seed, monkeypatch):
     qrels, run = random_case(seed)
     result = evaluate(qrels, run, NAMES)
     for number, name in enumerate(NAMES):
-        mine = dict(zip(result.queries(), result.values(0, number).tolist(), strict=True))
+        mine = dict(zip(result.units(), result.per_unit(0, number).tolist(), strict=True))
         theirs = list(ir_measures.iter_calc([ir_measures.parse_measure(name)], qrels, run))
         for metric in theirs:
             assert mine[metric.query_id] == pytest.approx(metric.value, rel=1e-9, abs=1e-13), name
@@ -77,7 +77,7 @@ def test_values_are_those_of_the_definition(name):
     ranked = ["b", "x", "a", "d", "c"]
     run = {"q": {doc: -float(rank) for rank, doc in enumerate(ranked)}}
     gains = [max(qrels["q"].get(doc, 0), 0) / 4 for doc in ranked]
-    found = evaluate(qrels, run, name).mean(0, 0)
+    found = evaluate(qrels, run, name).value(0, 0)
     assert found == pytest.approx(expected_gain(gains, MODELS[name]), rel=1e-12)
 
 
@@ -85,8 +85,8 @@ def test_sdcg_of_relevant_documents_alone_is_one():
     qrels = {"q": {f"d{n}": 3 for n in range(10)}}
     run = {"q": {f"d{n}": float(n) for n in range(10)}}
     for name in ("SDCG@10", "INST@", "NERR8@5"):
-        assert evaluate(qrels, run, name.rstrip("@")).mean(0, 0) <= 1.0
-    assert evaluate(qrels, run, "SDCG@10").mean(0, 0) == pytest.approx(1.0)
+        assert evaluate(qrels, run, name.rstrip("@")).value(0, 0) <= 1.0
+    assert evaluate(qrels, run, "SDCG@10").value(0, 0) == pytest.approx(1.0)
 
 
 def overlap(one, other, p, depth):
@@ -99,7 +99,7 @@ def test_compatibility_is_overlap_with_the_ideal_list():
     run = {"q1": {"b": 3.0, "x": 2.0, "a": 1.0}, "q2": {"d": 1.0}}
     ranked, ideal = ["b", "x", "a"], ["a", "b"]
     expected = [overlap(ranked, ideal, 0.8, 3) / overlap(ideal, ideal, 0.8, 3), 1.0, 0.0]
-    found = evaluate(qrels, run, "Compat(p=0.8)").values(0, 0).tolist()
+    found = evaluate(qrels, run, "Compat(p=0.8)").per_unit(0, 0).tolist()
     assert found == pytest.approx(expected, rel=1e-12)
 
 
@@ -108,8 +108,8 @@ def test_accuracy_counts_pairs_in_the_right_order():
     run = {"q1": {"a": 4, "x": 3, "b": 2, "y": 1}, "q2": {"c": 1}, "q3": {"x": 1}}
     # q1: a is above x and y, b above y only; q2 has no pair; q3 finds nothing
     found = evaluate(qrels, run, ["Accuracy", "Accuracy@1"])
-    assert found.values(0, 0).tolist() == [0.75, 1.0, 0.0]
-    assert found.values(0, 1).tolist() == [1.0, 1.0, 0.0]
+    assert found.per_unit(0, 0).tolist() == [0.75, 1.0, 0.0]
+    assert found.per_unit(0, 1).tolist() == [1.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_many_queries_are_computed_in_blocks():
     qrels, run = random_case(9)
     many = {f"{query}.{copy}": docs for copy in range(400) for query, docs in qrels.items()}
     runs = {f"{query}.{copy}": docs for copy in range(400) for query, docs in run.items()}
-    few = dict(zip(qrels, evaluate(qrels, run, "INST").values(0, 0).tolist(), strict=True))
+    few = dict(zip(qrels, evaluate(qrels, run, "INST").per_unit(0, 0).tolist(), strict=True))
     result = evaluate(many, runs, "INST")
-    assert result.values(0, 0).tolist() == [few[name.split(".")[0]] for name in result.queries()]
+    assert result.per_unit(0, 0).tolist() == [few[name.split(".")[0]] for name in result.units()]
 
 
 def test_every_docstring_states_the_model_in_its_first_line():

@@ -80,7 +80,7 @@ def theirs(name, qrels, run):
 
 def mine(name, qrels, run):
     result = evaluate(qrels, run, name)
-    return dict(zip(result.queries(), result.values(0, 0).tolist(), strict=True))
+    return dict(zip(result.units(), result.per_unit(0, 0).tolist(), strict=True))
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -66,11 +66,11 @@ def ours(qrels, run, printed, **how):
     """Our value of each query for the names that pytrec_eval prints."""
     result = evaluate(qrels, run, printed, single_precision=True, missing="skip", **how)
     columns = {
-        name: result.values(0, parse_measures([name], **how)[0]).tolist() for name in printed
+        name: result.per_unit(0, parse_measures([name], **how)[0]).tolist() for name in printed
     }
     return {
         query: {name: column[row] for name, column in columns.items()}
-        for row, query in enumerate(result.queries())
+        for row, query in enumerate(result.units())
     }
 
 
@@ -137,7 +137,7 @@ def test_means_equal_those_of_pytrec_eval():
     result = evaluate(qrels, run, ["map", "ndcg", "gm_map"], missing="skip", single_precision=True)
     for name in ("map", "ndcg", "gm_map"):
         theirs = pytrec_eval.compute_aggregated_measure(name, [row[name] for row in rows])
-        assert result.mean(0, name) == pytest.approx(theirs, rel=1e-12)
+        assert result.value(0, name) == pytest.approx(theirs, rel=1e-12)
 
 
 def test_scores_that_differ_in_64_bits_only_are_ties_in_32():
@@ -145,8 +145,8 @@ def test_scores_that_differ_in_64_bits_only_are_ties_in_32():
     qrels, run = {"q": {"a": 1}}, {"q": {"a": 1.0 + 1e-8, "b": 1.0}}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank"}).evaluate(run)
     assert theirs["q"]["recip_rank"] == 0.5
-    assert evaluate(qrels, run, "RR", single_precision=True).mean(0, 0) == 0.5
-    assert evaluate(qrels, run, "RR").mean(0, 0) == 1.0
+    assert evaluate(qrels, run, "RR", single_precision=True).value(0, 0) == 0.5
+    assert evaluate(qrels, run, "RR").value(0, 0) == 1.0
 
 
 # Where 9.0 and 10.0 differ: 9.0 takes recall level · R + 0.9 and cuts, 10.0 rounds.
@@ -207,7 +207,7 @@ def test_smallest_case_in_which_nine_and_ten_differ():
     qrels, run = {"q": {"a": 1, "b": 1}}, {"q": {"x": 2.0, "a": 1.0}}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
     assert theirs["q"]["iprec_at_recall_0.60"] == 0.0
-    assert evaluate(qrels, run, "iprec_at_recall_0.60").mean(0, 0) == 0.5
+    assert evaluate(qrels, run, "iprec_at_recall_0.60").value(0, 0) == 0.5
 
 
 def test_all_names_of_pytrec_eval_are_understood():

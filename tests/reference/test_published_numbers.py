@@ -18,7 +18,7 @@ def ranked(grades, more=()):
 def values(grades, measures, more=()):
     judged, scores = ranked(grades, more)
     result = evaluate({"q": judged}, {"q": scores}, measures)
-    return [result.mean(0, at) for at in range(len(measures))]
+    return [result.value(0, at) for at in range(len(measures))]
 
 
 def places(relevant, length):
@@ -66,21 +66,21 @@ def two_users(*measures):
 
 def test_hit_rates_of_two_users():
     result = two_users("HitRate@1", "HitRate@3")
-    assert result.mean(0, "HitRate@1") == 0.5
-    assert result.mean(0, "HitRate@3") == 1.0
+    assert result.value(0, "HitRate@1") == 0.5
+    assert result.value(0, "HitRate@3") == 1.0
 
 
 def test_classic_ndcg_of_the_first_user():
     result = two_users("nDCG(dcg='classic')@10", "nDCG(dcg='classic')@5")
-    assert result.values(0, 0)[0] == pytest.approx(0.8746, abs=5e-5)
-    assert result.values(0, 1)[0] == pytest.approx(0.7602, abs=5e-5)
+    assert result.per_unit(0, 0)[0] == pytest.approx(0.8746, abs=5e-5)
+    assert result.per_unit(0, 1)[0] == pytest.approx(0.7602, abs=5e-5)
 
 
 def test_average_precision_of_two_users_and_its_mean():
     # (1 + 1 + 3/10) / 3 and (1/2 + 2/3 + 3/5) / 3; for the mean a printed .647 is a slip.
     result = two_users("AP")
-    assert result.values(0, "AP").tolist() == pytest.approx([0.7667, 0.5889], abs=5e-5)
-    assert result.mean(0, "AP") == pytest.approx(0.6778, abs=5e-5)
+    assert result.per_unit(0, "AP").tolist() == pytest.approx([0.7667, 0.5889], abs=5e-5)
+    assert result.value(0, "AP") == pytest.approx(0.6778, abs=5e-5)
 
 
 def test_precision_along_a_list():
@@ -108,7 +108,7 @@ def test_mean_reciprocal_rank_of_wikipedia():
     result = evaluate(
         {q: j for q, (j, _) in pairs.items()}, {q: s for q, (_, s) in pairs.items()}, "MRR"
     )
-    assert result.mean(0, 0) == pytest.approx(11 / 18, rel=1e-15)
+    assert result.value(0, 0) == pytest.approx(11 / 18, rel=1e-15)
 
 
 # scikit-learn, documentation of ndcg_score: true relevance 10, 0, 0, 1, 5.
@@ -116,7 +116,7 @@ SKLEARN = {"a": 10, "b": 0, "c": 0, "d": 1, "e": 5}
 
 
 def sklearn_ndcg(scores, measure):
-    return evaluate({"q": SKLEARN}, {"q": dict(zip("abcde", scores, strict=True))}, measure).mean(
+    return evaluate({"q": SKLEARN}, {"q": dict(zip("abcde", scores, strict=True))}, measure).value(
         0, 0
     )
 

@@ -55,7 +55,7 @@ def qrels(folder):
 def test_means_are_those_of_the_leaderboard(name, folder, qrels, leaderboard):
     run = Run.of(folder / "runs" / f"{name}.xz")
     result = evaluate(qrels, run, list(COLUMNS.values()))
-    shown = {column: f"{result.mean(0, ours):.4f}" for column, ours in COLUMNS.items()}
+    shown = {column: f"{result.value(0, ours):.4f}" for column, ours in COLUMNS.items()}
     assert shown == {column: leaderboard[name][column] for column in COLUMNS}
     assert run.name == name
 
@@ -64,7 +64,7 @@ def test_all_nine_at_once_are_those_of_the_leaderboard(folder, qrels, leaderboar
     paths = [folder / "runs" / f"{name}.xz" for name in RUNS]
     result = evaluate(qrels, paths, list(COLUMNS.values()))
     assert result.names == tuple(RUNS)
-    assert len(result.queries()) == 30
+    assert len(result.units()) == 30
     for name in RUNS:
         for column, ours in COLUMNS.items():
-            assert f"{result.mean(name, ours):.4f}" == leaderboard[name][column]
+            assert f"{result.value(name, ours):.4f}" == leaderboard[name][column]

@@ -60,13 +60,11 @@ def _inputs(options: argparse.Namespace) -> list[tuple[str, str]]:
 def _policies(options: argparse.Namespace) -> list[tuple[str, str]]:
     """How ties and missing queries of runs were treated."""
     from heldout.data.run import Run
-    from heldout.measure.ranking.policies import policies_in_words
+    from heldout.measure.ranking.evaluate import policies_in_words
 
     ties = str(Run.__dataclass_fields__["ties"].default)
     missing = "skip" if options.intersection else "zero"
-    return [
-        (f"policy: {name}", words) for name, words in policies_in_words([ties], missing, None, {})
-    ]
+    return [(f"policy: {name}", words) for name, words in policies_in_words([ties], missing)]
 
 
 def _behind(comparison: Comparison, options: argparse.Namespace) -> dict[str, Any]:

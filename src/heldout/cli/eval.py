@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, refuse_same_file, split_paths
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.qrels import Qrels
-    from heldout.measure.ranking.evaluate import RankingEvaluation
+    from heldout.measure.evaluation import Evaluation
 
 __all__ = ["add_eval"]
 
@@ -245,7 +244,7 @@ def _trec(judgements: Qrels, options: argparse.Namespace) -> str:
     )
 
 
-def _evaluate(judgements: Qrels, options: argparse.Namespace) -> RankingEvaluation:
+def _evaluate(judgements: Qrels, options: argparse.Namespace) -> Evaluation:
     from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
 
     settings = {
@@ -262,14 +261,11 @@ def _evaluate(judgements: Qrels, options: argparse.Namespace) -> RankingEvaluati
         return evaluate_runs(judgements, options.runs, wanted, **settings)
     from heldout.cli.progress import progress_bar
 
-    with progress_bar("runs", quiet=options.quiet) as show:
-        numbers = count(1)
-        if show is not None:
-            settings["progress"] = lambda _: show(next(numbers), len(options.runs))
-        return evaluate_runs(judgements, options.runs, wanted, **settings)
+    with progress_bar("runs", quiet=options.quiet) as progress:
+        return evaluate_runs(judgements, options.runs, wanted, progress=progress, **settings)
 
 
-def _show_estimates(result: RankingEvaluation, options: argparse.Namespace) -> None:
+def _show_estimates(result: Evaluation, options: argparse.Namespace) -> None:
     """Show human-only, machine-only and combined estimates."""
     from heldout.report.machine import estimates_json, estimates_notes, estimates_text
     from heldout.report.tables import note_lines
@@ -284,7 +280,7 @@ def _show_estimates(result: RankingEvaluation, options: argparse.Namespace) -> N
         _note("\n".join(note_lines(estimates_notes(result))) or "no warnings")
 
 
-def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
+def _show(result: Evaluation, options: argparse.Namespace) -> None:
     from heldout.report.evaluation import evaluation_json, evaluation_text, policy_lines
 
     kind = options.format
@@ -303,7 +299,7 @@ def _show(result: RankingEvaluation, options: argparse.Namespace) -> None:
         _note("\n".join(policy_lines(result)))
 
 
-def _write_parquet(result: RankingEvaluation, output: str) -> None:
+def _write_parquet(result: Evaluation, output: str) -> None:
     from heldout.data.atomic import write_atomically
 
     with write_atomically(output) as aside:

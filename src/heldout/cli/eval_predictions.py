@@ -10,7 +10,7 @@ from heldout.cli.files import emit
 from heldout.cli.inputs import read_predictions
 from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
-from heldout.data.predictions import ClassPredictions, positive_number
+from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
 from heldout.infer.intervals.evaluations import score_table
 from heldout.measure.prediction.curves import roc_curve, roc_hull
@@ -45,9 +45,8 @@ def eval_predictions(task: str, options: argparse.Namespace) -> int:
     with progress_bar("reading", quiet=options.quiet) as progress:
         predictions = read_predictions(task, options, progress)
     with progress_bar("measures", quiet=options.quiet) as progress:
-        found = evaluate_predictions(
-            predictions, given_measures(options.measure, task), positive=options.positive
-        )
+        measures = given_measures(options.measure, task)
+        found = evaluate_predictions(predictions, measures, options.positive)
         scores = score_table(found, level=options.level, seed=options.seed, progress=progress)
     hull = _hull(scores) if options.hull else None
     lines = report.score_lines(scores)
@@ -78,18 +77,17 @@ def _tables(
 
 def _hull(scores: ScoreTable) -> RocHull:
     """Return the hull of the curves of systems with scores, and of the points of the others."""
-    if scores.evaluation.positive is None:
-        raise InputError("--hull is for two classes")
     found: dict[str, Any] = {}
-    for one in scores.evaluation.predictions:
-        if not isinstance(one, ClassPredictions):
-            continue
-        at = positive_number(one.classes, scores.evaluation.positive)
-        positive = one.truth == at
+    for name in scores.evaluation.names:
+        one = scores.evaluation.data[name]
+        if not isinstance(one, ClassPredictions) or len(one.classes) != 2:
+            raise InputError("--hull is for two classes")
+        column = one.class_number()
+        positive = one.truth == column
         if one.scores is not None:
-            found[one.name] = roc_curve(positive, one.scores[:, at], one.weights)
+            found[name] = roc_curve(positive, one.scores[:, column], one.weights)
         elif one.predicted is not None:
             # A prediction is a score of two values: the middle point of its curve.
-            curve = roc_curve(positive, (one.predicted == at).astype(float), one.weights)
-            found[one.name] = curve.at(0.5)
+            curve = roc_curve(positive, (one.predicted == column).astype(float), one.weights)
+            found[name] = curve.at(0.5)
     return roc_hull(found)

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from heldout.data.segments import Segments
     from heldout.infer.intervals.texts import TextScores
-    from heldout.measure.text.evaluate import TextEvaluation
+    from heldout.measure.evaluation import Evaluation
 
 __all__ = ["eval_text", "evaluate_texts"]
 
 
-def evaluate_texts(options: argparse.Namespace) -> TextEvaluation:
+def evaluate_texts(options: argparse.Namespace) -> Evaluation:
     """Read and measure texts.
 
     Parameters
@@ -31,7 +31,8 @@ def evaluate_texts(options: argparse.Namespace) -> TextEvaluation:
         the first file holds them itself), ``measure`` (names), ``quiet``.
     """
     from heldout.measure.names import parse_measures
-    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES
+    from heldout.measure.text.evaluate import evaluate_texts as evaluate
     from heldout.measure.text.packages import needs_references
 
     refuse_same_file(options.files)
@@ -40,7 +41,7 @@ def evaluate_texts(options: argparse.Namespace) -> TextEvaluation:
     needed = any(needs_references(one) for one in measures)
     references = _references(options) if needed else None
     with progress_bar("counting", quiet=options.quiet) as progress:
-        return evaluate_text(references, _systems(options.files), measures, progress=progress)
+        return evaluate(references, _systems(options.files), measures, progress)
 
 
 def eval_text(options: argparse.Namespace) -> int:

@@ -145,7 +145,6 @@ def _known_measures(name: str) -> list[Measure]:
 def _evaluate(options: argparse.Namespace) -> list[Scores]:
     from heldout.cli.files import refuse_same_file, split_paths
     from heldout.data.qrels import read_qrels  # NumPy comes with it
-    from heldout.infer.compared_inputs import evaluation_scores
     from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs, needs_subtopics
 
@@ -160,7 +159,7 @@ def _evaluate(options: argparse.Namespace) -> list[Scores]:
     result = evaluate_runs(
         judgements, runs, [*measures, "Judged@10"], missing=missing, **machine_given(options)
     )
-    return [evaluation_scores(result, measure) for measure in measures]
+    return [result.scores(measure) for measure in measures]
 
 
 def _refuse_incomparable(measure: Measure) -> None:

@@ -96,6 +96,11 @@ class Texts(NamedTuple):
     counted: dict[Any, Any] | None = None  # counts of all of them, as long as the evaluation lasts
     weights: Floats | None = None
 
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The ids of the segments."""
+        return self.references.ids
+
 
 def read_hypotheses(path: Path_, name: str | None = None) -> Segments:
     """Read the outputs of a system.

@@ -11,20 +11,18 @@ from heldout.data.collection import Collection
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.ranked_lists import NONE
-from heldout.measure.ranking.evaluate import RunScores, score_run
-from heldout.measure.ranking.machine import JudgedTwice
+from heldout.measure.ranking.machine import JudgedTwice, judged_twice
+from heldout.measure.ranking.run_checks import ScoredRun, score_run
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.qrels import Qrels
     from heldout.data.words import Floats
     from heldout.experiment.machine_fields import GivenMachine
     from heldout.experiment.schema import TuneOn
     from heldout.experiment.settings import RankingSettings
     from heldout.experiment.systems.outcomes import HeldOut, RankedOutcome
-    from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 __all__ = ["JudgedOutcomes", "TwoJudges", "judge_held_out", "two_judges"]
@@ -107,7 +105,7 @@ def two_judges(
         text = f"{queries} of the machine left out: the collection does not have them"
         notes.append(Note("machine-incomplete", text))
         machine = machine._replace(qrels=machine.qrels.select(there))
-    judged = JudgedTwice(
+    judged = judged_twice(
         collection.qrels, machine.qrels, assume_random=assume_random, name=machine.name
     )
     if tune_on == "machine":
@@ -165,9 +163,7 @@ def judge_held_out(
         human.append(replace(outcome, held_out=tuple(by_people)))
         machine.append(replace(outcome, held_out=tuple(by_machine)))
         scored += judge.scored[:1]
-    return JudgedOutcomes(
-        tuple(human), tuple(machine), both.judged.evaluation(scored).ranking_notes
-    )
+    return JudgedOutcomes(tuple(human), tuple(machine), both.judged.run_notes(scored))
 
 
 def _together(held_out: Sequence[HeldOut]) -> list[list[HeldOut]]:
@@ -185,7 +181,7 @@ class _Judge:
         self.settings, self.judged, self.name = settings, judged, name
         self.held = {(one.key.repeat, one.key.fold): one.test > 0 for one in settings.splits}
         self.shown = settings.shown
-        self.scored: list[RunScores] = []
+        self.scored: list[ScoredRun] = []
         self.numbers = {one: at for at, one in enumerate(settings.collection.queries.ids)}
 
     def values(self, folds: Sequence[HeldOut]) -> dict[str, list[HeldOut]]:
@@ -195,17 +191,16 @@ class _Judge:
         held = {ids[at] for at in np.flatnonzero(np.logical_or.reduce(mine)).tolist()}
         run = self._run(folds, held)
 
-        def score(qrels: Qrels, run: Run, measures: Sequence[Measure]) -> RunScores:
-            return score_run(qrels.select(held), run, measures)
-
         tables = {}
         for side, qrels in (("human", self.judged.human), ("machine", self.judged.machine)):
             if held.isdisjoint(qrels.queries):
                 tables[side] = np.full((len(self.settings.measures), len(ids)), np.nan)
             elif side == "human":
-                tables[side] = self._table(score(qrels, run, self.settings.measures))
+                scored = score_run(qrels.select(held), run, self.settings.measures)
+                tables[side] = self._table(scored)
             else:
-                self.scored.append(self.judged.score(score, run, self.settings.measures))
+                judged = self.judged._replace(machine=qrels.select(held))
+                self.scored.append(judged.score(run, self.settings.measures))
                 tables[side] = self._table(self.scored[-1])
         return {
             side: [
@@ -217,12 +212,12 @@ class _Judge:
             for side, values in tables.items()
         }
 
-    def _table(self, scores: RunScores) -> Floats:
+    def _table(self, scored: ScoredRun) -> Floats:
         """Return measures × queries of the collection; NaN: not judged."""
         measures = len(self.settings.measures)
         values = np.full((measures, len(self.numbers)), np.nan)
-        at = [self.numbers[query] for query in scores.queries]
-        values[:, at] = np.stack(scores.columns[:measures])
+        columns = [self.numbers[query] for query in scored.units]
+        values[:, columns] = np.stack([one.values for one in scored.values[:measures]])
         return values
 
     def _run(self, folds: Sequence[HeldOut], held: set[str]) -> Run:

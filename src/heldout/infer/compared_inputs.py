@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.scores import Scores
@@ -13,9 +12,8 @@ if TYPE_CHECKING:
     from heldout.infer.engine import CompareSettings
     from heldout.infer.scoring.base import Scored
     from heldout.infer.scoring.predictions import By
-    from heldout.measure.ranking.evaluate import RankingEvaluation
 
-__all__ = ["PredictionOptions", "evaluation_scores", "scored_of", "scored_systems"]
+__all__ = ["PredictionOptions", "scored_of", "scored_systems"]
 
 
 class PredictionOptions(NamedTuple):
@@ -79,20 +77,14 @@ def _evaluated(
         )
     wanted = available[0] if measure is None else given.measure(measure)
     if given.task == "ranking":
-        return mean_scored(evaluation_scores(given, wanted), settings)
+        return mean_scored(given.scores(wanted), settings)
     if given.task == "text":
         from heldout.infer.scoring.texts import scored_texts
 
         return scored_texts(given, wanted, settings)
-    options = options._replace(positive=given.positive, undefined=given.undefined)
-    return _predictions(given.predictions, wanted, settings, options)
-
-
-def evaluation_scores(evaluation: RankingEvaluation, measure: Any) -> Scores:
-    """Return the scores of runs in a measure, with the judged queries that were left out."""
-    kept = set(evaluation.queries())
-    dropped = tuple(query for query in evaluation.runs[0].queries if query not in kept)
-    return replace(evaluation.scores(measure), dropped=dropped)
+    # The predictions know their positive class, and the measure what it counts as undefined.
+    options = options._replace(positive=None, undefined=None)
+    return _predictions([given.data[name] for name in given.names], wanted, settings, options)
 
 
 def _are_predictions(given: Any) -> bool:

@@ -12,7 +12,6 @@ from heldout.data.run import Run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.infer.agreement import JudgedOrder
 from heldout.infer.compare import CompareOptions, compare
-from heldout.infer.compared_inputs import evaluation_scores
 from heldout.infer.order_agreement import order_agreement, verdict_changes
 from heldout.measure.names import parse_measures
 from heldout.measure.ranking.evaluate import evaluate_runs
@@ -109,10 +108,7 @@ def _compared(
 ) -> list[Comparison]:
     """Return the comparison of all systems in each measure."""
     evaluation = evaluate_runs(qrels, runs, [*measures, "Judged@10"], rel=rel)
-    return [
-        compare(evaluation_scores(evaluation, measure), **settings)
-        for measure in evaluation.measures[:-1]
-    ]
+    return [compare(evaluation.scores(measure), **settings) for measure in evaluation.measures[:-1]]
 
 
 def _order(human: Comparison, machine: Comparison) -> JudgedOrder:

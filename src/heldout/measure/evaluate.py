@@ -6,9 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from heldout.data.frames import is_frame, is_nested
+from heldout.data.prediction_files import as_predictions, detect_task, is_path, listed
+from heldout.data.predictions import ClassPredictions, NumberPredictions
+from heldout.data.qrels import Qrels
+from heldout.data.run import Run
+from heldout.data.segments import Segments, as_references, as_systems
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import TASKS
-from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import likely_tasks, listed_measures, parse_measures
 
 if TYPE_CHECKING:
@@ -16,20 +20,18 @@ if TYPE_CHECKING:
 
     from heldout.data.run import TiePolicy
     from heldout.measure.base import Measure, Task
+    from heldout.measure.evaluation import Evaluation
     from heldout.measure.ranking.evaluate import Missing
 
-__all__ = ["Evaluation", "evaluate", "task_of"]
+__all__ = ["evaluate", "task_of"]
 
-
-_DEFAULTS: Final[dict[str, Any]] = {
-    "missing": "zero",
-    "rel": 1,
-    "judged_only": False,
-    "ties": "docid-desc",
-    "single_precision": False,
-    "assume_random": False,
+_KINDS: Final[dict[type, Task]] = {
+    Run: "ranking",
+    ClassPredictions: "classification",
+    NumberPredictions: "regression",
+    Segments: "text",
 }
-"""Settings for rankings whose default is not None."""
+_NOT_RANKINGS: Final[tuple[Task, ...]] = ("classification", "regression", "text")
 
 
 def evaluate(  # noqa: PLR0913 - the settings of all tasks
@@ -38,18 +40,18 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     measures: str | Measure | Iterable[str | Measure] | None = None,
     *,
     task: Task | None = None,
-    missing: Missing = "zero",
+    missing: Missing | None = None,
     depth: int | None = None,
-    rel: int = 1,
+    rel: int | None = None,
     judged_only: bool = False,
-    ties: TiePolicy = "docid-desc",
+    ties: TiePolicy | None = None,
     single_precision: bool = False,
     machine: Any = None,
     assume_random: bool = False,
     positive: Any = None,
     undefined: float | None = None,
     threshold: float | None = None,
-    progress: Callable[..., None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Evaluate predictions of one or more systems against the truth.
 
@@ -70,8 +72,16 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     task
         ``ranking``, ``classification``, ``regression`` or ``text``. By default inferred from the
         data and the measures.
-    missing, depth, rel, judged_only, ties, single_precision
-        For rankings: see `heldout.measure.ranking.evaluate.evaluate_runs`.
+    missing
+        For rankings: how to treat judged queries without a ranked list. ``"zero"`` (default) counts
+        them 0, ``"skip"`` averages over the queries that all runs have.
+    depth
+        For rankings: use only the first `depth` documents of each query.
+    rel, judged_only
+        For rankings: the lowest grade that counts as relevant (default: 1), and whether to ignore
+        documents without a judgement; for measures that do not set it themselves.
+    ties, single_precision
+        For rankings: how runs are read; see `heldout.read_run`.
     machine
         For rankings: judgements of a machine (a language model), which are many and may be wrong,
         in any form of `truth`, which then holds human judgements of a random sample of the
@@ -83,8 +93,7 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         For classes: the positive class of two; the value that undefined precision, recall and F of
         a class count as; the score at or above which the positive class is predicted.
     progress
-        For rankings, called with the name of each run; for texts, with the number of measures done
-        and the number of all.
+        Called with the number of runs (for other tasks: of measures) done and the number of all.
 
     Returns
     -------
@@ -108,8 +117,8 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     wanted = None if measures is None else listed_measures(measures)
     if wanted == []:
         raise MeasureError("no measures given")
-    known = task or task_of(truth, predictions, wanted)
-    every: dict[str, Any] = {
+    task = task or task_of(truth, predictions, wanted)
+    of_runs: dict[str, Any] = {
         "missing": missing,
         "depth": depth,
         "rel": rel,
@@ -118,110 +127,63 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
         "single_precision": single_precision,
         "machine": machine,
         "assume_random": assume_random,
-        "positive": positive,
-        "undefined": undefined,
-        "threshold": threshold,
-        "progress": progress,
     }
-    options = {
-        name: value
-        for name, value in every.items()
-        if value is not None and (name == "machine" or value != _DEFAULTS.get(name))
-    }
-    if known == "ranking":
-        from heldout.measure.ranking.evaluate import DEFAULT_MEASURES, evaluate_runs
+    of_classes = {"positive": positive, "undefined": undefined, "threshold": threshold}
+    if task != "ranking":
+        _refuse(of_runs, "rankings", task)
+    if task in {"ranking", "text"}:
+        _refuse(of_classes, "predictions", task)
+    if task == "ranking":
+        from heldout.measure.ranking.evaluate import evaluate_runs
 
-        _refuse_options(options, {*_DEFAULTS, "depth", "machine", "progress"}, "rankings")
-        return evaluate_runs(truth, predictions, wanted or DEFAULT_MEASURES, **options)
-    if known == "text":
-        return _texts(truth, predictions, wanted, options)
-    return _predictions(truth, predictions, wanted, known, options)
+        return evaluate_runs(truth, predictions, wanted, progress=progress, **of_runs)
+    if task == "text":
+        from heldout.measure.text.evaluate import evaluate_texts
 
-
-def _texts(truth: Any, given: Any, wanted: list[Any] | None, options: dict[str, Any]) -> Evaluation:
-    from heldout.data.segments import as_references, as_systems
-    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_text
-
-    _refuse_options(options, {"progress"}, "texts")
-    found = wanted or DEFAULT_TEXT_MEASURES
-    return evaluate_text(as_references(truth), as_systems(given), found, **options)
-
-
-def _predictions(
-    truth: Any, given: Any, wanted: list[Any] | None, task: str, options: dict[str, Any]
-) -> Evaluation:
-    from heldout.data.prediction_files import as_predictions
+        return evaluate_texts(as_references(truth), as_systems(predictions), wanted, progress)
     from heldout.measure.prediction.evaluate import evaluate_predictions
 
-    _refuse_options(options, {"positive", "undefined", "threshold"}, "predictions")
-    positive = options.get("positive")
     positive = None if positive is None else str(positive)
-    several = as_predictions(truth, given, task, positive, options.get("threshold"))
-    return evaluate_predictions(
-        several, wanted or (), positive=positive, undefined=options.get("undefined")
-    )
+    several = as_predictions(truth, predictions, task, positive, threshold)
+    return evaluate_predictions(several, wanted, positive, undefined, progress)
 
 
-def _refuse_options(options: dict[str, Any], allowed: set[str], what: str) -> None:
-    for name in options:
-        if name not in allowed:
-            raise InputError(f"{name} does not apply to {what}; use one of {_shown(allowed)}")
-
-
-def _shown(names: set[str]) -> str:
-    return ", ".join(sorted(names))
+def _refuse(options: Mapping[str, Any], what: str, task: Task) -> None:
+    """Refuse options of another task that were given."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InputError(f"{name} is for {what}; the task is {task}")
 
 
 def task_of(truth: Any, predictions: Any, wanted: list[Any] | None) -> Task:
     """Infer the task from the types of the data, or from the measures if these are ambiguous."""
-    kind = type(predictions if _is_object(predictions) else _first(predictions)).__name__
-    objects: dict[str, Task] = {
-        "ClassPredictions": "classification",
-        "NumberPredictions": "regression",
-        "Segments": "text",
-        "Run": "ranking",
-    }
-    if kind in objects:
-        return objects[kind]
+    first = predictions
+    if isinstance(predictions, Mapping):
+        first = next(iter(predictions.values()), None)
+    elif isinstance(predictions, list | tuple) and predictions:
+        first = predictions[0]
+    for kind, task in _KINDS.items():
+        if isinstance(first, kind):
+            return task
     if truth is None:
-        return _task_of_files(predictions, wanted)
+        files = listed(predictions)
+        if not files or not all(map(is_path, files)):
+            return _task_of_measures(wanted, _NOT_RANKINGS, None)
+        tasks = likely_tasks(wanted or [], _NOT_RANKINGS)
+        return tasks[0] if len(tasks) == 1 else cast("Task", detect_task(files) or "classification")
     if _are_judgements(truth):
         return "ranking"
     if isinstance(truth, str) or hasattr(truth, "__fspath__"):
         return _task_of_measures(wanted, ("ranking", "text"), "ranking")
-    return _task_of_measures(wanted, ("classification", "regression", "text"), None)
+    return _task_of_measures(wanted, _NOT_RANKINGS, None)
 
 
 def _are_judgements(truth: Any) -> bool:
     """Return whether this is a frame, a dictionary, `Qrels`, or their ir_measures equivalent."""
-    if is_frame(truth) or is_nested(truth) or type(truth).__name__ == "Qrels":
+    if is_frame(truth) or is_nested(truth) or isinstance(truth, Qrels):
         return True
     first = truth[0] if isinstance(truth, list | tuple) and truth else None
     return isinstance(truth, Iterator) or (hasattr(first, "doc_id") and not is_frame(first))
-
-
-def _is_object(given: Any) -> bool:
-    return type(given).__module__.startswith("heldout.")
-
-
-def _first(given: Any) -> Any:
-    """Return one of several systems; None for an iterator, which it must not consume."""
-    if isinstance(given, Mapping):
-        return next(iter(given.values()), None)
-    return given[0] if isinstance(given, list | tuple) and given else None
-
-
-def _task_of_files(predictions: Any, wanted: list[Any] | None) -> Task:
-    from heldout.data.prediction_files import detect_task, is_path, listed
-
-    files = listed(predictions)
-    if not files or not all(map(is_path, files)):
-        return _task_of_measures(wanted, ("classification", "regression", "text"), None)
-    if wanted:
-        tasks = likely_tasks(wanted, ("classification", "regression", "text"))
-        if len(tasks) == 1:
-            return tasks[0]
-    return cast("Task", detect_task(files) or "classification")
 
 
 def _task_of_measures(

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from heldout.data.frames import Library, frame_of
-from heldout.errors import InputError, MeasureError
-from heldout.measure.base import Undefined
+from heldout.errors import HeldoutError, InputError, MeasureError
+from heldout.measure.base import LackingError, Means, Order, Undefined
 from heldout.measure.names import parse_measures
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import polars as pl
+    from collections.abc import Callable, Mapping
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.measure.base import Measure, Number, Task
+    from heldout.infer.prediction_powered import Combined
+    from heldout.measure.base import Measure, Number, Task, UnitScores
     from heldout.notes import Note
 
     System = str | int
@@ -26,50 +26,84 @@ if TYPE_CHECKING:
 __all__ = ["Evaluation"]
 
 
-class Evaluation(ABC):
-    """The values of systems in measures, on the same units.
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation:
+    """The values of systems in measures, of rankings, classes, numbers or texts.
 
     Systems and measures are given by name or number. With a single system its name can be omitted:
     ``evaluation.value("AP")``.
+
+    Parameters
+    ----------
+    task
+        ``ranking``, ``classification``, ``regression`` or ``text``.
+    measures
+        The measures, in the order requested.
+    data
+        What is measured of each system, and of each baseline: a checked run, predictions, texts.
+    baselines
+        The names of the baselines, which `value` accepts like those of systems.
+    notes
+        Warnings about the values.
+    about
+        How the values were computed, one clause each.
+    truth
+        Judgements or references; None if they are part of the predictions.
+    defaults
+        Parameters of measures that were set for all of them, such as ``rel``.
+    machine
+        The same runs under machine judgements, if there are any.
     """
 
-    __slots__ = ()
-
-    # Fields in some kinds of evaluations, properties in others.
-    if TYPE_CHECKING:
-
-        @property
-        def task(self) -> Task:
-            """The task."""
-
-        @property
-        def measures(self) -> tuple[Measure, ...]:
-            """The measures, in the order requested."""
-
-        @property
-        def notes(self) -> tuple[Note, ...]:
-            """Warnings about the values."""
+    task: Task
+    measures: tuple[Measure, ...]
+    data: Mapping[str, Any]
+    baselines: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    about: tuple[str, ...] = ()
+    truth: Any = None
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    machine: Evaluation | None = None
+    computed: dict[tuple[str, Measure], UnitScores] = field(default_factory=dict)
+    _values: dict[tuple[str, Measure], Number] = field(default_factory=dict)
 
     @property
-    @abstractmethod
     def names(self) -> tuple[str, ...]:
         """The names of the systems."""
+        return tuple(name for name in self.data if name not in self.baselines)
 
-    @abstractmethod
+    def measure(self, measure: Measured) -> Measure:
+        """Return a measure by name or number."""
+        if isinstance(measure, int):
+            if not -len(self.measures) <= measure < len(self.measures):
+                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
+            return self.measures[measure]
+        several = parse_measures([measure], self.task, **self.defaults)
+        if len(several) != 1:
+            raise MeasureError(f"{measure!r} names {len(several)} measures, expected one")
+        if several[0] not in self.measures:
+            raise MeasureError(
+                f"{several[0]} was not computed; there are {', '.join(map(str, self.measures))}"
+            )
+        return several[0]
+
     def units(self, system: System = 0) -> tuple[str, ...]:
-        """Return the ids of the units."""
+        """Return the ids of a system's units: queries that count, instances, or segments."""
+        ids: tuple[str, ...] = self.data[self._name(system)].units
+        return ids
 
-    @abstractmethod
-    def _value(self, system: int, measure: int) -> Number:
-        """Return the value of a system in a measure, both by number."""
+    def unit_scores(self, system: Any = None, measure: Measured | None = None) -> UnitScores:
+        """Return what the value is computed from: one row per unit, to be resampled.
 
-    @abstractmethod
-    def _per_unit(self, system: int, measure: int) -> Floats:
-        """Return the value of each unit, system and measure by number."""
-
-    @abstractmethod
-    def scores(self, measure: Measured = 0) -> Scores:
-        """Return the scores of all systems in one measure, paired by unit, for comparisons."""
+        Parameters
+        ----------
+        system, measure
+            As for `value`.
+        """
+        name, wanted = self._chosen(system, measure)
+        if (name, wanted) not in self.computed:
+            self.computed[name, wanted] = wanted.units(self.data[name])
+        return self.computed[name, wanted]
 
     def value(self, system: Any = None, measure: Measured | None = None) -> Number:
         """Return the value of a system in a measure, or `Undefined` with the reason.
@@ -81,7 +115,26 @@ class Evaluation(ABC):
         measure
             The name or number of a measure, or the measure itself.
         """
-        return self._value(*self._places(system, measure))
+        name, wanted = self._chosen(system, measure)
+        if (name, wanted) not in self._values:
+            try:
+                self._values[name, wanted] = self._value(name, wanted)
+            except HeldoutError as error:
+                # A measure may refuse the constant predictions of a baseline, which nobody asked.
+                if not isinstance(error, LackingError) and name not in self.baselines:
+                    raise
+                self._values[name, wanted] = Undefined(str(error))
+        return self._values[name, wanted]
+
+    def _value(self, name: str, measure: Measure) -> Number:
+        data = self.data[name]
+        if getattr(data, "folds", ()) or getattr(data, "repeats", ()):
+            from heldout.measure.prediction.folds import repeated_value  # of predictions only
+
+            return repeated_value(data, measure)
+        scores = self.unit_scores(name, measure)
+        value = scores.value()
+        return Undefined(scores.why()) if math.isnan(value) else value
 
     def per_unit(self, system: Any = None, measure: Measured | None = None) -> Floats:
         """Return the value of each of `units`; NaN where undefined.
@@ -91,17 +144,56 @@ class Evaluation(ABC):
         system, measure
             As for `value`.
         """
-        return self._per_unit(*self._places(system, measure))
+        name, wanted = self._chosen(system, measure)
+        try:
+            scores = self.unit_scores(name, wanted)
+        except LackingError as error:
+            raise MeasureError(f"{name}: {wanted}: {error}") from None
+        if not self._has_units(scores):
+            raise MeasureError(f"{wanted} is not a mean over units: units have no values in it")
+        return scores.per_unit()
 
-    def measure(self, measure: Measured) -> Measure:
-        """Return a measure by name or number."""
-        return self.measures[self._measure(measure)]
+    def scores(self, measure: Measured = 0) -> Scores:
+        """Return the scores of all systems in one measure, paired by unit, for comparisons.
+
+        The measure must be a mean over units. Others (F1, BLEU of a corpus) are compared by passing
+        the evaluation itself to `heldout.compare`.
+        """
+        wanted = self.measure(measure)
+        if self.task == "ranking":
+            from heldout.measure.ranking.evaluate import query_scores
+
+            return query_scores(self, wanted)
+        if self.task == "text":
+            from heldout.measure.text.evaluate import segment_scores
+
+            return segment_scores(self, wanted)
+        from heldout.measure.prediction.folds import unit_scores
+
+        return unit_scores([self.data[name] for name in self.names], wanted)
+
+    def estimates(
+        self, system: Any = None, measure: Measured | None = None, *, level: float = 0.95
+    ) -> Combined:
+        """Return the human-only, machine-only and combined estimates of a run in a measure.
+
+        Parameters
+        ----------
+        system, measure
+            As for `value`.
+        level
+            The confidence level of the intervals.
+        """
+        from heldout.infer.scoring.machine import system_estimates  # needs this evaluation
+
+        name, wanted = self._chosen(system, measure)
+        return system_estimates(self.scores(wanted), self.names.index(name), level)
 
     def summary(self) -> dict[str, dict[str, Number]]:
         """Return the values as ``{system: {measure: value}}``."""
         return {
-            name: {str(one): self._value(number, at) for at, one in enumerate(self.measures)}
-            for number, name in enumerate(self.names)
+            name: {str(measure): self.value(name, measure) for measure in self.measures}
+            for name in self.names
         }
 
     def to_frame(self, library: Library = "polars") -> Any:
@@ -116,7 +208,24 @@ class Evaluation(ABC):
         """
         import polars as pl  # slow to import, rarely needed
 
-        return frame_of(pl.concat(list(self._parts())), library)
+        columns: dict[str, list[Any]] = {"system": [], "unit": [], "measure": [], "value": []}
+        for name in self.names:
+            for measure in self.measures:
+                units, values = self._rows(name, measure)
+                row = ([name] * len(units), units, [str(measure)] * len(units), values)
+                for column, cells in zip(columns, row, strict=True):
+                    columns[column] += cells
+        types = dict.fromkeys(columns, pl.String) | {"value": pl.Float64}
+        return frame_of(pl.DataFrame(columns, types), library)
+
+    def compute(self, progress: Callable[[int, int], None] | None = None) -> Evaluation:
+        """Compute all values now, so that what fails does so here, and return the evaluation."""
+        for number, measure in enumerate(self.measures, 1):
+            for name in self.data:
+                self.value(name, measure)
+            if progress:
+                progress(number, len(self.measures))
+        return self
 
     def __repr__(self) -> str:
         return f"<Evaluation of {', '.join(self.names)} in {', '.join(map(str, self.measures))}>"
@@ -132,65 +241,33 @@ class Evaluation(ABC):
 
         return evaluation_html(self)
 
-    _columns = ("system", "unit")
-    """Column names of systems and units in a table."""
+    def _has_units(self, scores: UnitScores) -> bool:
+        """Return whether single units have values: F1 of one instance says nothing, BLEU does."""
+        return isinstance(scores, Means) or (self.task == "text" and not isinstance(scores, Order))
 
-    def _parts(self) -> Iterator[pl.DataFrame]:
-        import polars as pl
-
-        system_column, unit_column = self._columns
-        for number, name in enumerate(self.names):
-            for at, measure in enumerate(self.measures):
-                units, values = self._rows(number, at)
-                table = {
-                    system_column: [name] * len(units),
-                    unit_column: units,
-                    "measure": [str(measure)] * len(units),
-                    "value": values,
-                }
-                schema = {system_column: pl.String, unit_column: pl.String, "measure": pl.String}
-                yield pl.DataFrame(table, {**schema, "value": pl.Float64})
-
-    def _rows(self, system: int, measure: int) -> tuple[list[str | None], Any]:
+    def _rows(self, name: str, measure: Measure) -> tuple[list[Any], list[Any]]:
         """Return units and their values, or one overall value if single units have none."""
-        if self.measures[measure].aggregate == "mean":
-            return list(self.units(system)), self._per_unit(system, measure)
-        whole = self._value(system, measure)
-        return [None], [None if isinstance(whole, Undefined) else whole]
+        value = self.value(name, measure)
+        if isinstance(value, Undefined):
+            return [None], [None]
+        if self._has_units(scores := self.unit_scores(name, measure)):
+            return list(self.units(name)), scores.per_unit().tolist()
+        return [None], [value]
 
-    def _places(self, system: Any, measure: Measured | None) -> tuple[int, int]:
+    def _chosen(self, system: Any, measure: Measured | None) -> tuple[str, Measure]:
         if measure is None:
             system, measure = None, system
         if system is None and len(self.names) > 1:
             raise InputError(f"which system? Choose one of {', '.join(self.names)}")
         if measure is None and len(self.measures) > 1:
             raise MeasureError(f"which measure? Choose one of {', '.join(map(str, self.measures))}")
-        return self._system(0 if system is None else system), self._measure(measure or 0)
+        return self._name(0 if system is None else system), self.measure(measure or 0)
 
-    def _system(self, system: System) -> int:
-        called, names = self._columns[0], self.names
+    def _name(self, system: System) -> str:
         if isinstance(system, int):
-            if not -len(names) <= system < len(names):
-                raise InputError(f"no {called} number {system}; there are {len(names)}")
-            return system
-        if system not in names:
-            raise InputError(f"no {called} {system!r}; there are {', '.join(names)}")
-        return names.index(system)
-
-    def _measure(self, measure: Measured) -> int:
-        if isinstance(measure, int):
-            if not -len(self.measures) <= measure < len(self.measures):
-                raise MeasureError(f"no measure number {measure}; there are {len(self.measures)}")
-            return measure
-        wanted = self._parsed(measure)
-        if wanted not in self.measures:
-            raise MeasureError(
-                f"{wanted} was not computed; there are {', '.join(map(str, self.measures))}"
-            )
-        return self.measures.index(wanted)
-
-    def _parsed(self, measure: str | Measure) -> Measure:
-        found = parse_measures([measure], self.task)
-        if len(found) != 1:
-            raise MeasureError(f"{measure!r} names {len(found)} measures, expected one")
-        return found[0]
+            if not -len(self.names) <= system < len(self.names):
+                raise InputError(f"no system number {system}; there are {len(self.names)}")
+            return self.names[system]
+        if system not in self.data:
+            raise InputError(f"no system {system!r}; there are {', '.join(self.data)}")
+        return system

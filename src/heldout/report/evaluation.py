@@ -7,14 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.measure.ranking.run_checks import lacks_most
-from heldout.notes import count_of
+from heldout.measure.base import Undefined
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.measure.ranking.evaluate import RankingEvaluation as Evaluation
+    from heldout.measure.evaluation import Evaluation
 
 __all__ = ["evaluation_json", "evaluation_table", "evaluation_text", "policy_lines"]
 
@@ -23,36 +22,32 @@ ALL = "all"
 
 def _cells(
     evaluation: Evaluation, *, per_query: bool, summary: bool, ordered: bool
-) -> Iterator[tuple[int, str | None, list[Any]]]:
+) -> Iterator[tuple[str, str | None, list[Any]]]:
     """Run, query and values: the queries of each run, then its means, which have no query."""
-    queries = evaluation.queries()
-    for number in _best_first(evaluation) if ordered else range(len(evaluation.names)):
+    for name in _best_first(evaluation) if ordered else evaluation.names:
         if per_query:
-            columns = [
-                evaluation.values(number, at).tolist() for at in range(len(evaluation.measures))
-            ]
-            for row, query in enumerate(queries):
-                yield number, query, [column[row] for column in columns]
+            columns = [evaluation.per_unit(name, one).tolist() for one in evaluation.measures]
+            for query, *values in zip(evaluation.units(), *columns, strict=True):
+                yield name, query, values
         if summary:
-            means = [evaluation.mean(number, at) for at in range(len(evaluation.measures))]
-            yield number, None, means
+            yield name, None, [evaluation.value(name, measure) for measure in evaluation.measures]
 
 
-def _best_first(evaluation: Evaluation) -> list[int]:
-    """The numbers of the runs, in the order of the first measure; undefined means come last."""
+def _best_first(evaluation: Evaluation) -> list[str]:
+    """The runs in the order of the first measure; undefined means come last."""
     sign = -1 if evaluation.measures[0].higher_is_better is not False else 1
 
-    def key(number: int) -> tuple[bool, float]:
-        mean = evaluation.mean(number, 0)
-        return (math.isnan(mean), 0.0 if math.isnan(mean) else sign * mean)
+    def key(name: str) -> tuple[bool, float]:
+        mean = evaluation.value(name, 0)
+        return (True, 0.0) if isinstance(mean, Undefined) else (False, sign * mean)
 
-    return sorted(range(len(evaluation.names)), key=key)
+    return sorted(evaluation.names, key=key)
 
 
 def _format(value: Any, digits: int | None, undefined: str, *, integral: bool) -> str:
     if isinstance(value, str):
         return value
-    if math.isnan(value):
+    if isinstance(value, Undefined) or math.isnan(value):
         return undefined
     if integral:
         return str(round(value))
@@ -84,21 +79,20 @@ def evaluation_table(
         Whether the best run of the first measure comes first.
     """
     integral = [measure.definition.integral for measure in evaluation.measures]
-    names = evaluation.names
-    best = _best(evaluation) if summary and len(names) > 1 else set()
+    best = _best(evaluation) if summary and len(evaluation.names) > 1 else set()
     texts = 2 if per_query else 1
     rows: list[list[str]] = []
     bold = set()
-    for number, query, values in _cells(
+    for name, query, values in _cells(
         evaluation, per_query=per_query, summary=summary, ordered=ordered
     ):
         if query is None:
-            bold |= {(len(rows), texts + at) for run, at in best if run == number}
+            bold |= {(len(rows), texts + at) for run, at in best if run == name}
         shown = [
             _format(value, digits, undefined, integral=whole)
             for value, whole in zip(values, integral, strict=True)
         ]
-        rows.append([names[number], *([query or ALL] if per_query else []), *shown])
+        rows.append([name, *([query or ALL] if per_query else []), *shown])
     head = ["run", *(["query"] if per_query else []), *map(str, evaluation.measures)]
     notes = ["; ".join(policy_lines(evaluation))]
     return Table(head, rows, texts=texts, notes=notes, bold=bold)
@@ -142,36 +136,18 @@ def evaluation_text(
 
 def policy_lines(evaluation: Evaluation) -> list[str]:
     """Warnings, then what was done about ties, missing queries and unjudged ones, in words."""
-    judged = len(evaluation.runs[0].queries)
-    counted = len(evaluation.queries())
-    queries = f"{counted} of {judged} judged" if counted < judged else f"{judged}"
-    lines = [
-        *note_lines(evaluation.warnings),
-        f"queries: {queries}",
-        *(f"{what}: {how}" for what, how in evaluation.policies),
-    ]
-    for run in evaluation.runs:
-        lacks = judged - int(run.present.sum())
-        warned = evaluation.missing == "zero" and lacks_most(run)
-        if lacks and not warned:
-            queries = count_of(lacks, "judged query", "judged queries")
-            lines.append(f"{plain_text(run.name)} lacks {queries}")
-        if run.unjudged:
-            queries = count_of(run.unjudged, "query", "queries")
-            lines.append(f"{plain_text(run.name)} has {queries} without judgements: ignored")
-    return lines
+    return [*note_lines(evaluation.notes), *map(plain_text, evaluation.about)]
 
 
-def _best(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """(run, measure) of the best means."""
+def _best(evaluation: Evaluation) -> set[tuple[str, int]]:
+    """(run, number of the measure) of the best means."""
     best = set()
     for at, measure in enumerate(evaluation.measures):
-        better = measure.higher_is_better
-        if better is None:
-            continue
-        means = [evaluation.mean(run, at) for run in range(len(evaluation.names))]
-        top = max(means) if better else min(means)
-        best |= {(run, at) for run, mean in enumerate(means) if mean == top}
+        means = {name: evaluation.value(name, measure) for name in evaluation.names}
+        defined = [mean for mean in means.values() if not isinstance(mean, Undefined)]
+        if measure.higher_is_better is not None and defined:
+            top = max(defined) if measure.higher_is_better else min(defined)
+            best |= {(name, at) for name, mean in means.items() if mean == top}
     return best
 
 
@@ -180,27 +156,29 @@ def evaluation_json(
 ) -> str:
     """All numbers at full precision; an undefined value is null."""
     runs = []
-    queries = evaluation.queries()
     names = [str(measure) for measure in evaluation.measures]
-    for number, run in enumerate(evaluation.runs):
-        entry: dict[str, Any] = {"name": run.name}
+    for name, run in evaluation.data.items():
+        entry: dict[str, Any] = {"name": name}
         if summary:
-            means = (evaluation.mean(number, at) for at in range(len(names)))
-            entry["means"] = dict(zip(names, means, strict=True))
-        entry["judged_queries_missing"] = len(run.queries) - int(run.present.sum())
+            means = (evaluation.value(name, measure) for measure in evaluation.measures)
+            entry["means"] = {
+                measure: None if isinstance(mean, Undefined) else mean
+                for measure, mean in zip(names, means, strict=True)
+            }
+        entry["judged_queries_missing"] = run.lacks
         entry["queries_without_judgements"] = run.unjudged
         if per_query:
-            columns = [evaluation.values(number, at).tolist() for at in range(len(names))]
+            columns = [evaluation.per_unit(name, one).tolist() for one in evaluation.measures]
             entry["queries"] = {
-                query: {name: column[row] for name, column in zip(names, columns, strict=True)}
-                for row, query in enumerate(queries)
+                query: dict(zip(names, values, strict=True))
+                for query, *values in zip(evaluation.units(), *columns, strict=True)
             }
         runs.append(entry)
     content = {
         "measures": names,
-        "queries": len(queries),
-        "policies": dict(evaluation.policies),
-        "warnings": [note.to_dict() for note in evaluation.warnings],
+        "queries": len(evaluation.units()),
+        "about": list(evaluation.about),
+        "warnings": [note.to_dict() for note in evaluation.notes],
         "runs": runs,
     }
     return json_text(content)

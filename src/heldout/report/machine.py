@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.infer.prediction_powered import Combined
     from heldout.measure.base import Measure
-    from heldout.measure.ranking.evaluate import RankingEvaluation
+    from heldout.measure.evaluation import Evaluation
     from heldout.notes import Note
 
 __all__ = [
@@ -124,7 +124,7 @@ def _values(estimates: Combined) -> dict[str, Any]:
     }
 
 
-def estimates_table(evaluation: RankingEvaluation, level: float = 0.95) -> Table:
+def estimates_table(evaluation: Evaluation, level: float = 0.95) -> Table:
     """One row per run and measure of an evaluation with machine judgements."""
     rows = [
         [plain_text(name), str(measure), *_cells(estimates, "z.4f")]
@@ -135,7 +135,7 @@ def estimates_table(evaluation: RankingEvaluation, level: float = 0.95) -> Table
     return Table(["run", "measure", *HEAD], rows, texts=2)
 
 
-def _estimated(evaluation: RankingEvaluation) -> list[Measure]:
+def _estimated(evaluation: Evaluation) -> list[Measure]:
     """The measures that have a mean over queries and a better and a worse."""
     return [
         measure
@@ -146,7 +146,7 @@ def _estimated(evaluation: RankingEvaluation) -> list[Measure]:
     ]
 
 
-def estimates_notes(evaluation: RankingEvaluation) -> tuple[Note, ...]:
+def estimates_notes(evaluation: Evaluation) -> tuple[Note, ...]:
     """Warnings about the evaluation and about the judgements, for all measures."""
     found = (
         note
@@ -158,7 +158,7 @@ def estimates_notes(evaluation: RankingEvaluation) -> tuple[Note, ...]:
 
 
 def estimates_text(
-    evaluation: RankingEvaluation, kind: str, *, level: float = 0.95, terminal: bool = False
+    evaluation: Evaluation, kind: str, *, level: float = 0.95, terminal: bool = False
 ) -> str:
     """The table of `estimates_table` in a format.
 
@@ -182,7 +182,7 @@ def estimates_text(
     return html_page("Evaluation", text) if kind == "html" else text
 
 
-def estimates_json(evaluation: RankingEvaluation, level: float = 0.95) -> str:
+def estimates_json(evaluation: Evaluation, level: float = 0.95) -> str:
     """All estimates at full precision."""
     content = {
         "measures": [str(measure) for measure in _estimated(evaluation)],

@@ -66,13 +66,12 @@ def score_grid(scores: ScoreTable) -> Table:
 
 def score_lines(scores: ScoreTable) -> list[str]:
     """What the numbers are of, how they were made, and what does not exist and why."""
-    units = unit_count(scores.evaluation.predictions[0])
-    lines = [f"units: {units:,}"]
-    first = scores.evaluation.predictions[0]
+    first = scores.evaluation.data[scores.evaluation.names[0]]
+    lines = [f"units: {unit_count(first):,}"]
     if isinstance(first, ClassPredictions):
         lines[0] += f"; classes: {named_few(first.classes, len(first.classes), 10)}"
-        if scores.evaluation.positive is not None:
-            lines[0] += f"; positive: {scores.evaluation.positive}"
+        if len(first.classes) == 2:
+            lines[0] += f"; positive: {first.positive}"
     methods = dict.fromkeys(
         row.intervals[0].method for row in scores.rows if row.intervals[0] is not None
     )
@@ -102,10 +101,9 @@ def _reasons(scores: ScoreTable) -> list[str]:
 
 
 def _labelled(scores: ScoreTable) -> list[ClassPredictions]:
+    several = [scores.evaluation.data[name] for name in scores.evaluation.names]
     return [
-        one
-        for one in scores.evaluation.predictions
-        if isinstance(one, ClassPredictions) and one.predicted is not None
+        one for one in several if isinstance(one, ClassPredictions) and one.predicted is not None
     ]
 
 
@@ -129,7 +127,7 @@ def class_grid(scores: ScoreTable) -> Table:
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate", "F1"]
     rows = []
     for one in _labelled(scores):
-        for name, units, values in class_rows(one, scores.evaluation.undefined):
+        for name, units, values in class_rows(one, scores.evaluation.defaults.get("undefined")):
             rows.append([one.name, name, f"{units:g}", *map(show, values.values())])
     return Table(head, rows, texts=2)
 
@@ -222,14 +220,13 @@ def score_record(scores: ScoreTable, hull: RocHull | None = None) -> dict[str, A
         "about": list(scores.evaluation.about),
         "warnings": [note.to_dict() for note in scores.evaluation.notes],
     }
-    first = scores.evaluation.predictions[0]
+    first = scores.evaluation.data[scores.evaluation.names[0]]
     if isinstance(first, ClassPredictions):
+        undefined = scores.evaluation.defaults.get("undefined")
         content |= {
             "classes": list(first.classes),
-            "positive": scores.evaluation.positive,
-            "confusion": [
-                _class_dict(one, scores.evaluation.undefined) for one in _labelled(scores)
-            ],
+            "positive": first.positive if len(first.classes) == 2 else None,
+            "confusion": [_class_dict(one, undefined) for one in _labelled(scores)],
         }
     if hull is not None:
         content["hull"] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from heldout.data.predictions import BASELINES, unit_count
 from heldout.infer.intervals.predictions import prediction_interval
 from heldout.measure.base import Undefined
 from heldout.measure.prediction.evaluate import evaluate_predictions
@@ -15,56 +15,31 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure, Number
-    from heldout.measure.prediction.evaluate import PredictionEvaluation
+    from heldout.measure.evaluation import Evaluation
 
 __all__ = ["ScoreRow", "ScoreTable", "score_predictions", "score_table"]
 
 
 class ScoreRow(NamedTuple):
-    """One system or baseline.
-
-    Parameters
-    ----------
-    name
-        The name; those of baselines are in parentheses.
-    values
-        One per measure.
-    intervals
-        One per measure; None where there is none.
-    units
-        The number of units.
-    baseline
-        Whether it is a baseline.
-    """
+    """One system or baseline: its values and intervals, one per measure."""
 
     name: str
     values: tuple[Number, ...]
-    intervals: tuple[Interval | None, ...]
+    intervals: tuple[Interval | None, ...]  # None where there is none
     units: int
     baseline: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ScoreTable:
-    """An evaluation of predictions with intervals.
+class ScoreTable(NamedTuple):
+    """An evaluation of predictions with intervals: systems, then baselines, which have none."""
 
-    Parameters
-    ----------
-    evaluation
-        The values.
-    rows
-        The systems, then the baselines, which have no intervals.
-    level
-        Of the intervals.
-    """
-
-    evaluation: PredictionEvaluation
+    evaluation: Evaluation
     rows: tuple[ScoreRow, ...]
     level: float
 
 
 def score_table(
-    evaluation: PredictionEvaluation,
+    evaluation: Evaluation,
     *,
     level: float = 0.95,
     seed: int = 0,
@@ -88,18 +63,26 @@ def score_table(
         Called with the number of intervals computed so far and the number of all intervals.
     """
     rows, done = list[ScoreRow](), 0
-    for at, row in enumerate(evaluation.rows):
-        intervals: list[Interval | None] = [None] * len(row.values)
-        given = evaluation.predictions[at : at + 1]  # baselines have no predictions
-        for number, (measure, value) in enumerate(
-            zip(evaluation.measures, row.values, strict=True)
-        ):
-            if given and not isinstance(value, Undefined):
-                intervals[number] = prediction_interval(given[0], measure, level=level, seed=seed)
-            done += bool(given)
-            if progress and given:
-                progress(done, len(evaluation.predictions) * len(evaluation.measures))
-        rows.append(ScoreRow(row.name, row.values, tuple(intervals), row.units, row.baseline))
+    first = evaluation.data[evaluation.names[0]]
+    for name, given in evaluation.data.items():
+        values = tuple(evaluation.value(name, measure) for measure in evaluation.measures)
+        if name in evaluation.baselines:
+            none = (None,) * len(values)
+            rows.append(ScoreRow(name, values, none, unit_count(first), baseline=True))
+            continue
+        intervals: list[Interval | None] = []
+        for measure, value in zip(evaluation.measures, values, strict=True):
+            is_undefined = isinstance(value, Undefined)
+            intervals.append(
+                None
+                if is_undefined
+                else prediction_interval(given, measure, level=level, seed=seed)
+            )
+            done += 1
+            if progress:
+                progress(done, len(evaluation.names) * len(evaluation.measures))
+        row = ScoreRow(name, values, tuple(intervals), unit_count(given), name in BASELINES)
+        rows.append(row)
     return ScoreTable(evaluation, tuple(rows), level)
 
 
@@ -110,25 +93,7 @@ def score_predictions(
     positive: str | None = None,
     level: float = 0.95,
     seed: int = 0,
-    undefined: float | None = None,
 ) -> ScoreTable:
-    """Evaluate predictions and return the values with intervals.
-
-    Parameters
-    ----------
-    predictions, measures, positive, undefined
-        As for `heldout.evaluate`.
-    level, seed
-        As for `score_table`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from heldout import NumberPredictions
-    >>> truth = np.array([1.0, 3.0, 2.0])
-    >>> one = NumberPredictions("A", ("a", "b", "c"), truth, truth + [0.5, 1.0, 1.5])
-    >>> score_predictions([one], ["MAE"]).rows[0].intervals[0].method
-    't, bounded'
-    """
-    evaluation = evaluate_predictions(predictions, measures, positive=positive, undefined=undefined)
+    """Evaluate predictions and return the values with intervals."""
+    evaluation = evaluate_predictions(predictions, measures, positive)
     return score_table(evaluation, level=level, seed=seed)

@@ -10,10 +10,12 @@ from heldout.infer.results import Interval
 from heldout.infer.scoring.resample_sums import MANY_UNITS
 from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.corpus_level import corpus_bootstrap
+from heldout.measure.text.evaluate import segment_sums
+from heldout.measure.text.packages import signature
 
 if TYPE_CHECKING:
     from heldout.measure.base import Measure
-    from heldout.measure.text.evaluate import TextEvaluation
+    from heldout.measure.evaluation import Evaluation
 
 __all__ = ["BOOTSTRAPS", "TextScores", "corpus_intervals"]
 
@@ -41,23 +43,24 @@ class TextScores(NamedTuple):
 
 
 def corpus_intervals(
-    evaluation: TextEvaluation, measure: Measure, *, seed: int = 0, level: float = 0.95
+    evaluation: Evaluation, measure: Measure, *, seed: int = 0, level: float = 0.95
 ) -> TextScores:
     """Return the scores of all systems with intervals.
 
     These are percentile bootstrap intervals; t intervals of the jackknife for more than 100,000
     segments; none for a single segment.
     """
-    count, numbers = len(evaluation.references.ids), range(len(evaluation.systems))
-    sums = evaluation.sums(measure)
-    tables, score_of = [one.table for one in sums], sums[0].score
+    sums = segment_sums(evaluation, measure)
+    count, numbers = len(evaluation.units()), range(len(sums))
+    tables, score = [one.rows() for one in sums], sums[0].score
     if count < 2:
-        scores = [evaluation.score(at, measure) for at in numbers]
-        intervals = tuple(Interval(score, math.nan, math.nan, level, "none") for score in scores)
+        intervals = tuple(Interval(one.value(), math.nan, math.nan, level, "none") for one in sums)
     elif count > MANY_UNITS:
-        scoring = SumScoring(tables, score_of)
+        scoring = SumScoring(tables, score)
         intervals = tuple(inside(scoring.system(at, level), measure.range) for at in numbers)
     else:
-        drawn = corpus_bootstrap(tables, score_of, replicates=BOOTSTRAPS, seed=seed)
+        drawn = corpus_bootstrap(tables, score, replicates=BOOTSTRAPS, seed=seed)
         intervals = tuple(drawn.interval(at, level) for at in numbers)
-    return TextScores(measure, evaluation.signature(measure), intervals, count)
+    return TextScores(
+        measure, signature(measure, evaluation.truth.reference_count), intervals, count
+    )

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.errors import InputError
-from heldout.measure.base import Means, Share, Sums, measure, quotient
+from heldout.measure.base import LackingError, Means, Share, Sums, measure, quotient
 from heldout.measure.rank_correlation import correlation
 from heldout.notes import count_of, named_few
 
@@ -89,7 +88,7 @@ def mean_squared_log_error(given: NumberPredictions) -> Means:
 def _refuse(given: NumberPredictions, wrong: Flags, what: str, problem: str) -> None:
     names = [given.units[row] for row in np.flatnonzero(wrong).tolist()]
     if names:
-        raise InputError(
+        raise LackingError(
             f"{what} for {count_of(len(names), 'unit')} ({named_few(names, len(names))}): "
             f"{problem}; use MAE or RMSE, or leave out these units"
         )

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError
 from heldout.measure.names import parse_measure
-from heldout.measure.ranking.run_checks import run_warnings
+from heldout.measure.ranking.run_checks import run_notes, score_run
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from heldout.data.run import Run
     from heldout.data.scores import MachineScores
     from heldout.measure.base import Measure
-    from heldout.measure.ranking.evaluate import RunScores
-
-    Score = Callable[[Qrels, Run, Sequence[Measure]], RunScores]
-
-__all__ = ["JudgedTwice", "MachineEvaluation", "judged_twice"]
+    from heldout.measure.evaluation import Evaluation
+    from heldout.measure.ranking.run_checks import ScoredRun
 
 COMPLETE: Final = 0.95
 """Share of the documents with human judgements that the machine must have judged, too."""
@@ -40,92 +36,98 @@ JUDGED_APART: Final = 0.05
 """Difference in judged top documents between human queries and others that is worth a warning."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MachineEvaluation:
-    """The values of runs under machine judgements.
+class JudgedTwice(NamedTuple):
+    """Human and machine judgements of the same queries, ready to score runs."""
 
-    Parameters
-    ----------
-    human
-        The queries that people have judged as well.
-    runs
-        The values of each run on all queries of the machine; the last column is ``Judged@10``.
-    warnings
-        What was noticed about both judgements.
-    judge
-        The name of the machine; empty if it is unknown.
-    """
+    human: Qrels  # without the queries that the machine has not judged
+    machine: Qrels  # of the same and of further queries
+    name: str  # of the machine; empty if it is unknown
+    assume_random: bool
+    notes: tuple[Note, ...]
 
-    human: frozenset[str]
-    runs: tuple[RunScores, ...]
-    warnings: tuple[Note, ...]
-    judge: str = ""
+    def score(self, run: Run, measures: Sequence[Measure], depth: int | None = None) -> ScoredRun:
+        """Measure a run under the machine's judgements; the last measure is ``Judged@10``."""
+        wanted = [*measures, parse_measure("Judged@10", "ranking")]
+        return score_run(self.machine, run, wanted, depth)
 
-    def scores(self, measure: int, queries: Sequence[str], missing: str) -> MachineScores:
-        """Return the scores of the human queries, and of the queries of the machine alone.
+    def evaluation(
+        self, runs: Sequence[ScoredRun], measures: Sequence[Measure], missing: str
+    ) -> Evaluation:
+        """Return the values of runs on the human queries, and on those that any (all) runs have."""
+        from heldout.measure.ranking.evaluate import evaluation_of
 
-        Parameters
-        ----------
-        measure
-            The number of the measure.
-        queries
-            The human queries that count, in order.
-        missing
-            Whether queries that a run lacks count 0 or are left out; queries that no run has are
-            always left out.
-        """
-        from heldout.data.scores import MachineScores  # for comparisons only
+        present = np.stack([run.present for run in runs])
+        ranked = (np.all if missing == "skip" else np.any)(present, axis=0)
+        human = set(self.human.queries)
+        counted = ranked | np.array([query in human for query in self.machine.queries])
+        plain = [run._replace(values=run.values[:-1]) for run in runs]
+        notes = (*self.notes, *self.run_notes(runs))
+        return evaluation_of(plain, tuple(measures), counted, notes=notes, truth=self.machine)
 
-        every = self.runs[0].queries
-        rows = {query: row for row, query in enumerate(every)}
-        present = np.stack([run.present for run in self.runs])
-        ranked = (np.all if missing == "skip" else np.any)(present, axis=0).tolist()
-        extra = [row for row, query in enumerate(every) if query not in self.human and ranked[row]]
-        values = np.stack([run.columns[measure] for run in self.runs], 1).astype(np.float64)
-        return MachineScores(values[[rows[query] for query in queries]], values[extra])
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was noticed about both judgements, and about the runs under those of the machine."""
-        return (*self.warnings, *self.ranking_notes)
-
-    @property
-    def ranking_notes(self) -> tuple[Note, ...]:
-        """What was noticed about the runs under the judgements of the machine."""
-        own = run_warnings([replace(run, ranking=None) for run in self.runs], missing="zero")
-        every = (*self._own_judge(), *self._apart())
-        return (*every, *(note.of("machine judgements") for note in own))
-
-    def _own_judge(self) -> list[Note]:
-        """Warn if a system has the name of the machine: it may be the model that judges."""
-        same = [run.name for run in self.runs if _same_model(run.name, self.judge)]
-        if not same:
-            return []
-        text = (
-            f"{same[0]} has the name of the machine ({self.judge}): if it is the same model, it "
-            "judges its own work and prefers it; the combined estimates correct it, scores under "
-            "machine judgements alone do not"
-        )
-        return [Note("own-judge", text)]
-
-    def _apart(self) -> list[Note]:
-        """Warn if the machine judged the runs on human queries less (or more) completely."""
+    def run_notes(self, runs: Sequence[ScoredRun]) -> tuple[Note, ...]:
+        """Return what was noticed about runs under the judgements of the machine."""
+        notes = []
+        same = [run.name for run in runs if _same_model(run.name, self.name)]
+        if same:
+            text = (
+                f"{same[0]} has the name of the machine ({self.name}): if it is the same model, "
+                "it judges its own work and prefers it; the combined estimates correct it, scores "
+                "under machine judgements alone do not"
+            )
+            notes.append(Note("own-judge", text))
+        people = set(self.human.queries)
+        human = np.array([query in people for query in runs[0].units])
         known, others = (
-            float(np.mean([run.columns[-1][self._rows(human=side)].mean() for run in self.runs]))
-            for side in (True, False)
+            float(np.mean([run.values[-1].values[rows].mean() for run in runs]))
+            for rows in (human, ~human)
         )
-        if abs(known - others) <= JUDGED_APART:
-            return []
-        text = (
-            f"the machine judged {known:.0%} of the top 10 documents of human queries and "
-            f"{others:.0%} of those of other queries: let it judge both alike, or the combined "
-            "estimates are biased"
-        )
-        return [Note("machine-incomplete", text)]
+        if abs(known - others) > JUDGED_APART:
+            text = (
+                f"the machine judged {known:.0%} of the top 10 documents of human queries and "
+                f"{others:.0%} of those of other queries: let it judge both alike, or the combined "
+                "estimates are biased"
+            )
+            notes.append(Note("machine-incomplete", text))
+        own = run_notes([run._replace(digest=None) for run in runs])
+        return (*notes, *(note.of("machine judgements") for note in own))
 
-    def _rows(self, *, human: bool) -> list[int]:
-        queries = enumerate(self.runs[0].queries)
-        return [row for row, query in queries if (query in self.human) is human]
+
+def judged_twice(
+    human: Qrels, machine: Any, *, assume_random: bool = False, name: str = ""
+) -> JudgedTwice:
+    """Return human and machine judgements; `name` is that of the machine (default: the file's)."""
+    if machine is None:
+        raise InputError("assume_random goes with machine judgements: pass machine")
+    by_machine = Qrels.of(machine)
+    judged = set(by_machine.queries)
+    common = [query for query in human.queries if query in judged]
+    if not common:
+        raise InputError(
+            "the machine judged none of the queries with human judgements: it must judge them, "
+            "too, because they show how far it is off"
+        )
+    if len(judged) < len(common) + 2:
+        raise InputError(
+            "the machine judged only the queries with human judgements: combined estimates "
+            "need further queries; leave machine out (heldout agree compares judgements)"
+        )
+    notes = []
+    left_out = len(human.queries) - len(common)
+    if left_out:
+        human = human.select(common)
+        queries = count_of(left_out, "query", "queries")
+        text = f"{queries} with human judgements left out: the machine did not judge them"
+        notes.append(Note("machine-incomplete", text))
+    notes += _compared(human, by_machine)
+    if not assume_random:
+        text = (
+            f"combined estimates are unbiased only if the {len(human.queries)} queries with human "
+            f"judgements are a random sample of all {len(judged)}; confirm it with --assume-random "
+            "(assume_random=True), or draw such queries with heldout split --sample"
+        )
+        notes.append(Note("random-sample", text))
+    name = name or machine_name(machine)
+    return JudgedTwice(human, by_machine, name, assume_random, tuple(notes))
 
 
 def machine_name(given: Any) -> str:
@@ -135,104 +137,45 @@ def machine_name(given: Any) -> str:
     return os.path.basename(given).split(".")[0]  # noqa: PTH119 - pathlib starts slowly
 
 
-def judged_twice(human: Qrels, machine: Any, *, assume_random: bool) -> JudgedTwice:
-    """Return human and machine judgements."""
-    if machine is None:
-        raise InputError("assume_random goes with machine judgements: pass machine")
-    return JudgedTwice(human, machine, assume_random=assume_random)
-
-
-class JudgedTwice:
-    """Human and machine judgements of the same queries, ready to score runs.
-
-    Parameters
-    ----------
-    human
-        The human judgements. Queries that the machine has not judged are left out.
-    machine
-        The machine's, of the same and of further queries.
-    assume_random
-        Whether the human queries are known to be a random sample.
-    name
-        The name of the machine: by default that of the file.
-    """
-
-    def __init__(
-        self, human: Qrels, machine: Any, *, assume_random: bool = False, name: str = ""
-    ) -> None:
-        self.machine = Qrels.of(machine)
-        self.name = name or machine_name(machine)
-        judged = set(self.machine.queries)
-        common = [query for query in human.queries if query in judged]
-        if not common:
-            raise InputError(
-                "the machine judged none of the queries with human judgements: it must judge them, "
-                "too, because they show how far it is off"
-            )
-        if len(judged) < len(common) + 2:
-            raise InputError(
-                "the machine judged only the queries with human judgements: combined estimates "
-                "need further queries; leave machine out (heldout agree compares judgements)"
-            )
-        self.left_out = len(human.queries) - len(common)
-        self.human = human.select(common) if self.left_out else human
-        self.assume_random = assume_random
-
-    def score(self, score: Score, run: Run, measures: Sequence[Measure]) -> RunScores:
-        """Return the values of a run under the machine's judgements."""
-        wanted = [*measures, parse_measure("Judged@10", "ranking")]
-        return score(self.machine, run, wanted)
-
-    def evaluation(self, runs: Sequence[RunScores]) -> MachineEvaluation:
-        """Return the values of all runs, with warnings."""
-        human = frozenset(self.human.queries)
-        return MachineEvaluation(human, tuple(runs), self.notes, self.name)
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was noticed about both judgements."""
-        return (*self._incomplete(), *self._not_random())
-
-    def _incomplete(self) -> list[Note]:
-        notes = []
-        if self.left_out:
-            queries = count_of(self.left_out, "query", "queries")
-            text = f"{queries} with human judgements left out: the machine did not judge them"
-            notes.append(Note("machine-incomplete", text))
-        ours, theirs = self.human.to_dict(), self.machine.to_dict()
-        total = sum(map(len, ours.values()))
-        pairs = [
-            (grade, theirs[query][doc])
-            for query, docs in ours.items()
-            for doc, grade in docs.items()
-            if doc in theirs[query]
-        ]
-        shared = len(pairs)
-        if shared >= COPIED and all(one == other for one, other in pairs):
-            text = (
-                f"the machine gave all {shared:,} documents with human judgements the grade that "
-                "people gave: if human judgements were copied into its file, combined estimates "
-                "are biased; give the machine's own"
-            )
-            notes.append(Note("machine-copies", text))
-        if shared < COMPLETE * total:
-            text = (
-                f"the machine judged {shared:,} of the {total:,} documents with human judgements "
-                f"({shared / total:.0%}): let it judge the others, too"
-            )
-            notes.append(Note("machine-incomplete", text))
-        return notes
-
-    def _not_random(self) -> list[Note]:
-        if self.assume_random:
-            return []
-        every = len(self.machine.queries)
+def _compared(human: Qrels, machine: Qrels) -> list[Note]:
+    """Warn if the machine judged too few documents that people judged, or all exactly alike."""
+    ours, theirs = human.to_dict(), machine.to_dict()
+    total = sum(map(len, ours.values()))
+    pairs = [
+        (grade, theirs[query][doc])
+        for query, docs in ours.items()
+        for doc, grade in docs.items()
+        if doc in theirs[query]
+    ]
+    notes = []
+    if len(pairs) >= COPIED and all(grade == other for grade, other in pairs):
         text = (
-            f"combined estimates are unbiased only if the {len(self.human.queries)} queries with "
-            f"human judgements are a random sample of all {every}; confirm it with --assume-random "
-            "(assume_random=True), or draw such queries with heldout split --sample"
+            f"the machine gave all {len(pairs):,} documents with human judgements the grade that "
+            "people gave: if human judgements were copied into its file, combined estimates "
+            "are biased; give the machine's own"
         )
-        return [Note("random-sample", text)]
+        notes.append(Note("machine-copies", text))
+    if len(pairs) < COMPLETE * total:
+        text = (
+            f"the machine judged {len(pairs):,} of the {total:,} documents with human judgements "
+            f"({len(pairs) / total:.0%}): let it judge the others, too"
+        )
+        notes.append(Note("machine-incomplete", text))
+    return notes
+
+
+def machine_scores(evaluation: Evaluation, measure: Measure) -> MachineScores | None:
+    """Return scores of the human queries that count, and of the queries of the machine alone."""
+    from heldout.data.scores import MachineScores  # for comparisons only
+
+    machine = evaluation.machine
+    if machine is None:
+        return None
+    rows = {query: row for row, query in enumerate(machine.units())}
+    human = set(evaluation.truth.queries)
+    extra = [row for query, row in rows.items() if query not in human]
+    values = np.column_stack([machine.per_unit(name, measure) for name in machine.names])
+    return MachineScores(values[[rows[query] for query in evaluation.units()]], values[extra])
 
 
 def _same_model(system: str, judge: str) -> bool:

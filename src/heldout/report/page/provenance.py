@@ -173,7 +173,7 @@ def measure_signatures(measures: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 def _signature(name: str) -> str:
     from heldout.measure.names import parse_measure
-    from heldout.measure.ranking.policies import variants_in_words
+    from heldout.measure.ranking.evaluate import variants_in_words
 
     try:
         measure = parse_measure(name, "ranking")
