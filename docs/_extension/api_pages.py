@@ -32,9 +32,7 @@ class PublicNames(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write what autodoc reads, and have it parsed."""
         room = f"heldout.{self.arguments[0]}"
-        lines = list(_lines("heldout", _names_of(room)))
-        if hasattr(import_module(room), "__all__"):
-            lines += _lines(room, _other_names(room))
+        lines = [*_lines("heldout", _names_of(room)), *_lines(room, _other_names(room))]
         for module in self.options.get("modules", "").split():
             lines += _module_lines(f"{room}.{module}")
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
@@ -51,12 +49,17 @@ def _other_names(module: str) -> list[str]:
     """Classes and functions of a module that are not names of the package already."""
     found = import_module(module)
     top = {id(getattr(heldout, name)) for name in heldout.__all__}
-    things = {name: getattr(found, name) for name in found.__all__}
+    own = [name for name, thing in vars(found).items() if _is_own(name, thing, module)]
+    things = {name: getattr(found, name) for name in getattr(found, "__all__", own)}
     return [
         name
         for name, thing in things.items()
         if id(thing) not in top and (inspect.isclass(thing) or inspect.isroutine(thing))
     ]
+
+
+def _is_own(name: str, thing: object, module: str) -> bool:
+    return not name.startswith("_") and getattr(thing, "__module__", "") == module
 
 
 def _module_lines(module: str) -> Iterator[str]:

@@ -165,9 +165,9 @@ def part_html(part: Part) -> str:
 
 def table_html(table: Table, charts: Sequence[NamedChart] = ()) -> str:
     """Return a table and the first of some charts."""
-    from heldout.report.tables import html_table
+    from heldout.report.tables import tables_text
 
-    return _styled(html_table(table), _picture(charts))
+    return _styled(tables_text([table], "html"), _picture(charts))
 
 
 def _values_table(evaluation: Evaluation) -> Table:

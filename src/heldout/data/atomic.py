@@ -72,8 +72,7 @@ def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            what = f"the folder cannot be created ({error.strerror})"
-            raise InputError(f"{os.fspath(path)}: {what}") from None
+            raise InputError(f"{path}: the folder cannot be created ({error.strerror})") from None
         yield folder
     except BaseException:
         for one in created[-1:]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import contextmanager
 from html import escape
 from itertools import chain
 from typing import TYPE_CHECKING, Literal
@@ -17,6 +16,7 @@ from heldout.errors import InputError
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     from heldout.data.collection import Collection
@@ -62,9 +62,8 @@ _EXPORTED = re.compile(
 )
 
 
-@contextmanager
-def new_export(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]:
-    """Yield a folder that becomes `folder`, if nothing but an earlier export is there."""
+def new_export(folder: str | os.PathLike[str], *, force: bool) -> AbstractContextManager[Path]:
+    """Return a folder that becomes `folder`, if nothing but an earlier export is there."""
 
     def check(target: Path) -> None:
         if not target.is_dir():
@@ -81,8 +80,7 @@ def new_export(folder: str | os.PathLike[str], *, force: bool) -> Iterator[Path]
                 "and is not replaced: remove it yourself, or choose another folder"
             )
 
-    with write_folder(folder, check) as aside:
-        yield aside
+    return write_folder(folder, check)
 
 
 def _write(path: Path, lines: Iterable[str]) -> None:

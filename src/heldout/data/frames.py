@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 
     Frame: TypeAlias = pl.DataFrame | pd.DataFrame
 
-Library: TypeAlias = Literal["polars", "pandas"]
-"""The library of a frame."""
+Library: TypeAlias = Literal["polars", "pandas"]  # of a frame
 
 _QUERY: Final = ("query_id", "qid", "query-id", "q_id", "query", "topic", "topic_id")
 _DOCUMENT: Final = ("doc_id", "docno", "docid", "corpus-id", "corpus_id", "document_id", "did")

@@ -257,9 +257,8 @@ def repeats(ids: Ids, rows: Ints, keys: Words) -> list[tuple[int, int]]:
 
 def distinct_ids(given: Sequence[str], what: str = "documents") -> Ids:
     """Hold ids of documents, which must be there and differ."""
-    if not all(given):
-        number = next(number for number, one in enumerate(given) if not one)
-        raise InputError(f"{what}: document {number + 1} has an empty id")
+    if "" in given:
+        raise InputError(f"{what}: document {given.index('') + 1} has an empty id")
     ids = Ids.of(given)
     twice = ids.first_duplicate()
     if twice is not None:

@@ -20,8 +20,6 @@ RANDOM: Final = "(random by shares)"
 MEAN: Final = "(mean)"
 BASELINES: Final = (MAJORITY, RANDOM, MEAN)  # that heldout adds
 
-_ARRAYS: Final = ("truth", "predicted", "scores", "weights")
-
 
 class _Predictions:
     """What predictions of classes and of numbers have in common."""
@@ -38,7 +36,8 @@ class _Predictions:
         """Return the predictions for some units."""
         at = np.asarray(rows, np.int64)
         chosen: dict[str, Any] = {}
-        for name in ("units", "folds", "groups", "repeats", *_ARRAYS):
+        columns = "units folds groups repeats truth predicted scores weights"
+        for name in columns.split():
             column = getattr(self, name, None)
             if isinstance(column, np.ndarray):
                 chosen[name] = column[at]

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
 PACKAGES: Final = {"numpy": "numpy", "scipy": "scipy", "scikit-learn": "sklearn"}
-LEAST_WORDS: Final = 4  # of a query
-MOST_WORDS: Final = 40
+WORDS: Final = range(4, 41)  # of a query
 VERSION: Final = 3  # of the rules in this module: other rules make another collection
 
 _TEMPORARY: Final[list[TemporaryDirectory[str]]] = []  # removed when Python ends
@@ -210,7 +209,7 @@ def _queries(parts: Mapping[str, Parts], related: Mapping[str, list[str]]) -> di
     """Return the summaries used as queries, with all objects that have them."""
     same: dict[str, list[str]] = {}
     for one, part in parts.items():
-        if LEAST_WORDS <= len(part.summary.split()) <= MOST_WORDS:
+        if len(part.summary.split()) in WORDS:
             same.setdefault(part.summary.casefold(), []).append(one)
     return {  # one of the objects has more text than its summary, and names related objects
         summary: objects

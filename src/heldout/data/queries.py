@@ -31,8 +31,7 @@ ID_NAMES: Final = ("_id", "query_id", "qid", "query-id", "id", "topic", "number"
 _TEXTS: Final = ("title", "query", *TEXT_NAMES, "question")
 _OTHERS: Final = {"desc": "description", "narr": "narrative"}
 
-QueryRow: TypeAlias = tuple[int, str, dict[str, str]]
-"""A query of a file: its line, its id and its texts by field."""
+QueryRow: TypeAlias = tuple[int, str, dict[str, str]]  # line, id, and texts by field
 
 
 class Queries:

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
 TiePolicy = Literal["docid-desc", "docid-asc", "input"]
 """The order of documents with equal scores: by id, bytewise (trec_eval: -desc), or as given."""
-BLOCK = 8192
-"""Rows that are searched for repeats together: few enough to stay in the processor cache."""
+BLOCK = 8192  # rows searched for repeats together: few enough to stay in the processor cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

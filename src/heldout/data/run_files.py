@@ -176,8 +176,8 @@ def refuse_duplicate(parts: Sequence[Rows], query: str, doc: str, detail: str = 
     places = [place for part in parts for place in part.places(query, doc)]
     first = f" (first in {places[0]})" if len(places) > 1 else ""
     where = places[1] if len(places) > 1 else parts[0].source
-    what = f"document {doc} appears twice for query {query}{detail}{first}: keep one of them"
-    raise FormatError(where, what)
+    twice = f"document {doc} appears twice for query {query}{detail}{first}"
+    raise FormatError(where, f"{twice}: keep one of them")
 
 
 # Out

@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 
 SUMMARY: Final = "all"  # the query id that trec_eval and heldout write for the mean over queries
-FEWEST_IDS: Final = (
-    3  # fewer integers may all differ by chance, as success and failure on two units
-)
 EXPECTED: Final = (
     "expected {system: {unit: value}}, {system: [values]}, or a pandas or Polars frame with a "
     "column of unit ids and a column per system"
@@ -131,7 +128,8 @@ def _score_columns(table: Table, unit: str) -> list[str]:
             continue  # the ids, or the texts of units, such as queries beside query ids
         texts = {str(cell).strip() for cell in cells if not isinstance(cell, float)}
         are_whole = all(re.fullmatch(r"[+-]?[0-9]+", text) for text in texts)
-        if is_usual or (are_whole and FEWEST_IDS <= len(cells) == len(texts)):
+        # Two integers may differ by chance, such as success and failure on two units.
+        if is_usual or (are_whole and 3 <= len(cells) == len(texts)):
             raise InputError(
                 f"{table.source}: column {name} looks like ids (by its name, or because of a "
                 f"different integer in every row), but {unit} has the unit ids: name the systems "

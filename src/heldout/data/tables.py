@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 LARGE: Final = 1 << 20  # size in bytes of texts for which importing Polars pays off
 SEPARATORS: Final = ("\t", ",", ";")
-LINES_TO_TELL: Final = 20  # the separator
 CLASSES: Final = {"scores": "score_", "probabilities": "prob_"}
 """Objects with one number per class, and the prefix of the columns that they become."""
 DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9.]*,[0-9]+")
@@ -335,7 +334,7 @@ def _read_header(content: bytes, name: str) -> tuple[str, list[str], int]:
     filled = ((line, raw) for line, raw in enumerate(BytesIO(content), 1) if raw.strip())
     # Comments are allowed above the header only: below, # may begin an id.
     rows = dropwhile(lambda row: row[1].lstrip().startswith(b"#"), filled)
-    head = list(islice(rows, LINES_TO_TELL))
+    head = list(islice(rows, 20))
     if not head:
         raise InputError(f"{name} has no header: name the columns in the first line")
     line, header = head[0]
