@@ -11,7 +11,7 @@ from prediction_data import ranked, value
 from heldout.errors import InputError
 from heldout.infer.tests.auc import delong_interval, delong_test
 from heldout.measure.base import Undefined
-from heldout.measure.prediction.delong import auc_covariance
+from heldout.measure.prediction.order import auc_covariance
 
 
 def by_all_pairs(flags, table):

@@ -21,7 +21,7 @@ from heldout.infer.scoring.resample_sums import (
     total_of,
 )
 from heldout.infer.tests.auc import area_interval, delong_test
-from heldout.measure.prediction.delong import auc_components, auc_covariance
+from heldout.measure.prediction.order import auc_components, auc_covariance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from heldout.errors import InputError
 from heldout.infer.intervals.units import normal_quantile
 from heldout.infer.results import Interval, Outcome, check_alternative
 from heldout.measure.base import Undefined
-from heldout.measure.prediction.delong import auc_covariance
+from heldout.measure.prediction.order import auc_covariance
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

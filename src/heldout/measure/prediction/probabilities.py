@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heldout.measure.base import AtLeastOne, LackingError, Means, Sums, measure, quotient
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Flags, Floats, Ints
 
@@ -81,26 +83,15 @@ def _bin_of(confidence: Floats, bins: int) -> Ints:
     return np.clip(places, 0, bins - 1)
 
 
-class CalibrationBin(NamedTuple):
-    """Units with similar probabilities: above `low` (the first bin also 0) up to `high`."""
-
-    low: float
-    high: float
-    units: int
-    confidence: float  # the mean of their probabilities
-    accuracy: float  # the share of correct units
-
-
-def calibration_bins(confidence: Floats, right: Flags, bins: int = 10) -> list[CalibrationBin]:
-    """Return mean confidence and accuracy in bins of equal width; empty bins are left out."""
+def calibration_bins(
+    confidence: Floats, right: Flags, bins: int = 10
+) -> Iterator[tuple[float, float, int, float, float]]:
+    """Yield the ends of each bin that has units, their number, mean confidence and accuracy."""
     places, edges = _bin_of(confidence, bins), np.linspace(0, 1, bins + 1)
-    found = []
     for place in np.unique(places).tolist():
         inside = places == place
-        low, high = edges[place : place + 2].tolist()
         means = float(confidence[inside].mean()), float(right[inside].mean())
-        found.append(CalibrationBin(low, high, int(inside.sum()), *means))
-    return found
+        yield float(edges[place]), float(edges[place + 1]), int(inside.sum()), *means
 
 
 @by_scores("top-k-accuracy", aliases=("top_k_accuracy_score",), shown=("k",))

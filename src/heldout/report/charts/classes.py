@@ -264,20 +264,10 @@ def calibration_data(
         if one.scores is None or not one.probabilities:
             raise InputError(f"{one.name} has no probabilities to calibrate")
         sure, right = _pairs(one, positive)
-        for part in calibration_bins(sure, right, 10):
-            found = wilson(round(part.accuracy * part.units), part.units, 0.95)
-            rows.append(
-                (
-                    one.name,
-                    part.low,
-                    part.high,
-                    part.units,
-                    part.confidence,
-                    part.accuracy,
-                    found.low,
-                    found.high,
-                )
-            )
+        for low, high, units, confidence, accuracy in calibration_bins(sure, right):
+            share = wilson(round(accuracy * units), units, 0.95)
+            row = (one.name, low, high, units, confidence, accuracy, share.low, share.high)
+            rows.append(row)
     names = ["system", "from", "to", "units", "confidence", "share", "low", "high"]
     return table_of(rows, names)
 
