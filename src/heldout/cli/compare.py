@@ -235,13 +235,11 @@ def _predictions(options: argparse.Namespace) -> list[Comparison]:
 
 def _texts(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
     from heldout.cli.eval_text import evaluate_texts
-    from heldout.measure.text.packages import signature
 
     refuse_given(options, _OF_PREDICTIONS, "predictions")
     if len(options.files) < 2:
         raise InputError("one file: there is nothing to compare it with")
     evaluation = evaluate_texts(options)
     options.baseline = options.baseline or evaluation.names[0]
-    references = evaluation.truth.reference_count
-    signatures += [signature(measure, references) for measure in evaluation.measures]
+    signatures += evaluation.about
     return compare_measures(evaluation, evaluation.measures, options)

@@ -11,7 +11,6 @@ from heldout.infer.scoring.resample_sums import MANY_UNITS
 from heldout.infer.scoring.resampled import SumScoring
 from heldout.infer.tests.corpus_level import corpus_bootstrap
 from heldout.measure.text.evaluate import segment_sums
-from heldout.measure.text.packages import signature
 
 if TYPE_CHECKING:
     from heldout.measure.base import Measure
@@ -61,6 +60,5 @@ def corpus_intervals(
     else:
         drawn = corpus_bootstrap(tables, score, replicates=BOOTSTRAPS, seed=seed)
         intervals = tuple(drawn.interval(at, level) for at in numbers)
-    return TextScores(
-        measure, signature(measure, evaluation.truth.reference_count), intervals, count
-    )
+    signature = evaluation.about[evaluation.measures.index(measure)]
+    return TextScores(measure, signature, intervals, count)

@@ -13,7 +13,7 @@ from heldout.errors import InputError, MeasureError
 from heldout.measure.base import Means, Order, as_sums
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import parse_measures
-from heldout.measure.text.packages import needs_references
+from heldout.measure.text.packages import needs_references, signature
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ def evaluate_texts(
     counted: dict[Any, Any] = {}  # what the measures count in the references, once for all systems
     data = {system.name: Texts(references, system, paired, counted) for system in paired}
     found = Evaluation("text", wanted, data, truth=references).compute(progress)
-    return replace(found, notes=distinct(note for one in wanted for note in _notes(found, one)))
+    notes = distinct(note for one in wanted for note in _notes(found, one))
+    about = tuple(signature(one, references.reference_count) for one in wanted)
+    return replace(found, notes=notes, about=about)
 
 
 def _notes(evaluation: Evaluation, measure: Measure) -> Iterator[Note]:
