@@ -140,7 +140,10 @@ def test_text_has_no_mean():
     result = evaluate(QRELS, FULL, "RelString")
     assert isinstance(result.value(), Undefined)
     assert result.per_unit().tolist() == ["10", "12", "-1"]
-    assert result.to_frame()["value"].to_list() == [None]
+    with pytest.raises(MeasureError, match="texts such as RelString do not fit into a table"):
+        result.to_frame()
+    both = evaluate(QRELS, FULL, ["RelString", "RR"]).to_frame()
+    assert both["value"].to_list() == [None, 1, 1, 0.5]
     with pytest.raises(MeasureError, match="RelString has no mean over queries"):
         result.scores()
 

@@ -13,7 +13,7 @@ from heldout.data.run import Run
 from heldout.data.segments import Segments, as_references, as_systems
 from heldout.errors import InputError, MeasureError
 from heldout.measure.base import TASKS
-from heldout.measure.names import likely_tasks, listed_measures, parse_measures
+from heldout.measure.names import likely_tasks, listed_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -118,16 +118,9 @@ def evaluate(  # noqa: PLR0913 - the settings of all tasks
     if wanted == []:
         raise MeasureError("no measures given")
     task = task or task_of(truth, predictions, wanted)
-    of_runs: dict[str, Any] = {
-        "missing": missing,
-        "depth": depth,
-        "rel": rel,
-        "judged_only": judged_only,
-        "ties": ties,
-        "single_precision": single_precision,
-        "machine": machine,
-        "assume_random": assume_random,
-    }
+    of_runs: dict[str, Any] = {"missing": missing, "depth": depth, "rel": rel, "ties": ties}
+    of_runs |= {"judged_only": judged_only, "single_precision": single_precision}
+    of_runs |= {"machine": machine, "assume_random": assume_random}
     of_classes = {"positive": positive, "undefined": undefined, "threshold": threshold}
     if task != "ranking":
         _refuse(of_runs, "rankings", task)
@@ -165,17 +158,22 @@ def task_of(truth: Any, predictions: Any, wanted: list[Any] | None) -> Task:
     for kind, task in _KINDS.items():
         if isinstance(first, kind):
             return task
-    if truth is None:
-        files = listed(predictions)
-        if not files or not all(map(is_path, files)):
-            return _task_of_measures(wanted, _NOT_RANKINGS, None)
-        tasks = likely_tasks(wanted or [], _NOT_RANKINGS)
-        return tasks[0] if len(tasks) == 1 else cast("Task", detect_task(files) or "classification")
     if _are_judgements(truth):
         return "ranking"
-    if isinstance(truth, str) or hasattr(truth, "__fspath__"):
-        return _task_of_measures(wanted, ("ranking", "text"), "ranking")
-    return _task_of_measures(wanted, _NOT_RANKINGS, None)
+    if is_path(truth):  # of judgements, or of references
+        is_text = likely_tasks(wanted or [], ("ranking", "text")) == ["text"]
+        return "text" if is_text else "ranking"
+    tasks = likely_tasks(wanted or [], _NOT_RANKINGS)
+    if len(tasks) == 1:
+        return tasks[0]
+    if truth is None and (files := listed(predictions)) and all(map(is_path, files)):
+        return cast("Task", detect_task(files) or "classification")
+    if likely_tasks(wanted or [], ("ranking",)):
+        return "ranking"  # its reader reports what it expects
+    raise InputError(
+        f"cannot infer the task from the data and the measures: pass task= with one of "
+        f"{', '.join(_NOT_RANKINGS)}"
+    )
 
 
 def _are_judgements(truth: Any) -> bool:
@@ -184,27 +182,3 @@ def _are_judgements(truth: Any) -> bool:
         return True
     first = truth[0] if isinstance(truth, list | tuple) and truth else None
     return isinstance(truth, Iterator) or (hasattr(first, "doc_id") and not is_frame(first))
-
-
-def _task_of_measures(
-    wanted: list[Any] | None, among: tuple[Task, ...], usual: Task | None
-) -> Task:
-    if usual is not None and (wanted is None or _all_known(wanted, usual)):
-        return usual
-    tasks = likely_tasks(wanted or [], among)
-    if len(tasks) == 1:
-        return tasks[0]
-    if usual is not None or likely_tasks(wanted or [], ("ranking",)):
-        return "ranking"  # its reader reports what it expects
-    raise InputError(
-        f"cannot infer the task from the data and the measures: pass task= with one of "
-        f"{', '.join(among)}"
-    )
-
-
-def _all_known(wanted: list[Any], task: Task) -> bool:
-    try:
-        parse_measures(wanted, task)
-    except MeasureError:
-        return False
-    return True

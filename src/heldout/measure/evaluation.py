@@ -30,8 +30,8 @@ __all__ = ["Evaluation"]
 class Evaluation:
     """The values of systems in measures, of rankings, classes, numbers or texts.
 
-    Systems and measures are given by name or number. With a single system its name can be omitted:
-    ``evaluation.value("AP")``.
+    Systems and measures are given by name or number, to all methods. With a single system its name
+    can be omitted: ``evaluation.value("AP")``.
 
     Parameters
     ----------
@@ -89,17 +89,10 @@ class Evaluation:
 
     def units(self, system: System = 0) -> tuple[str, ...]:
         """Return the ids of a system's units: queries that count, instances, or segments."""
-        ids: tuple[str, ...] = self.data[self._name(system)].units
-        return ids
+        return tuple(self.data[self._name(system)].units)
 
     def unit_scores(self, system: Any = None, measure: Measured | None = None) -> UnitScores:
-        """Return what the value is computed from: one row per unit, to be resampled.
-
-        Parameters
-        ----------
-        system, measure
-            As for `value`.
-        """
+        """Return what the value is computed from, with a row per unit that can be resampled."""
         name, wanted = self._chosen(system, measure)
         if (name, wanted) not in self.computed:
             self.computed[name, wanted] = wanted.units(self.data[name])
@@ -137,18 +130,9 @@ class Evaluation:
         return Undefined(scores.why()) if math.isnan(value) else value
 
     def per_unit(self, system: Any = None, measure: Measured | None = None) -> Floats:
-        """Return the value of each of `units`; NaN where undefined.
-
-        Parameters
-        ----------
-        system, measure
-            As for `value`.
-        """
+        """Return the value of each of `units`; NaN where undefined."""
         name, wanted = self._chosen(system, measure)
-        try:
-            scores = self.unit_scores(name, wanted)
-        except LackingError as error:
-            raise MeasureError(f"{name}: {wanted}: {error}") from None
+        scores = self.unit_scores(name, wanted)
         if not self._has_units(scores):
             raise MeasureError(f"{wanted} is not a mean over units: units have no values in it")
         return scores.per_unit()
@@ -175,15 +159,7 @@ class Evaluation:
     def estimates(
         self, system: Any = None, measure: Measured | None = None, *, level: float = 0.95
     ) -> Combined:
-        """Return the human-only, machine-only and combined estimates of a run in a measure.
-
-        Parameters
-        ----------
-        system, measure
-            As for `value`.
-        level
-            The confidence level of the intervals.
-        """
+        """Return the human-only, machine-only and combined estimates of a run in a measure."""
         from heldout.infer.scoring.machine import system_estimates  # needs this evaluation
 
         name, wanted = self._chosen(system, measure)
@@ -208,6 +184,8 @@ class Evaluation:
         """
         import polars as pl  # slow to import, rarely needed
 
+        if all(measure.aggregate == "none" for measure in self.measures):
+            raise MeasureError("texts such as RelString do not fit into a table of numbers")
         columns: dict[str, list[Any]] = {"system": [], "unit": [], "measure": [], "value": []}
         for name in self.names:
             for measure in self.measures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 
@@ -19,11 +19,7 @@ from heldout.data.predictions import (
 from heldout.errors import InputError, MeasureError
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import parse_measures
-from heldout.measure.prediction.folds import (
-    check_same_truth,
-    crossing_notes,
-    has_splits,
-)
+from heldout.measure.prediction.folds import check_same_truth, crossing_notes, has_splits
 from heldout.notes import Note, distinct
 
 if TYPE_CHECKING:
@@ -63,65 +59,52 @@ def evaluate_predictions(
     if not predictions:
         raise InputError("no predictions given")
     check_same_truth(predictions)
-    classes = [one for one in predictions if isinstance(one, ClassPredictions)]
-    numbers = [one for one in predictions if isinstance(one, NumberPredictions)]
-    if classes and numbers:
+    if len({type(one) for one in predictions}) > 1:
         raise InputError("predictions of both classes and numbers: score them separately")
-    names = list(measures or ())
-    if numbers:
-        wanted = parse_measures(names or DEFAULT_NUMBER_MEASURES, "regression")
-        baselines, said = [_mean(numbers[0])], _OF_NUMBERS
-        return _evaluation(numbers, wanted, baselines, said).compute(progress)
-    several = _with_positive(one_set_of_classes(classes), positive)
+    several: list[Predictions] = [*predictions]
+    names, first = list(measures or ()), predictions[0]
     defaults = {} if undefined is None else {"undefined": undefined}
-    wanted = parse_measures(names or DEFAULT_CLASS_MEASURES, "classification", **defaults)
-    _refuse_unknown(wanted, several[0].classes)
-    if not names:  # hide default measures that no system has, but never requested ones
-        wanted = [measure for measure in wanted if any(_has(one, measure) for one in several)]
-    found = _evaluation(several, wanted, _baselines(several[0]), _OF_CLASSES, defaults)
-    return found.compute(progress)
-
-
-def _evaluation(
-    several: Sequence[Predictions],
-    measures: list[Measure],
-    baselines: Sequence[Predictions],
-    said: str,
-    defaults: dict[str, Any] | None = None,
-) -> Evaluation:
-    data: dict[str, Predictions] = {one.name: one for one in several}
+    baselines: list[Predictions] = []
+    if isinstance(first, NumberPredictions):
+        wanted = parse_measures(names or DEFAULT_NUMBER_MEASURES, "regression")
+        mean = float(np.average(first.truth, weights=first.weights))
+        baselines.append(replace(first, name=MEAN, predicted=np.full(len(first.truth), mean)))
+        about, notes = [_OF_NUMBERS], _notes(several)
+    else:
+        wanted = parse_measures(names or DEFAULT_CLASS_MEASURES, "classification", **defaults)
+        classed = _with_positive(cast("Sequence[ClassPredictions]", predictions), positive)
+        classes = classed[0].classes
+        for measure in wanted:
+            if measure.parameters.get("class") not in (None, *classes):
+                raise MeasureError(f"{measure}: no such class; there are {', '.join(classes)}")
+        if not names:  # hide default measures that no system has, but never requested ones
+            wanted = [measure for measure in wanted if any(_has(one, measure) for one in classed)]
+        several, baselines = [*classed], [*_class_baselines(classed[0])]
+        about = [_OF_CLASSES, *_variants(wanted, classes)]
+        notes = [*_notes(several), *(note for one in classed for note in _reversed(one))]
+    data = {one.name: one for one in several}
     # An experiment has stored the predictions of its own baselines.
     own = {one.name: one for one in baselines if one.name not in data}
-    first = several[0]
-    variants, notes = [], _notes(several)
-    if isinstance(first, ClassPredictions):
-        variants = _variants(measures) if len(first.classes) > 2 else []
-        notes += _reversed(several) if len(first.classes) == 2 else []
     return Evaluation(
-        "classification" if isinstance(first, ClassPredictions) else "regression",
-        tuple(measures),
+        "regression" if isinstance(first, NumberPredictions) else "classification",
+        tuple(wanted),
         data | own,
         tuple(own),
         distinct(notes),
-        (*([said] if own else []), *variants, *_how_units_count(several)),
-        defaults=defaults or {},
-    )
+        (*(about if own else about[1:]), *_how_units_count(several)),
+        defaults=defaults,
+    ).compute(progress)
 
 
-def _with_positive(several: list[ClassPredictions], positive: str | None) -> list[ClassPredictions]:
+def _with_positive(
+    predictions: Sequence[ClassPredictions], positive: str | None
+) -> list[ClassPredictions]:
+    """Return the predictions with the same classes, of two with a positive one."""
+    several = one_set_of_classes(predictions)
     classes = several[0].classes
-    if positive is not None and positive not in classes:
-        raise InputError(f"positive={positive!r}: no such class; there are {', '.join(classes)}")
-    if len(classes) == 2:
+    if positive is not None or len(classes) == 2:
         positive = classes[positive_number(classes, positive)]
     return [replace(one, positive=positive) for one in several]
-
-
-def _refuse_unknown(measures: Sequence[Measure], classes: Sequence[str]) -> None:
-    for measure in measures:
-        named = measure.parameters.get("class")
-        if named and named not in classes:
-            raise MeasureError(f"{measure}: no such class; there are {', '.join(classes)}")
 
 
 def _has(given: ClassPredictions, measure: Measure) -> bool:
@@ -131,13 +114,7 @@ def _has(given: ClassPredictions, measure: Measure) -> bool:
     return given.scores is not None and (given.probabilities or measure.family == "AUC")
 
 
-def _mean(first: NumberPredictions) -> NumberPredictions:
-    """Return the mean of the truth as the prediction for all units."""
-    mean = float(np.average(first.truth, weights=first.weights))
-    return replace(first, name=MEAN, predicted=np.full(len(first.truth), mean))
-
-
-def _baselines(first: ClassPredictions) -> list[ClassPredictions]:
+def _class_baselines(first: ClassPredictions) -> list[ClassPredictions]:
     """Return the majority class for all units, and random classes as they are expected.
 
     A unit of the random baseline is a cell of the expected confusion matrix, with its count as its
@@ -171,13 +148,11 @@ def _baselines(first: ClassPredictions) -> list[ClassPredictions]:
     return [majority, random]
 
 
-def _variants(measures: Sequence[Measure]) -> list[str]:
+def _variants(measures: Sequence[Measure], classes: Sequence[str]) -> list[str]:
     """Say which AUC this is: there are several of three or more classes."""
-    return [
-        f"{measure}: one class against the rest (ovr), {measure.parameters['average']} average"
-        for measure in measures
-        if measure.family == "AUC"
-    ]
+    areas = [measure for measure in measures if measure.family == "AUC" and len(classes) > 2]
+    words = "one class against the rest (ovr)"
+    return [f"{area}: {words}, {area.parameters['average']} average" for area in areas]
 
 
 def _notes(several: Sequence[Predictions]) -> list[Note]:
@@ -201,24 +176,21 @@ def _other_units(several: Sequence[Predictions]) -> list[Note]:
     ]
 
 
-def _reversed(several: Sequence[Any]) -> list[Note]:
+def _reversed(given: ClassPredictions) -> list[Note]:
     """Warn about scores that are higher for the units predicted not to be in their class."""
-    notes = []
-    for one in several:
-        if one.scores is None or one.predicted is None:
-            continue
-        column = one.class_number()
-        chosen, scores = one.predicted == column, one.scores[:, column]
-        if chosen.all() or not chosen.any() or scores[chosen].mean() >= scores[~chosen].mean():
-            continue
-        other = one.classes[1 - column]
-        text = (
-            f"{one.name}: units predicted as {one.positive} have lower scores for {one.positive} "
-            f"than the others; if the scores are for {other}, make it the positive class "
-            f"(positive={other!r}, on the command line --positive)"
-        )
-        notes.append(Note("reversed-scores", text))
-    return notes
+    if given.scores is None or given.predicted is None or len(given.classes) != 2:
+        return []
+    column = given.class_number()
+    chosen, scores = given.predicted == column, given.scores[:, column]
+    if chosen.all() or not chosen.any() or scores[chosen].mean() >= scores[~chosen].mean():
+        return []
+    positive, other = given.classes[column], given.classes[1 - column]
+    text = (
+        f"{given.name}: units predicted as {positive} have lower scores for {positive} than the "
+        f"others; if the scores are for {other}, make it the positive class (positive={other!r}, "
+        "on the command line --positive)"
+    )
+    return [Note("reversed-scores", text)]
 
 
 def _how_units_count(several: Sequence[Predictions]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 import numpy as np
@@ -14,12 +15,11 @@ from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import parse_measure, parse_measures
 from heldout.measure.ranking.run_checks import (
     distinct_names,
+    input_notes,
     lacking_note,
     ranking_digest,
     run_notes,
     score_run,
-    subtopic_notes,
-    swap_notes,
 )
 from heldout.notes import count_of
 
@@ -77,7 +77,8 @@ def evaluate_runs(
     wanted = tuple(parse_measures(given, "ranking", **defaults))
     if not wanted:
         raise MeasureError("no measures given")
-    judgements, both = Qrels.of(qrels, subtopics=needs_subtopics(wanted)), None
+    diversity = needs_subtopics(wanted)
+    judgements, both = Qrels.of(qrels, subtopics=diversity), None
     if machine is not None or assume_random:
         from heldout.measure.ranking.machine import judged_twice  # rarely needed
 
@@ -110,23 +111,20 @@ def evaluate_runs(
     if both is not None:
         by_machine = [run._replace(name=name) for run, name in zip(by_machine, names, strict=True)]
         twice = both.evaluation(by_machine, wanted, missing)
-    policies = [
-        *policies_in_words([run.ties for run in scored], missing, depth, single_precision),
-        *variants_in_words(wanted),
-    ]
+    queries = f"{len(counted)}" if counted.all() else f"{counted.sum()} of {len(counted)} judged"
+    policies = policies_in_words([run.ties for run in scored], missing, depth, single_precision)
     return evaluation_of(
         scored,
         wanted,
         counted,
         notes=(
-            *swap_notes(qrels, items),
-            *(subtopic_notes(judgements) if needs_subtopics(wanted) else ()),
+            *input_notes(qrels, items, judgements.subtopics if diversity else None),
             *run_notes(scored, missing),
             *(() if twice is None else twice.notes),
         ),
         about=(
-            _counted_words(counted),
-            *(f"{what}: {how}" for what, how in policies),
+            f"queries: {queries}",
+            *(f"{what}: {how}" for what, how in (*policies, *variants_in_words(wanted))),
             *(line for run in scored for line in _run_words(run, missing)),
         ),
         truth=judgements,
@@ -139,9 +137,7 @@ def evaluation_of(
     runs: Sequence[ScoredRun], measures: tuple[Measure, ...], counted: Flags, **more: Any
 ) -> Evaluation:
     """Return the evaluation of measured runs on the queries that count."""
-    units = runs[0].units
-    if not counted.all():
-        units = tuple(units[row] for row in np.flatnonzero(counted))
+    units = tuple(compress(runs[0].units, counted))
     computed: dict[tuple[str, Measure], UnitScores] = {
         (run.name, measure): values._replace(values=values.values[counted])
         for run in runs
@@ -215,11 +211,6 @@ def variants_in_words(measures: Sequence[Measure]) -> list[tuple[str, str]]:
         if "dcg" in measure.parameters:
             variants.setdefault(measure.parameters["dcg"], []).append(str(measure))
     return [(", ".join(names), _GAINS[dcg]) for dcg, names in variants.items()]
-
-
-def _counted_words(counted: Flags) -> str:
-    number = int(counted.sum())
-    return f"queries: {number}" + (f" of {len(counted)} judged" if number < len(counted) else "")
 
 
 def _run_words(run: ScoredRun, missing: str) -> list[str]:

@@ -23,17 +23,10 @@ if TYPE_CHECKING:
     from heldout.measure.evaluation import Evaluation
     from heldout.measure.ranking.run_checks import ScoredRun
 
-COMPLETE: Final = 0.95
-"""Share of the documents with human judgements that the machine must have judged, too."""
-
-NAMED: Final = 4
-"""Letters of a name from which on it is not the same by chance."""
-
-COPIED: Final = 100
-"""Judgements of people and machine from which on it is strange that all are equal."""
-
-JUDGED_APART: Final = 0.05
-"""Difference in judged top documents between human queries and others that is worth a warning."""
+COMPLETE: Final = 0.95  # share of the documents that people judged, which the machine must judge
+NAMED: Final = 4  # letters of a name from which on it is not the same by chance
+COPIED: Final = 100  # judgements from which on it is strange that people and machine always agree
+JUDGED_APART: Final = 0.05  # of the top documents of human queries and of others: worth a warning
 
 
 class JudgedTwice(NamedTuple):
@@ -88,8 +81,7 @@ class JudgedTwice(NamedTuple):
                 "estimates are biased"
             )
             notes.append(Note("machine-incomplete", text))
-        own = run_notes([run._replace(digest=None) for run in runs])
-        return (*notes, *(note.of("machine judgements") for note in own))
+        return (*notes, *(note.of("machine judgements") for note in run_notes(runs)))
 
 
 def judged_twice(

@@ -18,7 +18,7 @@ from heldout.notes import Note, count_of, named_few
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from heldout.data.qrels import Qrels
+    from heldout.data.qrels import Qrels, Subtopics
     from heldout.data.run import Run
     from heldout.data.words import Flags
     from heldout.measure.base import Means, Measure
@@ -58,10 +58,9 @@ def score_run(
     run = run if docs is run.docs else replace(run, docs=Ids.of(docs))
     judged = join(qrels, run, depth)
     if not judged.present.any():
-        ours, theirs = (named_few(ids, len(ids), SHOWN) for ids in (run.queries, qrels.queries))
         raise InputError(
-            f"run {run.name} and the qrels have no query in common: the run has {ours}, the qrels "
-            f"have {theirs}"
+            f"run {run.name} and the qrels have no query in common: the run has "
+            f"{_some(run.queries)}, the qrels have {_some(qrels.queries)}"
         )
     values = tuple(cast("Means", measure.units(judged)) for measure in measures)
     unjudged = len(run.queries) - int(judged.present.sum())
@@ -69,11 +68,11 @@ def score_run(
     # A depth may hide documents that both have, so the whole run is checked before a warning.
     if len(judged.query) or (depth is not None and len(join(qrels, run).query)):
         return scored
-    return scored._replace(unshared=(_some_ids(run.docs), _some_ids(qrels.docs)))
+    return scored._replace(unshared=(_some(run.docs), _some(qrels.docs)))
 
 
-def _some_ids(docs: Ids) -> str:
-    return named_few((docs[row] for row in range(min(len(docs), SHOWN))), len(docs), SHOWN)
+def _some(ids: Sequence[str] | Ids) -> str:
+    return named_few((ids[row] for row in range(min(len(ids), SHOWN))), len(ids), SHOWN)
 
 
 def ranking_digest(run: Run) -> int:
@@ -87,32 +86,28 @@ def ranking_digest(run: Run) -> int:
 
 def run_notes(runs: Sequence[ScoredRun], missing: str = "zero") -> list[Note]:
     """Return warnings about runs whose scores may be misleading, the most serious first."""
+    strange = [
+        f"{run.name} has none of the judged documents, so nothing in it counts as relevant: check "
+        "that the run and the judgements use the same document ids "
+        f"(the run has {run.unshared[0]}; the judgements have {run.unshared[1]})"
+        for run in runs
+        if run.unshared[0]
+    ]
     return [
-        *(_strange(run) for run in runs if run.unshared[0]),
+        *(Note("no-common-document", text) for text in strange),
         *(lacking_note(run) for run in runs if missing == "zero" and run.lacks_most),
         *islice(_copies(runs), SHOWN),
     ]
 
 
-def _strange(run: ScoredRun) -> Note:
-    own, judged = run.unshared
-    text = (
-        f"{run.name} has none of the judged documents, so nothing in it counts as relevant: check "
-        "that the run and the judgements use the same document ids "
-        f"(the run has {own}; the judgements have {judged})"
-    )
-    return Note("no-common-document", text)
-
-
 def lacking_note(run: ScoredRun) -> Note:
     """Return a warning about judged queries that a run lacks, which count 0."""
+    queries, advice = count_of(run.lacks, "judged query", "judged queries"), ""
+    if run.lacks_most:
+        every = count_of(len(run.present), "judged query", "judged queries")
+        queries, advice = f"{run.lacks:,} of the {every}", ": check that the run is complete"
     count = "counts" if run.lacks == 1 else "count"
-    if not run.lacks_most:
-        queries = count_of(run.lacks, "judged query", "judged queries")
-        return Note("missing-zero", f"{run.name} lacks {queries}, which {count} 0")
-    queries = f"{run.lacks:,} of the {count_of(len(run.present), 'judged query', 'judged queries')}"
-    text = f"{run.name} lacks {queries}, which {count} 0: check that the run is complete"
-    return Note("missing-zero", text)
+    return Note("missing-zero", f"{run.name} lacks {queries}, which {count} 0{advice}")
 
 
 def _copies(runs: Sequence[ScoredRun]) -> Iterator[Note]:
@@ -126,31 +121,27 @@ def _copies(runs: Sequence[ScoredRun]) -> Iterator[Note]:
             yield Note("same-ranking", text)
 
 
-def subtopic_notes(qrels: Qrels) -> list[Note]:
-    """Return a warning if no query has more than one subtopic."""
-    subtopics = qrels.subtopics
-    if subtopics is None or len(np.unique(subtopics.subtopic)) > 1:
-        return []
-    text = (
-        f"all judgements are of one subtopic ({subtopics.names[0]}), so measures of diversity "
-        "see none: check that the second column of the qrels is the subtopic"
-    )
-    return [Note("one-subtopic", text)]
+def input_notes(given: Any, runs: Sequence[Any], subtopics: Subtopics | None) -> list[Note]:
+    """Return warnings about judgements that look like runs, and about those of one subtopic."""
+    notes = []
+    lists = [run[1] if isinstance(run, tuple) and len(run) == 2 else run for run in runs]
+    if _has_only(float, given) and all(_has_only(int, run) for run in lists):
+        text = (
+            "the judgements are floats and the scores of the runs are integers: are the arguments "
+            "swapped? Judgements come first, then runs"
+        )
+        notes.append(Note("swapped", text))
+    if subtopics is not None and len(np.unique(subtopics.subtopic)) == 1:
+        text = (
+            f"all judgements are of one subtopic ({subtopics.names[0]}), so measures of diversity "
+            "see none: check that the second column of the qrels is the subtopic"
+        )
+        notes.append(Note("one-subtopic", text))
+    return notes
 
 
-def swap_notes(qrels: Any, runs: Sequence[Any]) -> list[Note]:
-    """Return a warning if judgements are dictionaries of floats, and runs those of integers."""
-    given = [run[1] if isinstance(run, tuple) and len(run) == 2 else run for run in runs]
-    if not (_has_only(qrels, float) and all(_has_only(run, int) for run in given)):
-        return []
-    text = (
-        "the judgements are floats and the scores of the runs are integers: are the arguments "
-        "swapped? Judgements come first, then runs"
-    )
-    return [Note("swapped", text)]
-
-
-def _has_only(given: Any, kind: type) -> bool:
+def _has_only(kind: type, given: Any) -> bool:
+    """Return whether this is a dictionary of dictionaries with numbers of one type."""
     return is_nested(given) and all(
         isinstance(number, kind) for inner in given.values() for number in inner.values()
     )

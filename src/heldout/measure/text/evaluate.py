@@ -80,9 +80,8 @@ def _check_systems(systems: Sequence[Segments]) -> None:
     for system in systems:
         for segment, texts in zip(system.ids, system.texts, strict=True):
             if len(texts) != 1:
-                raise InputError(
-                    f"{system.name}, segment {segment}: {len(texts)} texts, expected one"
-                )
+                problem = f"{len(texts)} texts, expected one"
+                raise InputError(f"{system.name}, segment {segment}: {problem}")
 
 
 def segment_sums(evaluation: Evaluation, measure: Measure) -> list[Sums]:
