@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -174,3 +177,72 @@ def test_what_a_function_cannot_do():
 def nothing(truth, predicted):
     del truth, predicted
     return float("nan")
+
+
+SCORES = np.clip(0.5 + 0.3 * (2 * TRUTH - 1) + RNG.normal(0, 0.3, 40), 0, 1)
+SCORED = ClassPredictions(
+    "A", TWO[0].units, ("no", "yes"), TRUTH, None, np.column_stack([1 - SCORES, SCORES])
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "theirs"),
+    [
+        ("d2_pinball_score", NUMBERS, {}),
+        ("d2_pinball_score(alpha=0.1)", NUMBERS, {"alpha": 0.1}),
+        ("mean_tweedie_deviance(power=0)", NUMBERS, {"power": 0}),
+        ("jaccard_score(average=macro)", TWO[0], {"average": "macro"}),
+        ("f1_score(pos_label=yes)", TWO[0], {"pos_label": "yes"}),
+        ("roc_auc_score", SCORED, {}),
+    ],
+)
+def test_any_function_of_scikit_learn_by_name(name, given, theirs):
+    metrics = pytest.importorskip("sklearn.metrics")
+    task = "regression" if given is NUMBERS else "classification"
+    measure = parse_measure(f"sklearn:{name}", task)
+    assert measure.higher_is_better == (not name.startswith("mean_"))
+    assert measure.range == (-np.inf, np.inf)
+    assert parse_measure(str(measure), task) == measure == copy.copy(measure)
+    truth, predicted = given.truth, given.predicted
+    if given is SCORED:
+        predicted = SCORES
+    elif given is not NUMBERS:
+        truth, predicted = (np.array(given.classes)[each] for each in (truth, predicted))
+    function = getattr(metrics, name.partition("(")[0])
+    assert evaluate(None, given, measure).value() == function(truth, predicted, **theirs)
+    weights = RNG.integers(0, 4, (3, len(truth))).astype(float)
+    units = measure.units(given)
+    for row, score in zip(weights, units.weighted(weights), strict=True):
+        drawn = np.repeat(np.arange(len(row)), row.astype(int))
+        assert score == pytest.approx(function(truth[drawn], predicted[drawn], **theirs))
+    heavy = replace(given, weights=weights[0] + 0.5)
+    wanted = function(truth, predicted, **theirs, sample_weight=weights[0] + 0.5)
+    assert measure.compute(heavy) == pytest.approx(wanted)
+
+
+def test_functions_of_scikit_learn_that_do_not_fit_are_refused():
+    metrics = pytest.importorskip("sklearn.metrics")
+    with pytest.raises(MeasureError, match="no such function of truth and predictions"):
+        parse_measure("sklearn:silhouette_score", "classification")
+    with pytest.raises(MeasureError, match="of classification and of regression: choose one"):
+        parse_measure("sklearn:max_error")
+    with pytest.raises(MeasureError, match="the measure sklearn:confusion_matrix failed"):
+        evaluate(None, TWO[0], "sklearn:confusion_matrix").value()
+    assert isinstance(evaluate(None, TWO[0], "sklearn:roc_auc_score").value(), Undefined)
+    assert str(parse_measure(metrics.max_error, "regression")) == "sklearn:max_error"
+
+
+def test_a_function_goes_with_its_measure_into_another_process():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    define_measure(name="Here", task="regression", bounds=(0.0, 9.0), higher_is_better=False)(
+        lambda truth, predicted, *, power=1.0: float((abs(truth - predicted) ** power).max())
+    )
+    sent = cloudpickle.dumps(parse_measure("Here(power=2)"))
+    del DEFINITIONS["regression", "Here"]
+    measure = cloudpickle.loads(sent)
+    assert (str(measure), measure.range, measure.higher_is_better) == (
+        "Here(power=2)",
+        (0, 9),
+        False,
+    )
+    assert measure.compute(NUMBERS) == 9.0

@@ -34,33 +34,20 @@ import numpy as np
 from heldout.errors import MeasureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from heldout.data.words import Floats, Ints
 
 Task = Literal["ranking", "classification", "regression", "text"]
-"""The kind of predictions: ranked lists, classes, numbers, or texts."""
-
 TASKS: Final[tuple[Task, ...]] = get_args(Task)
-Gains = tuple[tuple[int, float], ...]
-"""A gain for each grade, sorted by grade."""
+Gains = tuple[tuple[int, float], ...]  # of grades, sorted by grade
 Value = bool | int | float | str | None | Gains
-Cutoff = Literal["none", "optional", "rank", "recall"]
-"""What may follow ``@``: nothing, a rank or nothing, a rank, or a recall level."""
-GREATEST_CUTOFF: Final = 10**9
-How = Literal["mean", "sum", "geometric", "text"]
-Aggregate = Literal["mean", "sums", "order", "none"]
-"""How the score of a set of units is computed; ``none``: there is no score (a text per unit)."""
-GEOMETRIC_FLOOR: Final = 1e-5
-"""The lowest value in a geometric mean (trec_eval)."""
-JUDGED_ONLY: Final = "judged_only"
-"""The parameter of all measures of rankings that ignores documents without a judgement."""
-SAMPLE_WEIGHT: Final = "sample_weight"
-"""The argument of a function that gets the weights of units: not a parameter of the measure."""
-DENSE: Final = 1_000_000
-"""Numbers up to which a table with a row per unit is faster than counting kinds of units."""
+Cutoff = Literal["none", "optional", "rank", "recall"]  # what may follow @
+How = Literal["mean", "sum", "geometric", "text"]  # values of queries are combined
+Aggregate = Literal["mean", "sums", "order", "none"]  # none: a text per query has no score
+GEOMETRIC_FLOOR: Final = 1e-5  # the lowest value in a geometric mean (trec_eval)
+JUDGED_ONLY: Final = "judged_only"  # the parameter of all measures of rankings
+DENSE: Final = 1_000_000  # numbers up to which a row per unit is faster than counting kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +61,6 @@ class Undefined:
 
 
 Number = float | Undefined
-"""The value of a measure, which may be undefined."""
 
 
 class LackingError(MeasureError):
@@ -135,10 +121,6 @@ class Means(NamedTuple):
         found: Floats = np.exp(mean) if self.how == "geometric" else mean
         return found
 
-    def times(self, weights: Floats) -> Means:
-        """Return the same for units with weights of their own."""
-        return self._replace(weights=weights)
-
     def why(self) -> str:
         """Say why the score is undefined."""
         return self.reason
@@ -169,11 +151,9 @@ class Sums(NamedTuple):
 
     def total(self) -> Floats:
         """Return the sums of all units, in one row."""
-        if self.kinds is not None:
-            counts = np.bincount(self.kinds, self.weights, len(self.table))
-            total: Floats = counts[None] @ self.table
-            return total
-        return np.asarray(self.rows().sum(axis=0, keepdims=True), np.float64)
+        if self.kinds is None:
+            return np.asarray(self.rows().sum(axis=0, keepdims=True), np.float64)
+        return np.bincount(self.kinds, self.weights, len(self.table))[None] @ self.table
 
     def value(self) -> float:
         """Return the score of all units; NaN if it is undefined."""
@@ -194,10 +174,6 @@ class Sums(NamedTuple):
         counts = np.stack([np.bincount(self.kinds, row, len(self.table)) for row in rows])
         return self.score(counts @ self.table)
 
-    def times(self, weights: Floats) -> Sums:
-        """Return the same for units with weights of their own."""
-        return self._replace(weights=weights)
-
     def why(self) -> str:
         """Say why the score is undefined."""
         return self.reason(self.total())
@@ -209,31 +185,23 @@ class Order(NamedTuple):
     size: int
     score: Callable[[Floats], Floats]  # rows of weights -> scores, NaN where undefined
     reason: Callable[[Floats], str] = _no_reason  # the weights of all units -> why
+    weights: Floats | None = None
 
     def value(self) -> float:
         """Return the score of all units; NaN if it is undefined."""
-        return float(self.score(np.ones((1, self.size)))[0])
+        return float(self.weighted(np.ones((1, self.size)))[0])
 
     def per_unit(self) -> Floats:
         """Refuse: one unit has no order."""
-        raise MeasureError(
-            "it is computed from all units together: it has no values of single ones"
-        )
+        raise MeasureError("it is computed from all units together: single ones have no value")
 
     def weighted(self, rows: Floats) -> Floats:
         """Return the score under each row of weights, one column per unit."""
-        return self.score(rows)
-
-    def times(self, weights: Floats) -> Order:
-        """Return the same for units with weights of their own."""
-        score, reason = self.score, self.reason
-        return Order(
-            self.size, lambda rows: score(rows * weights), lambda row: reason(row * weights)
-        )
+        return self.score(rows if self.weights is None else rows * self.weights)
 
     def why(self) -> str:
         """Say why the score is undefined."""
-        return self.reason(np.ones((1, self.size)))
+        return self.reason(np.ones((1, self.size)) if self.weights is None else self.weights[None])
 
 
 UnitScores = Means | Sums | Order
@@ -258,26 +226,19 @@ def quotient(above: Floats, below: Floats) -> Floats:
 
 
 class Within(NamedTuple):
-    """The allowed numbers of a parameter, for annotations: ``Annotated[float, Within(…)]``."""
+    """The allowed numbers of a parameter, for annotations; of a text, those between its commas."""
 
     low: float
     high: float
     words: str
 
-    def allows(self, value: float) -> bool:
-        """Return whether a value is in the range."""
-        return self.low <= value <= self.high
-
-
-class Matching(NamedTuple):
-    """The allowed texts of a parameter, for annotations: ``Annotated[str, Matching(…)]``."""
-
-    pattern: str
-    words: str
-
-    def allows(self, value: str) -> bool:
-        """Return whether a text has the form."""
-        return re.fullmatch(self.pattern, value) is not None
+    def allows(self, value: Any) -> bool:
+        """Return whether all numbers are in the range."""
+        try:
+            numbers = map(float, value.split(",")) if isinstance(value, str) else [value]
+            return all(self.low <= number <= self.high for number in numbers)
+        except ValueError:
+            return False
 
 
 Share = Annotated[float, Within(0.0, 1.0, "a number from 0 to 1")]
@@ -304,22 +265,20 @@ class Parameter(NamedTuple):
     kind: Any  # bool, int, float, str, tuple (gains), or object (anything)
     is_optional: bool = False  # None is allowed
     choices: Mapping[str, str] = types.MappingProxyType({})  # with other spellings of them
-    within: Within | Matching | None = None
+    within: Within | None = None
 
     @classmethod
     def of(cls, name: str, default: Value, annotation: Any) -> Parameter:
         """Read an annotation: a type, Literal or Annotated, each also with ``| None``."""
-        kind, within, others = annotation, None, {}
+        kind, within, choices = annotation, None, {}
         is_optional = get_origin(kind) in {Union, types.UnionType} and type(None) in get_args(kind)
         if is_optional:
             kind = next(part for part in get_args(kind) if part is not type(None))
         if get_origin(kind) is Annotated:
             kind, more = get_args(kind)
-            within, others = (None, more) if isinstance(more, dict) else (more, {})
-        choices: dict[str, str] = {}
+            within, choices = (None, more) if isinstance(more, dict) else (more, {})
         if get_origin(kind) is Literal:
-            choices = {choice: choice for choice in get_args(kind)} | others
-            kind = str
+            kind, choices = str, {choice: choice for choice in get_args(kind)} | choices
         kind = get_origin(kind) or kind
         return cls(name.rstrip("_"), default, kind, is_optional, choices, within)
 
@@ -337,33 +296,20 @@ class Parameter(NamedTuple):
             checked = self.kind(value) if is_right else value
         elif self.kind is tuple:
             checked = tuple(sorted(value.items())) if isinstance(value, dict) else value
-            is_right = isinstance(checked, tuple) and all(
-                math.isfinite(gain) for _, gain in checked
-            )
+            is_right = type(checked) is tuple and all(math.isfinite(gain) for _, gain in checked)
         else:
             is_right = isinstance(value, self.kind)
         if not is_right or (self.within and not self.within.allows(checked)):
             raise MeasureError(f"{self.name}={show_value(value)}: expected {self.expected()}")
         return checked  # type: ignore[no-any-return]
 
-    @classmethod
-    def untyped(cls, name: str, default: Any, *, anything: bool) -> Parameter:
-        """Return a parameter that may have values of the type of its default, or anything."""
-        anything = anything or default is None
-        return cls(name, default, object if anything else type(default), anything)
-
     def expected(self) -> str:
         """Say what is allowed."""
         if self.choices:
             return f"one of {', '.join(dict.fromkeys(self.choices.values()))}"
-        words = {
-            bool: "True or False",
-            int: "an integer",
-            float: "a number",
-            str: "text",
-            tuple: "finite gains, for example {0: 0, 1: 1, 2: 3}",
-        }
-        return self.within.words if self.within else words[self.kind]
+        words = {bool: "True or False", int: "an integer", float: "a number", str: "text"}
+        gains = "finite gains, for example {0: 0, 1: 1, 2: 3}"
+        return self.within.words if self.within else words.get(self.kind, gains)
 
 
 # Definitions
@@ -378,7 +324,7 @@ class Definition:
     compute: Callable[..., Any]  # of the data, the cutoff unless there is none, and parameters
     aliases: tuple[str, ...] = ()
     cutoff: Cutoff = "none"
-    how: How = "mean"  # values of queries are combined
+    how: How = "mean"
     bounds: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool | None = True
     integral: bool = False
@@ -390,44 +336,29 @@ class Definition:
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """Its parameters: the keyword-only arguments of its function; ``judged_only`` of rankings.
-
-        Those of a user's function need no annotations: the type of their default counts.
-        """
-        signature = inspect.signature(self.own or self.compute).parameters.values()
-        keywords = {one.name: one for one in signature if one.kind is one.KEYWORD_ONLY}
-        for name in (SAMPLE_WEIGHT, *self.fixed):
-            keywords.pop(name, None)
-        if self.own is None:
-            hints = types.SimpleNamespace(
-                __annotations__={name: one.annotation for name, one in keywords.items()}
-            )
-            kinds = get_type_hints(hints, self.compute.__globals__, include_extras=True)
-            found = [Parameter.of(name, one.default, kinds[name]) for name, one in keywords.items()]
-        else:
-            anything = ":" in self.name  # of scikit-learn: it checks its own parameters
-            found = [
-                Parameter.untyped(name, one.default, anything=anything)
-                for name, one in keywords.items()
-            ]
-        if self.task == "ranking":
-            found.append(Parameter(JUDGED_ONLY, default=False, kind=bool))
-        return tuple(found)
+        """The keyword-only arguments of its function; of rankings also ``judged_only``."""
+        arguments = inspect.signature(self.compute).parameters.values()
+        keywords = {
+            one.name: one
+            for one in arguments
+            if one.kind is one.KEYWORD_ONLY and one.name not in self.fixed
+        }
+        holder = types.SimpleNamespace(
+            __annotations__={name: one.annotation for name, one in keywords.items()}
+        )
+        hints = get_type_hints(holder, self.compute.__globals__, include_extras=True)
+        known = [Parameter.of(name, one.default, hints[name]) for name, one in keywords.items()]
+        more = [Parameter(JUDGED_ONLY, default=False, kind=bool)] if self.task == "ranking" else []
+        return (*known, *more)
 
     @property
     def aggregate(self) -> Aggregate:
         """How the score of a set of units is computed: the kind that its function returns."""
-        if self.task == "ranking":
-            hows: dict[str, Aggregate] = {"mean": "mean", "text": "none"}
-            return hows.get(self.how, "sums")
-        returned = str(self.compute.__annotations__["return"])
+        hows: dict[str, Aggregate] = {"mean": "mean", "text": "none"}
         kinds: dict[str, Aggregate] = {"Means": "mean", "Sums": "sums", "Order": "order"}
-        return kinds[returned]
-
-    @property
-    def module(self) -> str:
-        """The module that its function is in."""
-        return str(self.compute.__module__)
+        if self.task == "ranking":
+            return hows.get(self.how, "sums")
+        return kinds[str(self.compute.__annotations__["return"])]
 
     @property
     def summary(self) -> str:
@@ -449,12 +380,11 @@ class Definition:
         """Return a measure with these parameters; `defaults` are for others that it has."""
         known = {parameter.name: parameter for parameter in self.parameters}
         # A measure of grades (RBP, whose rel is None) stays one for any threshold.
-        wanted = {
-            name: value
-            for name, value in (defaults or {}).items()
-            if name in known and not (name == "rel" and known[name].is_optional)
-        }
-        wanted |= given or {}
+        spared = {name for name, one in known.items() if name == "rel" and one.is_optional}
+        usual = {name: one for name, one in (defaults or {}).items() if name in known}
+        wanted = {name: one for name, one in usual.items() if name not in spared} | dict(
+            given or {}
+        )
         for name in wanted:
             if name not in known:
                 there = ", ".join(known) or "none"
@@ -466,27 +396,25 @@ class Definition:
             )
         except MeasureError as error:
             raise MeasureError(f"{self.name}: {error}") from None
-        return Measure(self.task, self.name, params, self.check_cutoff(cutoff))
+        return Measure(self.task, self.name, params, self._checked(cutoff))
 
-    def check_cutoff(self, cutoff: float | None) -> int | float | None:
+    def _checked(self, cutoff: float | None) -> int | float | None:
         """Return a cutoff that the measure can have; raise an error for any other."""
-        shown = f"{self.name}@{cutoff:g}" if cutoff is not None else self.name
         if cutoff is None:
             if self.cutoff in {"rank", "recall"}:
-                example = "10" if self.cutoff == "rank" else "0.1"
-                raise MeasureError(f"{shown} needs a cutoff, for example {shown}@{example}")
+                example = f"{self.name}@{10 if self.cutoff == 'rank' else 0.1}"
+                raise MeasureError(f"{self.name} needs a cutoff, for example {example}")
             return None
         if self.cutoff == "none":
             raise MeasureError(f"{self.name} takes no cutoff (got @{cutoff:g})")
         if self.cutoff == "recall":
-            if not 0 <= cutoff <= 1:
-                raise MeasureError(f"{shown}: a recall level must be between 0 and 1")
-            return float(cutoff)
-        if not 1 <= cutoff <= GREATEST_CUTOFF or cutoff != int(cutoff):
-            raise MeasureError(
-                f"{shown}: a cutoff must be a positive integer, at most {GREATEST_CUTOFF:,}"
-            )
-        return int(cutoff)
+            is_right, words = 0 <= cutoff <= 1, "a recall level must be between 0 and 1"
+        else:
+            is_right = 1 <= cutoff <= 10**9 and cutoff == int(cutoff)
+            words = "a cutoff must be a positive integer, at most 1,000,000,000"
+        if not is_right:
+            raise MeasureError(f"{self.name}@{cutoff:g}: {words}")
+        return float(cutoff) if self.cutoff == "recall" else int(cutoff)
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -506,46 +434,17 @@ def definitions(task: str) -> dict[str, Definition]:
     """Return all measures of a task by name; their modules are imported when they are needed."""
     folder = task if task in {"ranking", "text"} else "prediction"
     modules = [f"heldout.measure.{folder}.{name}" for name in _MODULES[task]]
-    for module in modules:
-        import_module(module)
-    places = {module: place for place, module in enumerate(modules)}
+    places = {import_module(name).__name__: place for place, name in enumerate(modules)}
     known = [one for (of, _), one in DEFINITIONS.items() if of == task]
-    return {one.name: one for one in sorted(known, key=lambda one: places.get(one.module, 99))}
+    known.sort(key=lambda one: places.get(one.compute.__module__, len(places)))
+    return {one.name: one for one in known}
 
 
-def measure(
-    name: str,
-    task: Task,
-    *,
-    aliases: Iterable[str] = (),
-    cutoff: Cutoff = "none",
-    how: How = "mean",
-    bounds: tuple[float, float] = (0.0, 1.0),
-    higher_is_better: bool | None = True,
-    integral: bool = False,
-    shown: tuple[str, ...] = (),
-    needs: str = "",
-    fixed: Mapping[str, Value] = types.MappingProxyType({}),
-    labels: Callable[..., dict[str, Any]] = dict,
-) -> Callable[[Function], Function]:
-    """Register a function as a measure; its keyword-only arguments become its parameters."""
+def measure(name: str, task: Task, **about: Any) -> Callable[[Function], Function]:
+    """Register a function as a measure; `about` are fields of its `Definition`."""
 
     def register(compute: Function) -> Function:
-        DEFINITIONS[task, name] = Definition(
-            name,
-            task,
-            compute,
-            tuple(aliases),
-            cutoff,
-            how,
-            bounds,
-            higher_is_better,
-            integral,
-            shown,
-            needs,
-            fixed,
-            labels,
-        )
+        DEFINITIONS[task, name] = Definition(name, task, compute, **about)
         return compute
 
     return register
@@ -616,7 +515,7 @@ class Measure:
         if self.task == "ranking":  # a value per query
             return Means(computed, how=definition.how)
         scores: UnitScores = computed
-        return scores if given.weights is None else scores.times(given.weights)
+        return scores if given.weights is None else scores._replace(weights=given.weights)
 
     def compute(self, given: Any) -> Number:
         """Return the score of all units, or `Undefined` with the reason."""

@@ -10,8 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -20,7 +19,6 @@ from heldout.errors import HeldoutError, MeasureError, MissingExtraError, failur
 from heldout.measure.base import (
     DEFINITIONS,
     JUDGED_ONLY,
-    SAMPLE_WEIGHT,
     TASKS,
     Definition,
     LackingError,
@@ -39,39 +37,15 @@ if TYPE_CHECKING:
     Own = Callable[..., float]
     Bounds = tuple[float, float]
 
+WEIGHT = "sample_weight"
 
-@dataclass(frozen=True, slots=True)
-class RankedList:
-    """The data that a user-defined measure gets for one query.
 
-    Parameters
-    ----------
-    query
-        Id of the query.
-    grades
-        The grades of the retrieved documents in rank order, down to the cutoff; -1 where a
-        document is not in the qrels, -2 where its grade is negative.
-    judged
-        The grades of all judged documents, in descending order.
-    """
+class RankedList(NamedTuple):
+    """The data that a user-defined measure of rankings gets for one query."""
 
     query: str
-    grades: Ints
-    judged: Ints
-
-
-@overload
-def define_measure(function: Own) -> Own: ...
-
-
-@overload
-def define_measure(
-    *,
-    name: str | None = None,
-    task: Task = "ranking",
-    bounds: Bounds = (-math.inf, math.inf),
-    higher_is_better: bool = True,
-) -> Callable[[Own], Own]: ...
+    grades: Ints  # of retrieved documents by rank; -1: not in the qrels, -2: a negative grade
+    judged: Ints  # the grades of all judged documents, in descending order
 
 
 def define_measure(
@@ -81,7 +55,7 @@ def define_measure(
     task: Task = "ranking",
     bounds: Bounds = (-math.inf, math.inf),
     higher_is_better: bool = True,
-) -> Own | Callable[[Own], Own]:
+) -> Any:
     """Register a function as a measure that can be used by name.
 
     For rankings the function takes a `RankedList`, a cutoff ``@k`` truncates that list, and the
@@ -122,17 +96,9 @@ def define_measure(
             raise MeasureError(f"task={task!r}: expected one of {', '.join(TASKS)}")
         if not isinstance(called, str) or not re.fullmatch(r"[^\W\d]\w*", called):
             raise MeasureError(f"{called!r} cannot name a measure: use letters, digits and _")
-        for known in meant(called, [task], has_cutoff=False):
-            if known.own is None:
-                raise MeasureError(
-                    f"{called} is already a measure ({known.name}): choose another name"
-                )
-        keywords = inspect.signature(own).parameters.values()
-        for one in keywords:
-            if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
-                raise MeasureError(f"{called}: every keyword-only parameter needs a default")
-            if one.name == JUDGED_ONLY and task == "ranking":
-                raise MeasureError(f"{called}: the parameter {JUDGED_ONLY} is reserved: rename it")
+        known = [one.name for one in meant(called, [task], has_cutoff=False) if one.own is None]
+        if known:
+            raise MeasureError(f"{called} is already a measure ({known[0]}): choose another name")
         _keep(own, called, task, bounds, higher_is_better)
         return own
 
@@ -140,8 +106,24 @@ def define_measure(
 
 
 def _keep(own: Own, name: str, task: Task, bounds: Bounds, higher_is_better: bool) -> Definition:
-    compute = _over_queries(own, name) if task == "ranking" else _over_units(own, name)
+    """Register a function; the types of its parameters are those of their defaults."""
+    arguments = inspect.signature(own).parameters.values()
+    keywords = [one for one in arguments if one.kind is one.KEYWORD_ONLY and one.name != WEIGHT]
+    for one in keywords:
+        if one.default is one.empty:
+            raise MeasureError(f"{name}: every keyword-only parameter needs a default")
+        if one.name == JUDGED_ONLY and task == "ranking":
+            raise MeasureError(f"{name}: the parameter {JUDGED_ONLY} is reserved: rename it")
+    # scikit-learn checks its own parameters, whose defaults say little.
+    typed = () if ":" in name else (bool, int, float, str)
+    kinds = [
+        next((kind for kind in typed if type(one.default) is kind), object) for one in keywords
+    ]
+    compute: Any = (_over_queries if task == "ranking" else _over_units)(own, name)
     compute.__doc__ = own.__doc__
+    compute.__signature__ = inspect.Signature(
+        [one.replace(annotation=kind) for one, kind in zip(keywords, kinds, strict=True)]
+    )
     definition = Definition(
         name,
         task,
@@ -171,13 +153,11 @@ def measure_of(function: Own, task: str | None) -> Measure:
     """Return a function as a measure of a task, with the bounds that its decorator says."""
     if task is None:
         raise MeasureError(f"{function!r} is a function: give its task with task=…")
-    name = registered_name(task, function)
-    if name is None and str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
-        return sklearn_definition(task, f"sklearn:{function.__name__}").make()
-    if name is None:
+    if registered_name(task, function) is None:
+        if str(getattr(function, "__module__", "")).startswith("sklearn.metrics"):
+            return sklearn_definition(task, f"sklearn:{function.__name__}").make()
         define_measure(task=cast("Task", task))(function)
-        name = function.__name__
-    return DEFINITIONS[task, name].make()
+    return DEFINITIONS[task, cast("str", registered_name(task, function))].make()
 
 
 def own_measure(own: Own, bounds: Bounds, higher_is_better: bool, *fields: Any) -> Measure:
@@ -221,31 +201,29 @@ def _over_queries(own: Own, name: str) -> Callable[..., Floats]:
 
 def _over_units(own: Own, name: str) -> Callable[..., Order]:
     arguments = list(inspect.signature(own).parameters)
+    weighs = WEIGHT in arguments
 
     def compute(given: Any, **params: Any) -> Order:
-        weighs = SAMPLE_WEIGHT in arguments
         if given.weights is not None and not weighs:
-            raise LackingError("functions without sample_weight do not support weighted units")
+            raise LackingError(f"functions without {WEIGHT} do not support weighted units")
         truth, predicted = _values(given, needs_scores=arguments[1] in {"y_score", "y_proba"})
 
         def score(row: Floats) -> float:
-            drawn = (
-                np.flatnonzero(row) if weighs else np.repeat(np.arange(len(row)), row.astype(int))
-            )
+            times = (row > 0 if weighs else row).astype(np.int64)
+            drawn = np.repeat(np.arange(len(row)), times)
             if not len(drawn):
                 return math.nan
-            more = {SAMPLE_WEIGHT: row[drawn]} if weighs else {}
+            more = {WEIGHT: row[drawn]} if weighs else {}
             pair = [
                 each[drawn] if isinstance(each, np.ndarray) else [each[unit] for unit in drawn]
                 for each in (truth, predicted)
             ]
             return _called(own, name, *pair, **params, **more)
 
-        return Order(
-            len(truth),
-            lambda rows: np.array([score(row) for row in rows]),
-            lambda _: "the function returned NaN",
-        )
+        def scores(rows: Floats) -> Floats:
+            return np.array([score(row) for row in rows])
+
+        return Order(len(truth), scores, lambda _: "the function returned NaN")
 
     return compute
 
@@ -259,17 +237,14 @@ def _values(given: Any, *, needs_scores: bool) -> tuple[Any, Any]:
         return wanted, [texts[0] for texts in given.system.texts]
     if not hasattr(given, "classes"):
         return given.truth, given.predicted
-    names = np.array(given.classes)
-    if needs_scores and given.scores is None:
-        raise LackingError("there are predictions but no scores")
+    names, predicted = np.array(given.classes), given.scores if needs_scores else given.predicted
+    if predicted is None:
+        lacking = ("predictions", "scores") if needs_scores else ("scores", "predictions")
+        raise LackingError(f"there are {lacking[0]} but no {lacking[1]}")
     if needs_scores and len(names) == 2:
         number = given.class_number()
-        return (given.truth == number).astype(np.int64), given.scores[:, number]
-    if needs_scores:
-        return names[given.truth], given.scores
-    if given.predicted is None:
-        raise LackingError("there are scores but no predictions")
-    return names[given.truth], names[given.predicted]
+        return (given.truth == number).astype(np.int64), predicted[:, number]
+    return names[given.truth], predicted if needs_scores else names[predicted]
 
 
 def _lists(judged: Judged, k: int | None) -> list[RankedList]:

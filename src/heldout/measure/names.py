@@ -102,7 +102,7 @@ def parse_measures(names: Several, task: str | None = None, **defaults: Value) -
 
             measures[measure_of(given, task)] = None
         else:
-            for measure in _parse(_text_of(given), task, defaults):
+            for measure in _parse(given, task, defaults):
                 measures[measure] = None
     return list(measures)
 
@@ -132,15 +132,9 @@ def _is_name(given: object) -> bool:
     return isinstance(given, str) or bool(modules & {"heldout", "ir_measures"})
 
 
-def _text_of(given: object) -> str:
-    if not _is_name(given):
-        raise MeasureError(f"{given!r} is not the name of a measure: give a string such as 'AP'")
-    return str(given)
-
-
-def _parse(text: str, task: str | None, defaults: Mapping[str, Value]) -> Iterator[Measure]:
+def _parse(given: object, task: str | None, defaults: Mapping[str, Value]) -> Iterator[Measure]:
     """Return the measures in a text of names."""
-    for match, group in _tokens(text):
+    for match, group in _tokens(given):
         if group:
             if task not in (None, "ranking"):
                 raise MeasureError(_unknown(match[1], task))
@@ -157,21 +151,21 @@ def _parse(text: str, task: str | None, defaults: Mapping[str, Value]) -> Iterat
             tasks = " and of ".join(each.task for each in known)
             raise MeasureError(f"{stem} is a measure of {tasks}: choose one with task=…")
         try:
-            given = _arguments(known[0], match["arguments"] or "")
+            params = _arguments(known[0], match["arguments"] or "")
         except MeasureError as error:
             raise MeasureError(f"{match[0].strip()!r}: {error}") from None
-        given |= _choice_in(known[0], stem)
-        if not cutoffs:
-            yield known[0].make(given, defaults)
-        for cutoff in cutoffs:
-            yield known[0].make(given, defaults, cutoff)
+        params |= _choice_in(known[0], stem)
+        several: list[float | None] = [*cutoffs] or [None]
+        yield from (known[0].make(params, defaults, cutoff) for cutoff in several)
 
 
-def _tokens(text: str) -> Iterator[tuple[re.Match[str], bool]]:
+def _tokens(given: object) -> Iterator[tuple[re.Match[str], bool]]:
     """Split a text into names; each with whether it is one of trec_eval's."""
     from heldout.measure.ranking.trec_names import is_trec_name
 
-    place = 0
+    if not _is_name(given):
+        raise MeasureError(f"{given!r} is not the name of a measure: give a string such as 'AP'")
+    text, place = str(given), 0
     while place < len(text.rstrip()) or not place:
         match = _TREC.match(text, place)
         if match is not None and is_trec_name(match[1]) and not _needs_cutoff(match[1]):
@@ -310,7 +304,7 @@ def likely_tasks(wanted: list[Any], among: Sequence[Task]) -> list[Task]:
         if isinstance(given, Measure):
             possible &= {given.task}
         elif not is_function(given):
-            for match, group in _tokens(_text_of(given)):
+            for match, group in _tokens(given):
                 if group:
                     possible &= {"ranking"}
                     continue
@@ -360,8 +354,7 @@ def _unknown(name: str, task: str | None) -> str:
     if task in {None, "ranking"} and not at:
         near_names = {**{plain(known): [known] for known in TREC_NAMES}, **near_names}
     near = difflib.get_close_matches(plain(stem), near_names, 4, 0.5)
-    shown = list(
-        dict.fromkeys(each + at + cutoff for spelling in near for each in near_names[spelling])
-    )
-    hint = f"did you mean {' or '.join(list(shown)[:2])}?" if shown else "see heldout list measures"
+    by_case = [sorted(near_names[one], key=lambda known: known[0] != stem[0]) for one in near]
+    shown = list(dict.fromkeys(each + at + cutoff for several in by_case for each in several))
+    hint = f"did you mean {' or '.join(shown[:2])}?" if shown else "see heldout list measures"
     return f"unknown measure {name!r}{of}: {hint}"

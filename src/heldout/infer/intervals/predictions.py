@@ -170,7 +170,7 @@ def _replicates(
     except MeasureError:
         return None
     if isinstance(units, Order):
-        return bootstrap_weights([units.score], numbers, replicates=replicates, seed=seed)
+        return bootstrap_weights([units.weighted], numbers, replicates=replicates, seed=seed)
     sums = as_sums(units)
     table = sums_by_number(sums.rows(), numbers)
     if not np.isfinite(table).all():

@@ -68,7 +68,7 @@ def _of_order(
     measure: Measure, units: Sequence[UnitScores], numbers: Ints, seed: int
 ) -> LinearScoring | OrderScoring:
     """Return linearised scores by leaving out groups of units; of medians, resampled groups."""
-    functions = [one.score for one in units if isinstance(one, Order)]
+    functions = [one.weighted for one in units if isinstance(one, Order)]
     if measure.family == "median-AE":  # the jackknife of a median is wrong, however many units
         count = int(numbers.max()) + 1
         groups = np.random.default_rng(seed).permutation(count) % min(GROUPS, count)

@@ -327,7 +327,7 @@ def _scoring(
         flags = systems[0].truth == column
         return AreaScoring(flags, np.column_stack([system.scores[:, column] for system in systems]))
     units = [measure.units(system) for system in systems]
-    functions = [one.score for one in units if isinstance(one, Order)]
+    functions = [one.weighted for one in units if isinstance(one, Order)]
     if functions:
         # Of a user's own measure of order it is not known whether it is smooth.
         smooth = measure.definition.own is None and measure.family != "median-AE"

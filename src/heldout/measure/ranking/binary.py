@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from heldout.measure.base import Matching, NotNegative, Positive, measure
+from heldout.measure.base import NotNegative, Positive, Within, measure
 from heldout.measure.ranking.judged import over
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from heldout.measure.ranking.judged import Judged
 
 _EPSILON = 1e-5  # infAP's smoothing
-_SHARE = r"\s*(0?\.\d+|0\.?|1(\.0*)?)\s*"
-Levels = Annotated[str, Matching(f"{_SHARE}(,{_SHARE})*", "numbers from 0 to 1, as '0,.5,1'")]
+Levels = Annotated[str, Within(0.0, 1.0, "numbers from 0 to 1, as '0,.5,1'")]
 
 
 @measure("P", "ranking", aliases=("precision", "prec"), cutoff="rank")
@@ -42,7 +41,7 @@ def recall(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     return over(judged.total(judged.hits(rel).above(k).query), judged.relevant(rel))
 
 
-@measure("F", "ranking", aliases=("f1", "F1", "f_measure"), cutoff="rank")
+@measure("F", "ranking", aliases=("f1", "f_measure"), cutoff="rank")
 def f_measure(judged: Judged, k: int, *, beta: Positive = 1.0, rel: int = 1) -> Floats:
     """F: weighted harmonic mean of precision and recall at k; beta weights recall.
 
@@ -63,7 +62,7 @@ def relative_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     return over(judged.total(judged.hits(rel).above(k).query), best)
 
 
-@measure("Success", "ranking", aliases=("HitRate", "hit_rate", "hit", "HR"), cutoff="rank")
+@measure("Success", "ranking", aliases=("HitRate", "hit", "HR"), cutoff="rank")
 def success(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     """Success: 1 if a relevant document is among the first k, else 0.
 
@@ -113,7 +112,7 @@ def smoothed_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
     return np.log((1 + total) / (1 + judged.relevant(rel) - total))
 
 
-@measure("Rprec", "ranking", aliases=("r-precision", "RPrec", "r_precision"))
+@measure("Rprec", "ranking", aliases=("r-precision",))
 def r_precision(judged: Judged, *, rel: int = 1, times: NotNegative = 1.0) -> Floats:
     """R-precision: precision at rank R (or `times` R), R being the number of relevant documents.
 
@@ -125,7 +124,7 @@ def r_precision(judged: Judged, *, rel: int = 1, times: NotNegative = 1.0) -> Fl
     return over(judged.total(hits.query[hits.rank <= depth[hits.query]]), depth)
 
 
-@measure("Bpref", "ranking", aliases=("bpref",))
+@measure("Bpref", "ranking")
 def binary_preference(judged: Judged, *, rel: int = 1) -> Floats:
     """Bpref: how rarely judged non-relevant documents are ranked above relevant ones.
 
@@ -218,7 +217,7 @@ def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1)
     return values
 
 
-@measure("IPrec11", "ranking", aliases=("11pt_avg", "11-pt_avg", "11pt"))
+@measure("IPrec11", "ranking", aliases=("11pt_avg", "11pt"))
 def eleven_point_average(
     judged: Judged, *, rel: int = 1, levels: Levels = "0,.1,.2,.3,.4,.5,.6,.7,.8,.9,1"
 ) -> Floats:

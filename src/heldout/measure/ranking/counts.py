@@ -19,13 +19,13 @@ _count = partial(
 )
 
 
-@_count("NumQ", aliases=("num_q",))
+@_count("NumQ")
 def queries(judged: Judged) -> Floats:
     """Number of queries."""
     return np.ones(len(judged))
 
 
-@_count("NumRet", aliases=("num_ret",))
+@_count("NumRet")
 def retrieved(judged: Judged, *, rel: int | None = None) -> Floats:
     """Number of documents retrieved, or with ``rel`` of relevant ones."""
     if rel is not None:
@@ -33,19 +33,19 @@ def retrieved(judged: Judged, *, rel: int | None = None) -> Floats:
     return judged.retrieved.astype(np.float64)
 
 
-@_count("NumRel", aliases=("num_rel",))
+@_count("NumRel")
 def relevant(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of relevant documents."""
     return judged.relevant(rel).astype(np.float64)
 
 
-@_count("NumRelRet", aliases=("num_rel_ret",))
+@_count("NumRelRet")
 def relevant_retrieved(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of relevant documents retrieved."""
     return judged.total(judged.hits(rel).query)
 
 
-@_count("NumNonrelJudgedRet", aliases=("num_nonrel_judged_ret",))
+@_count("NumNonrelJudgedRet")
 def nonrelevant_judged_retrieved(judged: Judged, *, rel: int = 1) -> Floats:
     """Number of documents retrieved that are judged not relevant."""
     return judged.total(judged.hits(0).query) - judged.total(judged.hits(rel).query)
@@ -57,7 +57,7 @@ def unjudged_retrieved(judged: Judged) -> Floats:
     return judged.retrieved - judged.total(judged.hits(0).query)
 
 
-@measure("Judged", "ranking", aliases=("judged",), higher_is_better=None, cutoff="optional")
+@measure("Judged", "ranking", higher_is_better=None, cutoff="optional")
 def judged_share(judged: Judged, k: int | None) -> Floats:
     """Share of the first k retrieved documents that is judged.
 
@@ -77,7 +77,7 @@ def unjudged_share(judged: Judged, k: int) -> Floats:
     return (np.minimum(judged.retrieved, k) - known) / k
 
 
-@measure("SetP", "ranking", aliases=("set_P",))
+@measure("SetP", "ranking")
 def set_precision(judged: Judged, *, rel: int = 1, relative: bool = False) -> Floats:
     """Precision of the retrieved set.
 
@@ -119,7 +119,7 @@ def set_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
     return over(found * found, judged.retrieved * judged.relevant(rel).astype(np.float64))
 
 
-@measure("SetF", "ranking", aliases=("set_F",))
+@measure("SetF", "ranking")
 def set_f_measure(judged: Judged, *, beta: NotNegative = 1.0, rel: int = 1) -> Floats:
     """F of the retrieved set: (b+1)PR / (R + bP), b = beta, as in trec_eval.
 
@@ -130,12 +130,7 @@ def set_f_measure(judged: Judged, *, beta: NotNegative = 1.0, rel: int = 1) -> F
     return over((beta + 1) * p * r, beta * p + r)
 
 
-@measure(
-    "Utility",
-    "ranking",
-    aliases=("utility",),
-    bounds=(-np.inf, np.inf),
-)
+@measure("Utility", "ranking", bounds=(-np.inf, np.inf))
 def utility(
     judged: Judged,
     *,

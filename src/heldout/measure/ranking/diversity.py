@@ -8,6 +8,7 @@ any cutoff is allowed, and alpha_DCG@1 and ERR_IA@1 are normalised too.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -28,43 +29,26 @@ if TYPE_CHECKING:
 _HIGHEST: Final = (0.0, 1 / (1 - math.exp(-1)))
 
 
-class _Covered(NamedTuple):
-    """Pairs of a document and a subtopic that it is relevant to, ordered by query and rank.
+_diversity = partial(measure, task="ranking", needs="subtopics")
 
-    Parameters
-    ----------
-    query, rank
-        Query and rank of the document.
-    subtopic
-        The number of the subtopic among all subtopics of all queries.
-    nth
-        How often the list has covered the subtopic down to this document (from 1).
-    """
+
+class _Covered(NamedTuple):
+    """Pairs of a document and a subtopic that it is relevant to, ordered by query and rank."""
 
     query: Ints
     rank: Ints
-    subtopic: Ints
-    nth: Ints
+    subtopic: Ints  # its number among all subtopics of all queries
+    nth: Ints  # how often the list has covered it down to this document (from 1)
 
 
 class _Relevant(NamedTuple):
-    """The relevant documents of every subtopic.
-
-    Parameters
-    ----------
-    row, query, subtopic
-        Row in the qrels, query and subtopic of each relevant document, ordered by row.
-    subtopics
-        Number of subtopics of each query that have a relevant document.
-    documents
-        Number of relevant documents of each subtopic.
-    """
+    """The relevant documents of every subtopic, ordered by their rows in the qrels."""
 
     row: Ints
     query: Ints
     subtopic: Ints
-    subtopics: Ints
-    documents: Ints
+    subtopics: Ints  # of each query, those that have a relevant document
+    documents: Ints  # the number of relevant ones of each subtopic
 
 
 def _subtopics(judged: Judged) -> tuple[Subtopics, Ints]:
@@ -154,17 +138,11 @@ def _ideal_of_query(row: Ints, subtopic: Ints, k: int | None, alpha: float) -> t
 
 def _gain(covered: _Covered, alpha: float) -> Floats:
     """Return the gain of each pair: less for a subtopic that has been covered before."""
-    gain: Floats = np.power(1 - alpha, covered.nth - 1)
-    return gain
+    return np.asarray(np.power(1 - alpha, covered.nth - 1))
 
 
 def _log_discount(rank: Ints) -> Floats:
-    discount: Floats = 1 / np.log2(rank + 1.0)
-    return discount
-
-
-def _reciprocal(rank: Ints) -> Floats:
-    return 1.0 / rank
+    return np.asarray(1 / np.log2(rank + 1.0))
 
 
 def _per_subtopic(
@@ -173,14 +151,11 @@ def _per_subtopic(
     """Return the discounted gain over that of a list that covers all subtopics at every rank."""
     covered = _covered(judged, rel, k)
     total = judged.total(covered.query, _gain(covered, alpha) * discount(covered.rank))
-    ranks = np.arange(1, min(k, _deep(alpha)) + 1)
+    # After so many ranks the gain of a subtopic covered at all of them is negligible.
+    deep = 10**6 if alpha < 1e-4 else int(60 / alpha)
+    ranks = np.arange(1, min(k, deep) + 1)
     complete = float(np.sum(np.power(1 - alpha, ranks - 1) * discount(ranks)))
     return np.minimum(over(total, _relevant(judged, rel).subtopics * complete), 1.0)  # rounding
-
-
-def _deep(alpha: float) -> int:
-    """Return a rank after which the gain of a subtopic covered at all ranks is negligible."""
-    return 10**6 if alpha < 1e-4 else int(60 / alpha)
 
 
 def _of_ideal(
@@ -195,13 +170,7 @@ def _of_ideal(
     return over(total, best)
 
 
-@measure(
-    "alpha_DCG",
-    "ranking",
-    aliases=("alpha-DCG", "α_DCG", "α-DCG"),
-    cutoff="rank",
-    needs="subtopics",
-)
+@_diversity("alpha_DCG", aliases=("α_DCG",), cutoff="rank")
 def alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
     """DCG with less gain for subtopics already covered (Clarke et al. 2008).
 
@@ -215,14 +184,7 @@ def alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> F
     return _per_subtopic(judged, k, rel, alpha, _log_discount)
 
 
-@measure(
-    "alpha_nDCG",
-    "ranking",
-    aliases=("alpha-nDCG", "α_nDCG", "α-nDCG"),
-    cutoff="rank",
-    bounds=_HIGHEST,
-    needs="subtopics",
-)
+@_diversity("alpha_nDCG", aliases=("α_nDCG",), cutoff="rank", bounds=_HIGHEST)
 def normalised_alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
     """alpha_DCG divided by that of the ideal list, found greedily (Clarke et al. 2008).
 
@@ -231,7 +193,7 @@ def normalised_alpha_gain(judged: Judged, k: int, *, rel: int = 1, alpha: Share 
     return _of_ideal(judged, k, rel, alpha, _log_discount)
 
 
-@measure("ERR_IA", "ranking", aliases=("ERR-IA",), cutoff="rank", needs="subtopics")
+@_diversity("ERR_IA", cutoff="rank")
 def intent_aware_err(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5) -> Floats:
     """ERR averaged over subtopics; a user stops with probability alpha (Chapelle et al. 2009).
 
@@ -239,12 +201,10 @@ def intent_aware_err(judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5
 
     Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / i / (S Σ_{i≤k} (1-α)^{i-1} / i)
     """
-    return _per_subtopic(judged, k, rel, alpha, _reciprocal)
+    return _per_subtopic(judged, k, rel, alpha, lambda rank: 1.0 / rank)
 
 
-@measure(
-    "nERR_IA", "ranking", aliases=("nERR-IA",), cutoff="rank", bounds=_HIGHEST, needs="subtopics"
-)
+@_diversity("nERR_IA", cutoff="rank", bounds=_HIGHEST)
 def normalised_intent_aware_err(
     judged: Judged, k: int, *, rel: int = 1, alpha: Share = 0.5
 ) -> Floats:
@@ -252,14 +212,10 @@ def normalised_intent_aware_err(
 
     Formula: Σ_{i≤k} Σ_s rel_{i,s} (1-α)^{c_s(i-1)} / i, over the same of the ideal list
     """
-    return _of_ideal(judged, k, rel, alpha, _reciprocal)
+    return _of_ideal(judged, k, rel, alpha, lambda rank: 1.0 / rank)
 
 
-def _persistence(beta: float) -> Callable[[Ints], Floats]:
-    return lambda rank: np.power(beta, rank - 1)
-
-
-@measure("NRBP", "ranking", needs="subtopics")
+@_diversity("NRBP")
 def novelty_precision(
     judged: Judged, *, rel: int = 1, alpha: Share = 0.5, beta: Share = 0.5
 ) -> Floats:
@@ -268,12 +224,12 @@ def novelty_precision(
     Formula: (1 - (1-α) β) / S · Σ_i β^{i-1} Σ_s rel_{i,s} (1-α)^{c_s(i-1)}
     """
     covered = _covered(judged, rel, None)
-    gain = _gain(covered, alpha) * _persistence(beta)(covered.rank)
+    gain = _gain(covered, alpha) * np.power(beta, covered.rank - 1)
     total = judged.total(covered.query, gain) * (1 - (1 - alpha) * beta)
     return over(total, _relevant(judged, rel).subtopics)
 
 
-@measure("nNRBP", "ranking", bounds=_HIGHEST, needs="subtopics")
+@_diversity("nNRBP", bounds=_HIGHEST)
 def normalised_novelty_precision(
     judged: Judged, *, rel: int = 1, alpha: Share = 0.5, beta: Share = 0.5
 ) -> Floats:
@@ -281,10 +237,10 @@ def normalised_novelty_precision(
 
     Formula: NRBP / NRBP*
     """
-    return _of_ideal(judged, None, rel, alpha, _persistence(beta))
+    return _of_ideal(judged, None, rel, alpha, lambda rank: np.power(beta, rank - 1))
 
 
-@measure("AP_IA", "ranking", aliases=("MAP_IA", "MAP-IA", "AP-IA"), needs="subtopics")
+@_diversity("AP_IA", aliases=("MAP_IA",))
 def intent_aware_ap(judged: Judged, *, rel: int = 1) -> Floats:
     """AP averaged over subtopics (Agrawal et al. 2009).
 
@@ -295,7 +251,7 @@ def intent_aware_ap(judged: Judged, *, rel: int = 1) -> Floats:
     return over(judged.total(covered.query, precision), relevant.subtopics)
 
 
-@measure("P_IA", "ranking", aliases=("P-IA",), cutoff="rank", needs="subtopics")
+@_diversity("P_IA", cutoff="rank")
 def intent_aware_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     """Precision at k averaged over subtopics (Agrawal et al. 2009).
 
@@ -305,7 +261,7 @@ def intent_aware_precision(judged: Judged, k: int, *, rel: int = 1) -> Floats:
     return over(judged.total(covered.query) / k, _relevant(judged, rel).subtopics)
 
 
-@measure("StRecall", "ranking", aliases=("strec",), needs="subtopics", cutoff="optional")
+@_diversity("StRecall", aliases=("strec",), cutoff="optional")
 def subtopic_recall(judged: Judged, k: int | None, *, rel: int = 1) -> Floats:
     """Share of subtopics covered by the first k documents (Zhai et al. 2003).
 

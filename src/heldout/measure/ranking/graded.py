@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
 
 GREATEST_EXPONENT: Final = 1000
+Given = Gains | None
 Dcg = Annotated[
     Literal["log2", "exp-log2", "classic"],
     {"trec": "log2", "exp": "exp-log2", "burges": "exp-log2", "jarvelin": "classic"},
@@ -24,7 +25,7 @@ Base = Annotated[float, Within(1.0001, 1e9, "a number above 1")]
 Grade = Annotated[int, Within(0, 1000, "an integer from 0 to 1000")]
 
 
-def gain_of(grade: Ints, gains: Gains | None, *, exponential: bool = False) -> Floats:
+def gain_of(grade: Ints, gains: Given, *, exponential: bool = False) -> Floats:
     """Return the gain of each grade: the grade itself, 2^grade - 1, or the entry in `gains`.
 
     Unjudged documents and negative grades have no gain.
@@ -57,7 +58,7 @@ class _Ideal(NamedTuple):
 
 
 def ideal_list(
-    judged: Judged, gains: Gains | None, k: int | None = None, *, exponential: bool = False
+    judged: Judged, gains: Given, k: int | None = None, *, exponential: bool = False
 ) -> _Ideal:
     """Return the judged documents of every query by descending gain, the first `k` of them.
 
@@ -77,14 +78,9 @@ def ideal_list(
     return _Ideal(query, count_up(query, len(judged)), values)
 
 
-@measure("DCG", "ranking", aliases=("dcg",), bounds=(0.0, np.inf), cutoff="optional")
+@measure("DCG", "ranking", bounds=(0.0, np.inf), cutoff="optional")
 def discounted_gain(
-    judged: Judged,
-    k: int | None,
-    *,
-    dcg: Dcg = "log2",
-    gains: Gains | None = None,
-    base: Base = 2.0,
+    judged: Judged, k: int | None, *, dcg: Dcg = "log2", gains: Given = None, base: Base = 2.0
 ) -> Floats:
     """Discounted cumulative gain.
 
@@ -107,12 +103,7 @@ def discounted_gain(
     cutoff="optional",
 )
 def ideal_discounted_gain(
-    judged: Judged,
-    k: int | None,
-    *,
-    dcg: Dcg = "log2",
-    gains: Gains | None = None,
-    base: Base = 2.0,
+    judged: Judged, k: int | None, *, dcg: Dcg = "log2", gains: Given = None, base: Base = 2.0
 ) -> Floats:
     """Discounted cumulative gain of the best possible list.
 
@@ -122,14 +113,9 @@ def ideal_discounted_gain(
     return judged.total(best.query, best.gain / discount(dcg, base)(best.rank))
 
 
-@measure("nDCG", "ranking", aliases=("ndcg", "NDCG"), cutoff="optional")
+@measure("nDCG", "ranking", cutoff="optional")
 def normalised_gain(
-    judged: Judged,
-    k: int | None,
-    *,
-    dcg: Dcg = "log2",
-    gains: Gains | None = None,
-    base: Base = 2.0,
+    judged: Judged, k: int | None, *, dcg: Dcg = "log2", gains: Given = None, base: Base = 2.0
 ) -> Floats:
     """Discounted cumulative gain divided by that of the best possible list.
 
@@ -167,8 +153,8 @@ def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints,
     return at
 
 
-@measure("nDCGrel", "ranking", aliases=("ndcg_rel",))
-def gain_at_relevant(judged: Judged, *, gains: Gains | None = None) -> Floats:
+@measure("nDCGrel", "ranking")
+def gain_at_relevant(judged: Judged, *, gains: Given = None) -> Floats:
     """NDCG averaged over the ranks of the relevant documents (trec_eval, experimental).
 
     Formula: mean of nDCG@i over the ranks i of relevant documents
@@ -188,7 +174,7 @@ def gain_at_relevant(judged: Judged, *, gains: Gains | None = None) -> Floats:
 
 
 @measure("Rndcg", "ranking")
-def gain_at_levels(judged: Judged, *, rel: int = 1, gains: Gains | None = None) -> Floats:
+def gain_at_levels(judged: Judged, *, rel: int = 1, gains: Given = None) -> Floats:
     """NDCG averaged over the ranks where the ideal list changes grade (trec_eval, experimental).
 
     Formula: mean of nDCG@i over the ranks i where the ideal list changes grade
@@ -211,7 +197,7 @@ def gain_at_levels(judged: Judged, *, rel: int = 1, gains: Gains | None = None) 
     return np.where(judged.relevant(rel) > 0, mean, 0.0)
 
 
-def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Floats:
+def _dcg_at(judged: Judged, gains: Given, query: Ints, depth: Ints) -> Floats:
     """Return the DCG of the run's first `depth` documents of each given query."""
     gain = gain_of(judged.grade, gains) / np.log2(judged.rank + 1.0)
     running = np.append(_running(judged.query, gain, len(judged)), 0.0)
@@ -225,7 +211,7 @@ def _dcg_at(judged: Judged, gains: Gains | None, query: Ints, depth: Ints) -> Fl
 
 
 @measure("G", "ranking")
-def normalised_cost_gain(judged: Judged, *, gains: Gains | None = None) -> Floats:
+def normalised_cost_gain(judged: Judged, *, gains: Given = None) -> Floats:
     """G: gain over log2(2 + excess gain of the ideal list so far) (trec_eval, experimental).
 
     Formula: Σ_i g_i / log2(2 + C_i - Σ_{j≤i} g_j) / Σ_i g*_i, C_i = Σ_{j≤i} max(g*_j, 1)
@@ -242,7 +228,7 @@ def normalised_cost_gain(judged: Judged, *, gains: Gains | None = None) -> Float
     return over(judged.total(judged.query[at], value), judged.total(best.query, best.gain))
 
 
-def _unit_gain(judged: Judged, rel: int | None, gains: Gains | None, normalise: str) -> Floats:
+def _unit_gain(judged: Judged, rel: int | None, gains: Given, normalise: str) -> Floats:
     """Return gains between 0 and 1: binary relevance, or the grade divided by the highest one."""
     if rel is not None:
         return ((judged.grade >= rel) & (judged.grade >= 0)).astype(np.float64)
@@ -264,14 +250,14 @@ def _powers(p: float, ranks: Ints) -> Floats:
     return np.append(1.0, np.cumprod(np.full(ranks.max(initial=0), p)))
 
 
-@measure("RBP", "ranking", aliases=("rbp",), cutoff="optional")
+@measure("RBP", "ranking", cutoff="optional")
 def rank_biased_precision(
     judged: Judged,
     k: int | None,
     *,
     p: Share = 0.8,
     rel: int | None = None,
-    gains: Gains | None = None,
+    gains: Given = None,
     normalise: Literal["all", "query"] = "all",
 ) -> Floats:
     """Rank-biased precision: (1 - p) times the sum of gain · p^(rank - 1).
@@ -311,7 +297,7 @@ def rank_biased_residual(judged: Judged, *, p: Share = 0.8, complete: bool = Tru
     return np.where(judged.total(query) > 0, residual, 0.0)
 
 
-@measure("ERR", "ranking", aliases=("err",), cutoff="optional")
+@measure("ERR", "ranking", cutoff="optional")
 def expected_reciprocal_rank(judged: Judged, k: int | None, *, top: Grade | None = None) -> Floats:
     """Expected reciprocal rank of the document at which a user stops (Chapelle et al. 2009).
 

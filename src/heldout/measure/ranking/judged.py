@@ -22,24 +22,15 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints, Words
 
 _FEW_GRADES: Final = 64
-BLOCK: Final = 1 << 16
-"""Rows looked up together: few enough to stay in cache."""
+BLOCK: Final = 1 << 16  # rows looked up together: few enough to stay in cache
 
 
 class Hits(NamedTuple):
-    """The relevant documents that were retrieved, ordered by query and rank.
-
-    Parameters
-    ----------
-    query, rank
-        Query and rank (from 1) of each.
-    nth
-        Its number among the relevant documents of the query (from 1).
-    """
+    """The relevant documents that were retrieved, ordered by query and rank."""
 
     query: Ints
-    rank: Ints
-    nth: Ints
+    rank: Ints  # from 1
+    nth: Ints  # its number among the relevant documents of the query, from 1
 
     def above(self, cutoff: int | None) -> Hits:
         """Return those at rank `cutoff` or better."""
@@ -51,36 +42,18 @@ class Hits(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Judged:
-    """Ranks and grades of the judged documents of one run.
+    """Ranks and grades of the judged documents of one run."""
 
-    Parameters
-    ----------
-    queries
-        The queries in output order.
-    present
-        Whether the run has each query.
-    retrieved
-        Number of documents that the run has for each query.
-    query, rank, grade
-        The retrieved documents that are in the qrels, ordered by query and rank (from 1).
-    all_query, all_grade
-        All judgements, ordered by query.
-    top_grade
-        The highest grade in the qrels, at least 1.
-    row, subtopics
-        The row in the qrels of each retrieved document, and the grades by subtopic; None without.
-    """
-
-    queries: tuple[str, ...]
-    present: Flags
-    retrieved: Ints
-    query: Ints
-    rank: Ints
+    queries: tuple[str, ...]  # in output order
+    present: Flags  # whether the run has each query
+    retrieved: Ints  # number of documents that the run has for each query
+    query: Ints  # of the retrieved documents that are in the qrels, ordered by query and rank
+    rank: Ints  # from 1
     grade: Ints
-    all_query: Ints
+    all_query: Ints  # of all judgements, ordered by query
     all_grade: Ints
-    top_grade: int
-    row: Ints | None = None
+    top_grade: int  # the highest grade in the qrels, at least 1
+    row: Ints | None = None  # in the qrels, of each retrieved document
     subtopics: Subtopics | None = None
     _cache: dict[tuple[str, int], object] = field(default_factory=dict)
 
@@ -153,13 +126,7 @@ def count_up(query: Ints, queries: int) -> Ints:
 
 
 def join(qrels: Qrels, run: Run, depth: int | None = None) -> Judged:
-    """Find the judged documents in a run.
-
-    Parameters
-    ----------
-    depth
-        Use only the first `depth` documents of each query (trec_eval -M).
-    """
+    """Find the judged documents in a run, in the first `depth` of each query (trec_eval -M)."""
     numbers = {query: number for number, query in enumerate(qrels.queries)}
     codes = np.fromiter((numbers.get(q, -1) for q in run.queries), np.int64, len(run.queries))
     rows, judgements = _find(qrels, run, codes)

@@ -7,13 +7,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from heldout.errors import MeasureError
 from heldout.measure.base import definitions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from heldout.measure.base import Measure, Value
 
@@ -128,13 +128,11 @@ def trec_lines(names: list[str], rel: int = 1, docs: int = 0) -> list[TrecLine]:
     lines: list[TrecLine] = []
     for name, entry in _TABLE.items():
         if name in wanted:
-            single, final = entry.shown != "final", entry.shown != "single"
-            made = (
-                [(name, None)]
-                if name == "runid"
-                else _expand(name, wanted[name], {"rel": rel}, docs)
-            )
-            lines += [TrecLine(label, measure, single, final) for label, measure in made]
+            made: list[tuple[str, Any]] = [(name, None)]
+            if name != "runid":
+                made = _expand(name, wanted[name], {"rel": rel}, docs)
+            shown = entry.shown != "final", entry.shown != "single"
+            lines += [TrecLine(label, measure, *shown) for label, measure in made]
     return lines
 
 
@@ -173,28 +171,32 @@ def _expand(
     name: str, params: str, defaults: Mapping[str, Value], docs: int = 0
 ) -> list[tuple[str, Measure]]:
     """Return labels and measures for one name with its parameters."""
-    entry = _TABLE[name]
-    definition = definitions("ranking")[entry.family]
-    if entry.kind == "ranks":
-        ranks = sorted(_rank(name, part) for part in (params or entry.default).split(","))
-        _refuse_repeated(name, ranks)
-        return [(f"{name}_{rank}", definition.make({}, defaults, rank)) for rank in ranks]
-    if entry.kind == "shares":
-        shares = sorted(_number(name, part) for part in (params or entry.default).split(","))
-        _refuse_repeated(name, shares)
-        if name == "Rprec_mult":
-            made = [definition.make({"times": share}, defaults) for share in shares]
-        else:
-            made = [definition.make({}, defaults, share) for share in shares]
-        return [(f"{name}_{s:.2f}", measure) for s, measure in zip(shares, made, strict=True)]
-    if entry.kind == "plain" and params:
+    make = definitions("ranking")[_TABLE[name].family].make
+    settings = _settings(name, params, docs)
+    return [(label, make(given, defaults, cutoff)) for label, given, cutoff in settings]
+
+
+def _settings(
+    name: str, params: str, docs: int
+) -> Iterator[tuple[str, dict[str, Value], float | None]]:
+    """Yield labels, parameters and cutoffs."""
+    kind, label = _TABLE[name].kind, f"{name}_{params}" if params else name
+    if kind in {"ranks", "shares"}:
+        read = _rank if kind == "ranks" else _number
+        cutoffs = sorted(read(name, part) for part in (params or _TABLE[name].default).split(","))
+        if len(set(cutoffs)) < len(cutoffs):
+            raise MeasureError(f"{name}: duplicate cutoff ({', '.join(map(str, cutoffs))})")
+        for cutoff in cutoffs:
+            shown = f"{name}_{cutoff if kind == 'ranks' else f'{cutoff:.2f}'}"
+            is_multiple = name == "Rprec_mult"
+            yield shown, {"times": cutoff} if is_multiple else {}, None if is_multiple else cutoff
+    elif kind == "plain" and params:
         raise MeasureError(f"{name} takes no parameters (got {params!r})")
-    label = f"{name}_{params}" if params else name
-    if name == "relstring":
+    elif name == "relstring":
         depth = max(int(_number(name, params.split(",", maxsplit=1)[0])), 1) if params else None
-        return [(label, definition.make({}, defaults, depth))]
-    given = _pairs(name, params) if entry.kind == "pairs" else _numbers(name, params, docs)
-    return [(label, definition.make(given, defaults))]
+        yield label, {}, depth
+    else:
+        yield label, _pairs(name, params) if kind == "pairs" else _numbers(name, params, docs), None
 
 
 def _numbers(name: str, params: str, docs: int) -> dict[str, Value]:
@@ -236,11 +238,6 @@ def _pairs(name: str, params: str) -> dict[str, Value]:
     if name == "rbp":
         given["normalise"] = "query"
     return {**given, "gains": tuple(sorted(gains.items()))} if gains else given
-
-
-def _refuse_repeated(name: str, cutoffs: list[int] | list[float]) -> None:
-    if len(set(cutoffs)) < len(cutoffs):
-        raise MeasureError(f"{name}: duplicate cutoff ({', '.join(map(str, cutoffs))})")
 
 
 def _number(name: str, text: str) -> float:

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.ranking.judged import Judged
 
-Top = int | None
-"""The grade with gain 1; None: the highest in the qrels."""
+Top = int | None  # the grade with gain 1; None: the highest in the qrels
 Half = Annotated[float, Within(0.5, 1e9, "a number of at least 0.5")]
 DEPTH: Final = 1000  # the ranks that a user may examine, as in cwl-eval
 _BLOCK: Final = 1 << 20  # gains held in memory together
@@ -59,12 +58,12 @@ def _expected_gain(
     return np.minimum(values, 1.0)  # means may exceed 1 by rounding
 
 
-def _more_patient(rank: Floats, T: float) -> Floats:  # noqa: N803 - the symbol of the paper
+def _more_patient(rank: Floats, T: float) -> Floats:
     return np.square((rank + 2 * T - 1) / (rank + 2 * T))
 
 
 @measure("INST", "ranking")
-def inst(judged: Judged, *, T: Half = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:  # noqa: N803
+def inst(judged: Judged, *, T: Half = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:
     """Users look for T relevant documents, and are less patient the more they found.
 
     Moffat, Bailey, Scholer & Thomas 2015.
@@ -81,7 +80,7 @@ def inst(judged: Judged, *, T: Half = 1.0, min_rel: int = 0, max_rel: Top = None
 
 
 @measure("INSQ", "ranking")
-def insq(judged: Judged, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:  # noqa: N803
+def insq(judged: Judged, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top = None) -> Floats:
     """Users look for T relevant documents, and are more patient the deeper they are.
 
     Moffat, Scholer & Thomas 2012.
@@ -93,12 +92,7 @@ def insq(judged: Judged, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top
 
 @measure("BPM", "ranking", cutoff="rank")
 def bejeweled_player(
-    judged: Judged,
-    k: int,
-    *,
-    T: NotNegative = 1.0,  # noqa: N803
-    min_rel: int = 0,
-    max_rel: Top = None,
+    judged: Judged, k: int, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top = None
 ) -> Floats:
     """Users stop when they have found a gain of T, or at rank k (Zhang et al. 2017, static).
 
@@ -153,11 +147,7 @@ def nearly_err_10(
 
 @measure("NERR11", "ranking")
 def nearly_err_11(
-    judged: Judged,
-    *,
-    T: NotNegative = 1.0,  # noqa: N803
-    min_rel: int = 0,
-    max_rel: Top = None,
+    judged: Judged, *, T: NotNegative = 1.0, min_rel: int = 0, max_rel: Top = None
 ) -> Floats:
     """Users of NERR8 who also go on as in INSQ, looking for T relevant documents.
 
