@@ -1,0 +1,101 @@
+"""Measure whether 95 % intervals of more than 100,000 units include the truth, which is known.
+
+Numbers: the truth is normal, the prediction adds normal noise. Classes: the score of the true class
+is normal around 1, those of the others around 0, and the highest is predicted.
+
+    python benchmarks/many_units_coverage.py [--units 200000] [--draws 100] [--only AUC]
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+
+import numpy as np
+from scipy import integrate, stats
+
+from harness import save
+from heldout import ClassPredictions, NumberPredictions, parse_measure
+from heldout.infer.intervals.predictions import prediction_interval
+
+NOISE = 0.6
+SHARES = np.array([0.6, 0.3, 0.1])
+NORMAL = stats.norm
+
+
+def numbers_truth() -> dict[str, float]:
+    """Return the measures of the population of numbers."""
+    correlation = 1 / math.sqrt(1 + NOISE**2)
+    return {
+        "RMSE": NOISE,
+        "R2": 1 - NOISE**2,
+        "median-AE": NOISE * NORMAL.ppf(0.75),
+        "Pearson": correlation,
+        "Spearman": 6 / math.pi * math.asin(correlation / 2),
+        "Kendall": 2 / math.pi * math.asin(correlation),
+    }
+
+
+def classes_truth() -> dict[str, float]:
+    """Return the measures of the population of classes."""
+    right = integrate.quad(lambda x: NORMAL.pdf(x - 1) * NORMAL.cdf(x) ** 2, -10, 12)[0]
+    guessed = SHARES * right + (1 - SHARES) * (1 - right) / 2
+    chance = float(SHARES @ guessed)
+    spread = (1 - float(SHARES @ SHARES)) * (1 - float(guessed @ guessed))
+
+    def precision(score: float) -> float:
+        hits, alarms = SHARES[2] * NORMAL.sf(score - 1), (1 - SHARES[2]) * NORMAL.sf(score)
+        return hits / (hits + alarms) if hits else 1.0
+
+    return {
+        "F1(macro)": float(np.mean(2 * SHARES * right / (SHARES + guessed))),
+        "kappa": (right - chance) / (1 - chance),
+        "MCC": (right - chance) / math.sqrt(spread),
+        "AUC": NORMAL.cdf(1 / math.sqrt(2)),
+        "average-precision(class=rare)": integrate.quad(
+            lambda x: precision(x) * NORMAL.pdf(x - 1), -10, 12
+        )[0],
+    }
+
+
+def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
+    """Return the measures whose interval includes the truth in one data set."""
+    source = np.random.default_rng([seed, units, draw])
+    names = tuple(map(str, range(units)))
+    truth = source.normal(size=units)
+    numbers = NumberPredictions("A", names, truth, truth + NOISE * source.normal(size=units))
+    true = source.choice(3, units, p=SHARES)
+    scores = source.normal(size=(units, 3)) + np.eye(3)[true]
+    classes = ("frequent", "middle", "rare")
+    classed = ClassPredictions("B", names, classes, true, scores.argmax(axis=1), scores)
+    included = []
+    for given, known in ((numbers, numbers_truth()), (classed, classes_truth())):
+        for name, value in known.items():
+            if only in {None, name}:
+                interval = prediction_interval(given, parse_measure(name), seed=draw)
+                included += [name] if interval.low <= value <= interval.high else []
+    return included
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--units", type=int, default=200_000)
+    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--only", help="one measure")
+    parser.add_argument("--processes", type=int, default=2)
+    options = parser.parse_args()
+    one = partial(covered, options.units, options.seed, options.only)
+    with ProcessPoolExecutor(options.processes) as pool:
+        hits = Counter(name for names in pool.map(one, range(options.draws)) for name in names)
+    error = math.sqrt(0.95 * 0.05 / options.draws)
+    for name, count in hits.items():
+        print(f"{name:30} {count / options.draws:.1%} ± {error:.1%}")
+    save("many_units_coverage", {**vars(options), "covered": hits})
+
+
+if __name__ == "__main__":
+    main()
