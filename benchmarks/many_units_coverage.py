@@ -76,6 +76,7 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
         for name, value in known.items():
             if only in {None, name}:
                 interval = prediction_interval(given, parse_measure(name), seed=draw)
+                assert interval is not None
                 included += [name] if interval.low <= value <= interval.high else []
     return included
 

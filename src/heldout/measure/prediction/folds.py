@@ -94,17 +94,6 @@ def data_fingerprint(several: Sequence[Predictions]) -> str:
 # Units
 
 
-def unit_values(system: Predictions, measure: Measure) -> Floats:
-    """Return the value of each unit, if the measure is a mean over units."""
-    if measure.aggregate != "mean":
-        raise MeasureError(f"{measure} is not a mean over units: compare it over folds")
-    try:
-        values: Floats = measure.units(system).per_unit()
-    except LackingError as error:
-        raise MeasureError(f"{system.name}: {measure}: {error}") from None
-    return values
-
-
 def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = "") -> Scores:
     """Return the value of each unit (or the mean over its group, if units have groups) per system.
 
@@ -112,13 +101,19 @@ def unit_scores(several: Sequence[Predictions], measure: Measure, data: str = ""
     `data_fingerprint`, if it is known.
     """
     check_same_truth(several)
+    if measure.aggregate != "mean":
+        raise MeasureError(f"{measure} is not a mean over units: compare it over folds")
+    columns: list[Floats] = []
     for system in several:
         if system.weights is not None:
             raise InputError(
                 f"{system.name}: units have weights, but tests use each unit once: remove the "
                 "weight column to compare"
             )
-    columns = [unit_values(system, measure) for system in several]
+        try:
+            columns.append(measure.units(system).per_unit())
+        except LackingError as error:
+            raise MeasureError(f"{system.name}: {measure}: {error}") from None
     names = tuple(system.name for system in several)
     rest: dict[str, Any] = {
         "higher_is_better": measure.higher_is_better,
