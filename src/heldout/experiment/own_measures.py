@@ -26,11 +26,10 @@ def describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
     if "heldout.measure.custom" not in sys.modules:  # there are none
         return []
     from heldout.measure.base import JUDGED_ONLY
-    from heldout.measure.custom import own_function
 
     found: dict[str, dict[str, Any]] = {}
     for measure in measures:
-        if own_function(measure.task, measure.family) is None:
+        if measure.definition.own is None or ":" in measure.family:  # a colon: of scikit-learn
             continue
         low, high = (float(end) if math.isfinite(end) else None for end in measure.range)
         found[measure.family] = {
@@ -56,12 +55,13 @@ def know_own(manifest: Manifest) -> None:
     settings = manifest["settings"]
     if "own_measures" not in settings:
         return
-    from heldout.measure.custom import define_measure, own_function
+    from heldout.measure.base import DEFINITIONS
+    from heldout.measure.custom import define_measure
 
     task: Any = settings["task"]
     for one in settings["own_measures"]:
-        known = own_function(task, one["name"])
-        if known is None or _is_placeholder(known):
+        known = DEFINITIONS.get((task, one["name"]))
+        if known is None or _is_placeholder(known.own):
             low, high = one["low"], one["high"]
             define_measure(
                 name=one["name"],
@@ -73,9 +73,7 @@ def know_own(manifest: Manifest) -> None:
 
 def is_stored(measure: Measure) -> bool:
     """Return whether only the values of a measure are known, not its function."""
-    from heldout.measure.custom import own_function
-
-    return _is_placeholder(own_function(measure.task, measure.family))
+    return _is_placeholder(measure.definition.own)
 
 
 def _placeholder(own: dict[str, Any]) -> Any:

@@ -137,12 +137,6 @@ def _keep(own: Own, name: str, task: Task, bounds: Bounds, higher_is_better: boo
     return definition
 
 
-def own_function(task: str, name: str) -> Own | None:
-    """Return the function of a user-defined measure; None if it is not one."""
-    known = DEFINITIONS.get((task, name))
-    return None if known is None or ":" in name else known.own
-
-
 def registered_name(task: str, function: Own) -> str | None:
     """Return the name under which a function is a measure of a task; None if it is not one."""
     known = (one for (of, _), one in DEFINITIONS.items() if of == task and one.own is function)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from heldout.measure.base import NotNegative, Positive, Within, measure
-from heldout.measure.ranking.judged import over
+from heldout.measure.ranking.judged import first_rows, over
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
@@ -146,8 +146,7 @@ def _nonrelevant_above(judged: Judged, rel: int) -> Ints:
     all_above: Ints = np.cumsum(known) - known  # known rows before each row
     hit_rows = np.flatnonzero((judged.grade >= rel) & known)
     hits = judged.hits(rel)
-    counts = np.bincount(judged.query, minlength=len(judged))
-    first = (np.cumsum(counts) - counts)[hits.query]
+    first = first_rows(judged.query, len(judged))[hits.query]
     above: Ints = all_above[hit_rows] - np.append(all_above, 0)[first] - (hits.nth - 1)
     return above
 
@@ -170,7 +169,7 @@ def inferred_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
     """
     hits = judged.hits(rel)
     hit_rows = np.flatnonzero((judged.grade >= rel) & (judged.grade >= 0))
-    pooled = count_before(judged, hit_rows, hits.query)  # rows in the pool above each hit
+    pooled = hit_rows - first_rows(judged.query, len(judged))[hits.query]  # above each hit
     nonrelevant = _nonrelevant_above(judged, rel)
     before = hits.rank - 1.0
     found = hits.nth - 1
@@ -180,13 +179,6 @@ def inferred_average_precision(judged: Judged, *, rel: int = 1) -> Floats:
     return over(
         judged.total(hits.query, np.where(before == 0, 1.0, expected)), judged.relevant(rel)
     )
-
-
-def count_before(judged: Judged, rows: Ints, query: Ints) -> Ints:
-    """Return the number of rows of the same query before each of `rows`."""
-    counts = np.bincount(judged.query, minlength=len(judged))
-    before: Ints = rows - (np.cumsum(counts) - counts)[query]
-    return before
 
 
 def hits_for_recall(recall_level: float, relevant: Ints) -> Ints:
@@ -209,7 +201,7 @@ def interpolated_precision(judged: Judged, recall_level: float, *, rel: int = 1)
     reached = (needed <= found) & (found > 0)
     values = np.zeros(len(judged))
     if reached.any():
-        first = (np.cumsum(found) - found)[reached]
+        first = first_rows(hits.query, len(judged))[reached]
         begin = first + np.maximum(needed[reached], 1) - 1
         spans = np.stack((begin, first + found[reached]), axis=1).ravel()
         curve = np.append(hits.nth / hits.rank, 0.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.errors import MeasureError
 from heldout.measure.base import Gains, Share, Within, measure
-from heldout.measure.ranking.judged import Judged, count_up, over
+from heldout.measure.ranking.judged import Judged, count_up, first_rows, over
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,8 +134,7 @@ def normalised_gain(
 def _running(query: Ints, values: Floats, queries: int) -> Floats:
     """Return running sums that restart with each query."""
     sums = np.cumsum(values)
-    counts = np.bincount(query, minlength=queries)
-    first = (np.cumsum(counts) - counts)[query]
+    first = first_rows(query, queries)[query]
     before: Floats = np.append(0.0, sums)[first]
     return sums - before
 
@@ -143,7 +142,7 @@ def _running(query: Ints, values: Floats, queries: int) -> Floats:
 def _ideal_sums(best: _Ideal, values: Floats, judged: Judged) -> Callable[[Ints, Ints], Floats]:
     """Return a function that sums `values` over the first documents of the ideal list."""
     counts = np.bincount(best.query, minlength=len(judged))
-    first = np.cumsum(counts) - counts
+    first = first_rows(best.query, len(judged))
     running = np.append(_running(best.query, values, len(judged)), 0.0)
 
     def at(query: Ints, depth: Ints) -> Floats:
@@ -201,8 +200,7 @@ def _dcg_at(judged: Judged, gains: Given, query: Ints, depth: Ints) -> Floats:
     """Return the DCG of the run's first `depth` documents of each given query."""
     gain = gain_of(judged.grade, gains) / np.log2(judged.rank + 1.0)
     running = np.append(_running(judged.query, gain, len(judged)), 0.0)
-    counts = np.bincount(judged.query, minlength=len(judged))
-    first = np.cumsum(counts) - counts
+    first = first_rows(judged.query, len(judged))
     # Rows are sorted by (query, rank), so one sorted key gives the number of rows above a depth.
     width = int(max(judged.rank.max(initial=0), depth.max(initial=0))) + 1
     above = np.searchsorted(judged.query * width + judged.rank, query * width + depth, "right")

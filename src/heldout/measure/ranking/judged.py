@@ -118,11 +118,15 @@ def over(total: Floats, count: NDArray[np.integer] | NDArray[np.floating]) -> Fl
     return result
 
 
+def first_rows(query: Ints, queries: int) -> Ints:
+    """Return the first row of each query; rows must be grouped by query."""
+    counts = np.bincount(query, minlength=queries)
+    return np.asarray(np.cumsum(counts) - counts)
+
+
 def count_up(query: Ints, queries: int) -> Ints:
     """Number the rows of each query from 1; rows must be grouped by query."""
-    counts = np.bincount(query, minlength=queries)
-    first = np.cumsum(counts) - counts
-    return np.arange(1, len(query) + 1) - first[query]
+    return np.arange(1, len(query) + 1) - first_rows(query, queries)[query]
 
 
 def join(qrels: Qrels, run: Run, depth: int | None = None) -> Judged:
