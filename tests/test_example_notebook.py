@@ -51,4 +51,4 @@ def test_results_and_comparison_lead_with_the_answer_and_draw_the_difference(out
 
 def test_frames_of_pandas_come_back(outputs):
     shown = last(outputs, 'evaluation.to_frame("pandas")')["text/html"]
-    assert "<th>query_id</th>" in shown
+    assert "<th>unit</th>" in shown

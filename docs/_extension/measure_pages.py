@@ -44,9 +44,8 @@ def _section(task: str, listed: list[TaskMeasure]) -> Iterator[str]:
             direction = "" if one.higher_is_better else " Lower is better."
             also = ", ".join(f"``{name}``" for name in one.also)
             summary = one.summary.replace("*", "\\*").replace("|", "\\|")
-            yield from _row(
-                f"``{one.name}``", summary + direction, f"``{one.formula}``", one.input, also
-            )
+            formula = f"``{one.formula}``" if one.formula else ""
+            yield from _row(f"``{one.name}``", summary + direction, formula, one.input, also)
     yield ""
 
 

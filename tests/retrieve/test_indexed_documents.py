@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from heldout.cli import main
-from heldout.data import document_files
+from heldout.data import files
 from heldout.data.collection_files import read_documents
 from heldout.data.documents import documents_of
 from heldout.errors import InputError
@@ -61,13 +61,13 @@ def test_an_index_is_built_in_one_pass_over_the_files(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read: list[str] = []
-    blocks = document_files.blocks
+    blocks = files.blocks
 
     def counted(path: str, begin: int = 0) -> Any:
         read.append(path)
         return blocks(path, begin)
 
-    monkeypatch.setattr(document_files, "blocks", counted)
+    monkeypatch.setattr(files, "blocks", counted)
     documents = read_documents(corpus)
     seen: list[tuple[int, int]] = []
     index = Index.build(documents, path=tmp_path / "x.index", progress=lambda *at: seen.append(at))
