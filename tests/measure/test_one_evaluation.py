@@ -45,6 +45,8 @@ def test_every_task_is_told_by_data_and_measure(case):
     assert found.value(measure) == found.value(0, measure) == found.value()
     assert found.value(measure) == pytest.approx(value, abs=1e-4)
     assert found.per_unit(measure) == pytest.approx(values)
+    found.per_unit(measure)[:] = 9  # a copy: the evaluation stays as it is
+    assert found.per_unit(measure) == pytest.approx(values)
     assert len(found.units()) == len(values)
     assert found.summary() == {found.names[0]: {str(found.measures[0]): found.value()}}
 

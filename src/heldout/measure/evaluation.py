@@ -135,7 +135,7 @@ class Evaluation:
         scores = self.unit_scores(name, wanted)
         if not self._has_units(scores):
             raise MeasureError(f"{wanted} is not a mean over units: units have no values in it")
-        return scores.per_unit()
+        return scores.per_unit().copy()  # a user may change it
 
     def scores(self, measure: Measured = 0) -> Scores:
         """Return the scores of all systems in one measure, paired by unit, for comparisons.
