@@ -192,7 +192,8 @@ SCORED = ClassPredictions(
         ("d2_pinball_score(alpha=0.1)", NUMBERS, {"alpha": 0.1}),
         ("mean_tweedie_deviance(power=0)", NUMBERS, {"power": 0}),
         ("jaccard_score(average=macro)", TWO[0], {"average": "macro"}),
-        ("f1_score(pos_label=yes)", TWO[0], {"pos_label": "yes"}),
+        ("f1_score(pos_label=no)", TWO[0], {"pos_label": "no"}),
+        ("f1_score", TWO[0], {"pos_label": "yes"}),
         ("roc_auc_score", SCORED, {}),
     ],
 )

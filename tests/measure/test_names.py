@@ -261,6 +261,11 @@ def test_unknown_name_is_answered_with_the_nearest(wrong, nearest):
     assert nearest in shown
 
 
+def test_unknown_name_is_answered_with_measures_of_other_tasks_too():
+    with pytest.raises(MeasureError, match=r"did you mean RMSE \(of regression\)"):
+        parse_measure("rmsee", "ranking")
+
+
 @pytest.mark.parametrize("wrong", ["zzzzqqqq", "", " ", "@10", "§"])
 def test_name_that_resembles_none_points_to_the_list(wrong):
     with pytest.raises(MeasureError, match="heldout list measures"):

@@ -347,14 +347,15 @@ def _unknown(name: str, task: str | None) -> str:
         return (
             f"unknown measure {name!r}: did you mean {table[plain(glued[1])][0].name}@{glued[2]}?"
         )
-    near_names = {
-        spelling: [each.name for each in known if not at or each.cutoff != "none"]
-        for spelling, known in table.items()
-    }
+    near_names: dict[str, list[str]] = {}
     if task in {None, "ranking"} and not at:
-        near_names = {**{plain(known): [known] for known in TREC_NAMES}, **near_names}
+        near_names = {plain(known): [known] for known in TREC_NAMES}
+    for spelling, known in spelled().items():
+        fitting = [each for each in known if not at or each.cutoff != "none"]
+        own = [f"{each.name}{at}{cutoff}" for each in fitting if task in {None, each.task}]
+        near_names[spelling] = own or [f"{each.name} (of {each.task})" for each in fitting]
     near = difflib.get_close_matches(plain(stem), near_names, 4, 0.5)
     by_case = [sorted(near_names[one], key=lambda known: known[0] != stem[0]) for one in near]
-    shown = list(dict.fromkeys(each + at + cutoff for several in by_case for each in several))
+    shown = list(dict.fromkeys(each for several in by_case for each in several))
     hint = f"did you mean {' or '.join(shown[:2])}?" if shown else "see heldout list measures"
     return f"unknown measure {name!r}{of}: {hint}"
