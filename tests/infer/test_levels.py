@@ -3,7 +3,7 @@
 import pytest
 
 from heldout import InputError, compare
-from heldout.infer.levels import alpha_of, check_level, level_of
+from heldout.infer.results import alpha_of, check_level, level_of
 
 TABLE = {"A": [0.1, 0.4, 0.3, 0.9], "B": [0.3, 0.5, 0.3, 0.8]}
 

@@ -10,7 +10,7 @@ from heldout.cli.files import emit, show, terminal_width
 from heldout.cli.options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
-from heldout.infer.levels import check_level
+from heldout.infer.results import check_level
 
 if TYPE_CHECKING:
     import argparse

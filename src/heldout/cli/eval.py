@@ -161,7 +161,7 @@ def _eval(options: argparse.Namespace) -> int:
     if task == "ranking":
         options.format = output_format(options.format, options.output, FORMATS, default)
         return _eval_runs(options)
-    from heldout.infer.levels import check_level
+    from heldout.infer.results import check_level
 
     check_level(options.level, name="--level ")
     refuse_given(options, _OF_RUNS, "runs")
@@ -205,7 +205,7 @@ def _eval_runs(options: argparse.Namespace) -> int:
 
 def _refuse_beside_machine(options: argparse.Namespace) -> None:
     """Refuse what is about single queries: combined estimates are means."""
-    from heldout.infer.levels import check_level
+    from heldout.infer.results import check_level
 
     check_level(options.level, name="--level ")
     if options.format in {"trec", "parquet"}:

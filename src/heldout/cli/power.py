@@ -17,7 +17,7 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
 from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
-from heldout.infer.levels import check_level
+from heldout.infer.results import check_level
 
 if TYPE_CHECKING:
     import argparse

@@ -13,9 +13,8 @@ from heldout.experiment.held_out_rankings import HeldOutRankings
 from heldout.experiment.result_files import files_of, read_folder, write_folder
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.table_columns import no_values
-from heldout.infer.results import count_of
 from heldout.measure.base import Undefined
-from heldout.notes import CODES, Note, distinct
+from heldout.notes import CODES, Note, count_of, distinct
 
 if TYPE_CHECKING:
     import os

@@ -21,7 +21,7 @@ from pydantic import (
 
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.methods import Method  # noqa: TC001 - pydantic reads it
-from heldout.infer.levels import check_level
+from heldout.infer.results import check_level
 from heldout.resample.plan import MOST_REPEATS
 from heldout.retrieve.analyze import STOP_LISTS, Analyzer
 from heldout.tune.choice import Rule  # noqa: TC001 - the same

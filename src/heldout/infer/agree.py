@@ -19,10 +19,9 @@ from heldout.infer.agreement import (
     QueryAgreement,
     agreement_statistics,
 )
-from heldout.infer.levels import check_level
-from heldout.infer.results import count_of
+from heldout.infer.results import check_level
 from heldout.measure.agreement import confusion, mean_over_pairs
-from heldout.notes import Note
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -13,11 +13,11 @@ from heldout.infer.analyses import (
     comparison_count,
 )
 from heldout.infer.machine_warnings import machine_warnings
-from heldout.infer.results import count_of, drop_noise
+from heldout.infer.results import drop_noise
 from heldout.infer.scoring.base import RETUNED
 from heldout.infer.simultaneous.romano_wolf import FEW
 from heldout.infer.tests.paired import constant_columns
-from heldout.notes import Note
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

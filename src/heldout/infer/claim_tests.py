@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of
-from heldout.infer.results import drop_noise, numeric_alternative
+from heldout.infer.results import alpha_of, drop_noise, numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable

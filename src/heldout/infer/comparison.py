@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.frames import Library, frame_of
-from heldout.infer.levels import alpha_of
-from heldout.infer.results import Interval, Outcome, count_of
-from heldout.notes import Note, distinct
+from heldout.infer.results import Interval, Outcome, alpha_of
+from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,7 +18,7 @@ from heldout.infer.analyses import (
     tests_named,
 )
 from heldout.infer.analysis_warnings import design_warnings
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,8 +19,7 @@ from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tes
 from heldout.infer.comparison import Claim, Comparison, MachineEstimates, SystemRow
 from heldout.infer.default_analysis import advise
 from heldout.infer.intervals.bounded import inside
-from heldout.infer.levels import check_level
-from heldout.infer.results import check_alternative
+from heldout.infer.results import check_alternative, check_level
 from heldout.notes import Note
 
 if TYPE_CHECKING:

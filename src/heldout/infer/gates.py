@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from heldout.errors import InputError
 from heldout.infer.analyses import BY_RANK, OWN_TEST
-from heldout.infer.levels import level_of
+from heldout.infer.results import level_of
 
 if TYPE_CHECKING:
     from heldout.infer.compare import Claim, Comparison

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import check_level
-from heldout.infer.results import TIE, Interval
+from heldout.infer.results import TIE, Interval, check_level
 from heldout.infer.tests.draws import check_draws
 from heldout.measure.rank_correlation import PERSISTENCE, batch_correlations
 

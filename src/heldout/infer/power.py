@@ -10,8 +10,14 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of, check_fraction, check_level
-from heldout.infer.results import Alternative, as_values, check_alternative
+from heldout.infer.results import (
+    Alternative,
+    alpha_of,
+    as_values,
+    check_alternative,
+    check_fraction,
+    check_level,
+)
 from heldout.infer.tests.paired import is_constant
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from heldout.errors import InputError
-from heldout.infer.levels import alpha_of, check_level
 from heldout.infer.power import (
     MOST_UNITS,
     detectable_difference,
@@ -25,7 +24,7 @@ from heldout.infer.power import (
     smallest_n,
     smallest_value,
 )
-from heldout.infer.results import Alternative, as_values, check_alternative
+from heldout.infer.results import Alternative, alpha_of, as_values, check_alternative, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

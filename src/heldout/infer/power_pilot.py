@@ -15,8 +15,7 @@ import numpy as np
 
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError
-from heldout.infer.levels import alpha_of
-from heldout.infer.results import numeric_alternative
+from heldout.infer.results import alpha_of, numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,8 +23,14 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.few_differ import DIFFERING, PSEUDO, from_commonest
-from heldout.infer.levels import check_fraction
-from heldout.infer.results import TIE, Interval, Outcome, as_values, check_alternative
+from heldout.infer.results import (
+    TIE,
+    Interval,
+    Outcome,
+    as_values,
+    check_alternative,
+    check_fraction,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,4 +1,8 @@
-"""The results of tests and intervals, and conventions that all of them share."""
+"""Estimates, intervals and outcomes: what all tests of this room have in common.
+
+The t test is written once, in `Estimate`. Designs (units, folds, tuned systems, machine judgements,
+scores of sums, areas) differ only in the standard error that they put into it.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +12,101 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.notes import count_of
+from heldout.infer.intervals.bounded import UNBOUNDED, difference_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
-
-__all__ = [
-    "Alternative",
-    "Interval",
-    "Outcome",
-    "PValue",
-    "as_values",
-    "check_alternative",
-    "count_of",
-    "drop_noise",
-    "numeric_alternative",
-]
+    from heldout.data.words import Flags, Floats
 
 Alternative = Literal["two-sided", "greater", "less"]
 """The alternative: any difference, the first system better, the first system worse."""
 
-TIE: Final = 1e-12
-"""Differences smaller than this, relative to the scores, are ties in all tests."""
+TIE: Final = 1e-12  # differences smaller than this, relative to the scores, are ties in all tests
+
+# Differences closer than this, relative to the largest, do not vary. It is wider than the rule for
+# ties, because subtraction cancels digits: .9001 - .9 has twelve correct digits of sixteen.
+SAME: Final = 1e-10
+
+DIGITS: Final = 15  # of 1 - level: 1 - 0.95 is not exactly 0.05, but a p-value may be
+
+
+# Conventions
+
+
+def check_level(level: float, *, one_sided: bool = False, name: str = "level=") -> float:
+    """Refuse a number that is not a confidence level; below 0.5 it is probably alpha."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise InputError(f"{name}{level}: expected a number between 0.5 and 1, such as 0.95")
+    if level < 0.5:
+        raise InputError(f"{name}{level:g}: did you mean {level_of(level):g}?")
+    if one_sided and level == 0.5:  # two bounds at this level leave no interval
+        raise InputError(f"{name}{level:g}: expected above 0.5 for a one-sided test")
+    return float(level)
+
+
+def check_fraction(value: float, name: str = "level", example: str = "0.95") -> float:
+    """Refuse a number that is not between 0 and 1; levels of users go through `check_level`."""
+    if not 0.0 < value < 1.0:
+        raise InputError(f"{name}={value}: expected a number between 0 and 1, such as {example}")
+    return value
+
+
+def alpha_of(level: float) -> float:
+    """Return the significance level of tests at a confidence level: 0.05 for 0.95."""
+    return round(1.0 - level, DIGITS)
+
+
+def level_of(alpha: float) -> float:
+    """Return the confidence level of a significance level: 0.95 for 0.05."""
+    return round(1.0 - alpha, DIGITS)
+
+
+def as_values(values: Iterable[float], what: str = "values", least: int = 2) -> Floats:
+    """Return the values as an array of floats; refuse too few, missing or infinite values."""
+    array = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, np.float64)
+    if array.ndim != 1:
+        raise InputError(
+            f"{what}: expected one number per unit, got an array of shape {array.shape}"
+        )
+    if len(array) < least:
+        raise InputError(f"{what}: expected at least {least} units, found {len(array)}")
+    if not np.isfinite(array).all():
+        row = int(np.argmin(np.isfinite(array)))
+        raise InputError(f"{what}: unit number {row + 1} is {array[row]}, not a finite number")
+    return array
+
+
+def drop_noise(first: Floats, second: Floats) -> Floats:
+    """Return the differences of two lists of scores, exactly 0 where they are rounding noise."""
+    difference = first - second
+    scale = np.maximum(np.abs(first), np.abs(second))
+    return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+
+
+def check_alternative(alternative: str) -> Alternative:
+    """Refuse an unknown alternative."""
+    if alternative not in get_args(Alternative):
+        raise InputError(
+            f"alternative={alternative!r}: expected one of {', '.join(get_args(Alternative))}"
+        )
+    return alternative  # type: ignore[return-value]
+
+
+def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> Alternative:
+    """Return the alternative in terms of numbers: better means less where lower is better.
+
+    Examples
+    --------
+    >>> numeric_alternative("greater", higher_is_better=False)
+    'less'
+    """
+    if higher_is_better or alternative == "two-sided":
+        return alternative
+    return "less" if alternative == "greater" else "greater"
+
+
+# Results
 
 
 class Outcome(NamedTuple):
@@ -122,45 +197,114 @@ class Interval(NamedTuple):
     method: str
 
 
-def as_values(values: Iterable[float], what: str = "values", least: int = 2) -> Floats:
-    """Return the values as an array of floats; refuse too few, missing or infinite values."""
-    array = np.asarray(list(values) if not isinstance(values, np.ndarray) else values, np.float64)
-    if array.ndim != 1:
-        raise InputError(
-            f"{what}: expected one number per unit, got an array of shape {array.shape}"
-        )
-    if len(array) < least:
-        raise InputError(f"{what}: expected at least {least} units, found {len(array)}")
-    if not np.isfinite(array).all():
-        row = int(np.argmin(np.isfinite(array)))
-        raise InputError(f"{what}: unit number {row + 1} is {array[row]}, not a finite number")
-    return array
+# Estimates
 
 
-def drop_noise(first: Floats, second: Floats) -> Floats:
-    """Return the differences of two lists of scores, exactly 0 where they are rounding noise."""
-    difference = first - second
-    scale = np.maximum(np.abs(first), np.abs(second))
-    return np.where(np.abs(difference) <= TIE * scale, 0.0, difference)
+class Estimate(NamedTuple):
+    """Numbers with standard errors and degrees of freedom: one number, or one per pair of systems.
 
-
-def check_alternative(alternative: str) -> Alternative:
-    """Refuse an unknown alternative."""
-    if alternative not in get_args(Alternative):
-        raise InputError(
-            f"alternative={alternative!r}: expected one of {', '.join(get_args(Alternative))}"
-        )
-    return alternative  # type: ignore[return-value]
-
-
-def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> Alternative:
-    """Return the alternative in terms of numbers: better means less where lower is better.
-
-    Examples
-    --------
-    >>> numeric_alternative("greater", higher_is_better=False)
-    'less'
+    An error of 0 means that the units do not vary. Then t has no distribution, and only the signs
+    are evidence: p is that of flipping the signs of df + 1 units, 2^-(df + 1) per side, as in the
+    randomization test and in Romano-Wolf. A value of 0 has p = 1.
     """
-    if higher_is_better or alternative == "two-sided":
-        return alternative
-    return "less" if alternative == "greater" else "greater"
+
+    value: Floats
+    error: Floats
+    df: float
+    method: str
+
+    @property
+    def t(self) -> Floats:
+        """Values in standard errors; infinite (or 0 for a value of 0) where the error is 0."""
+        limit = np.where(self.value == 0, 0.0, np.copysign(np.inf, self.value))
+        return np.divide(self.value, self.error, out=limit, where=np.asarray(self.error) > 0)
+
+    def p(self, side: Alternative = "two-sided") -> Floats:
+        """Return the p-values of the null hypothesis that the values are 0."""
+        from scipy.special import ndtr, stdtr  # slow to import
+
+        evidence = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[side](self.t)
+        tail = ndtr(-evidence) if math.isinf(self.df) else stdtr(self.df, -evidence)
+        flips = np.where(evidence > 0, 0.5 ** (self.df + 1), 1.0)
+        p = np.where(np.asarray(self.error) > 0, tail, flips)
+        both: Floats = np.minimum(1.0, (2 if side == "two-sided" else 1) * p)
+        return both
+
+    def interval(
+        self,
+        level: float,
+        side: Alternative = "two-sided",
+        critical: float | None = None,
+        ends: tuple[float, float] = UNBOUNDED,
+    ) -> list[Interval]:
+        """Return intervals, with one bound if one-sided, inside plus or minus the range `ends`.
+
+        A `critical` value, in standard errors, makes them simultaneous; without one it is the t
+        quantile of each alone. Without variance the interval is the value itself if the signs alone
+        reject, else it is unbounded.
+        """
+        alpha = alpha_of(level)
+        family = 1 if critical is None else np.size(self.value)
+        if critical is None:
+            critical = t_quantile(self.df, alpha / 2 if side == "two-sided" else alpha)
+        decided = (self.p(side) * family <= alpha) | (np.asarray(self.value) == 0)
+        half = np.where(decided, 0.0, np.inf)
+        # The critical value may be infinite: it is multiplied by positive errors only.
+        half = np.multiply(critical, self.error, out=half, where=np.asarray(self.error) > 0)
+        low = self.value - half if side != "less" else np.full_like(half, -np.inf)
+        high = self.value + half if side != "greater" else np.full_like(half, np.inf)
+        rows = zip(*(np.ravel(each).tolist() for each in (self.value, low, high)), strict=True)
+        found = []
+        for value, *free in rows:
+            bounds = difference_bounds(value, free[0], free[1], ends)
+            method = self.method if bounds == tuple(free) else f"{self.method}, bounded"
+            found.append(Interval(value, *bounds, level, method))
+        return found
+
+    def outcomes(self, test: str, side: Alternative, units: int) -> list[Outcome]:
+        """Return the t test of each value, as the outcome of a test with this name."""
+        count = int(self.df)
+        freedom = f"{count} degree{'s' if count > 1 else ''} of freedom"
+        columns = zip(
+            np.ravel(self.value).tolist(),
+            np.ravel(self.error).tolist(),
+            np.ravel(self.p(side)).tolist(),
+            np.ravel(self.t).tolist(),
+            strict=True,
+        )
+        found = []
+        for value, error, p, t in columns:
+            method, detail = ("t", freedom) if error else ("no variance", EQUAL if value else ZERO)
+            found.append(Outcome(test, p, t, side, units, method, detail=detail))
+        return found
+
+
+ZERO: Final = "all differences are zero"
+EQUAL: Final = "all differences are equal"
+
+
+def t_quantile(df: float, tail: float) -> float:
+    """Return the value that Student's t exceeds with a probability; infinite df: the normal."""
+    from scipy.special import ndtri, stdtrit  # slow to import
+
+    return -float(ndtri(tail) if math.isinf(df) else stdtrit(df, tail))
+
+
+def do_not_vary(values: Floats) -> Flags:
+    """Return whether the values of each column are equal up to rounding."""
+    constant: Flags = np.ptp(values, axis=0) <= SAME * np.abs(values).max(axis=0)
+    return constant
+
+
+def mean_estimate(values: Floats, factor: float | None = None, method: str = "t") -> Estimate:
+    """Return the means of columns of values; the variance of a mean is `factor` times theirs.
+
+    The factor is 1/n (the default) for independent units. For folds it is 1/n + n_test / n_train,
+    because their training sets overlap (Nadeau & Bengio 2003).
+    """
+    units = len(values)
+    constant = do_not_vary(values)
+    # Summation may change the last digit of a constant, and of 0 it must not.
+    value = np.where(constant, values[0], values.mean(axis=0))
+    deviation = np.where(constant, 0.0, values.std(axis=0, ddof=1))
+    return Estimate(value, deviation * math.sqrt(factor or 1 / units), units - 1, method)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.claim_words import bounds
 from heldout.report.order_agreement import change_words
 from heldout.report.tables import (

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.infer.compare import note_measures
-from heldout.infer.results import count_of
-from heldout.notes import Note, distinct
+from heldout.notes import Note, count_of, distinct
 from heldout.report.claim_words import tests_line, verdict_of_many
 from heldout.report.claims import claim_records, claims_texts
 from heldout.report.machine import estimate_lines

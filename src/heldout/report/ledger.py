@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from heldout.as_json import json_text
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.claim_words import show_p
 from heldout.report.tables import Table, plain_text, tables_text
 from heldout.report.terminal import aligned, shortened

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.scores import show
 from heldout.report.tables import Table, plain_text
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.tables import Table, note_lines, plain_text
 from heldout.report.terminal import aligned
 

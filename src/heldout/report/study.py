@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from heldout.as_json import json_text
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.tables import Table, tables_text
 from heldout.report.terminal import aligned
 

@@ -10,8 +10,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.intervals.bounded import UNBOUNDED, inside
-from heldout.infer.levels import check_fraction
-from heldout.infer.results import Interval, as_values
+from heldout.infer.results import Interval, as_values, check_fraction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import check_fraction
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -18,6 +17,7 @@ from heldout.infer.results import (
     PValue,
     as_values,
     check_alternative,
+    check_fraction,
 )
 from heldout.infer.tests.draws import check_draws, drawn_sums, power_text
 from heldout.infer.tests.lattice import drawn_cost, drawn_tail, find_lattice

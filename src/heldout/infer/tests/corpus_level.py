@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.levels import check_fraction
-from heldout.infer.results import TIE, Alternative, Interval, Outcome, PValue, check_alternative
+from heldout.infer.results import (
+    TIE,
+    Alternative,
+    Interval,
+    Outcome,
+    PValue,
+    check_alternative,
+    check_fraction,
+)
 from heldout.infer.tests.draws import (
     all_signed_sums,
     check_draws,

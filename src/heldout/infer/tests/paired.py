@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import Alternative, Outcome, as_values, check_alternative, count_of
+from heldout.infer.results import Alternative, Outcome, as_values, check_alternative
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

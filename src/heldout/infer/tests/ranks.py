@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from heldout.infer.levels import check_fraction
-from heldout.infer.results import TIE
+from heldout.infer.results import TIE, check_fraction
 from heldout.infer.simultaneous.blocks import as_scores
 from heldout.infer.simultaneous.tukey import critical_range
 

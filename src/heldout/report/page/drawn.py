@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import HeldoutError
-from heldout.infer.results import count_of
-from heldout.notes import Note
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heldout.infer.ledger import read_ledger
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.claim_words import show_p
 from heldout.report.page.parts import PageTable
 from heldout.report.tables import Table

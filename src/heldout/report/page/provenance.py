@@ -6,7 +6,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import HeldoutError
-from heldout.infer.levels import alpha_of
+from heldout.infer.results import alpha_of
 from heldout.notes import count_of
 from heldout.report.tables import plain_text
 

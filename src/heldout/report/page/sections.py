@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from heldout.as_json import json_text
-from heldout.infer.results import count_of
+from heldout.notes import count_of
 from heldout.report.page.markup import (
     copied,
     definitions,
