@@ -10,7 +10,6 @@ from heldout.cli.files import emit, show, terminal_width
 from heldout.cli.options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
-from heldout.infer.results import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -72,6 +71,8 @@ def add_gate_and_ledger(parser: argparse.ArgumentParser) -> None:
 
 def check_claims(options: argparse.Namespace) -> None:
     """Refuse what can be refused before any file is read."""
+    from heldout.infer.results import check_level
+
     if options.gate == "better" and options.margin is None:
         options.margin = 0.0
     if (options.gate is None) != (options.margin is None):

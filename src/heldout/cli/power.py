@@ -17,7 +17,6 @@ from heldout.cli.measures import given_measures
 from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
 from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
-from heldout.infer.results import check_level
 
 if TYPE_CHECKING:
     import argparse
@@ -103,6 +102,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 def _power(options: argparse.Namespace) -> int:
     from heldout.infer.power_designs import Goal
+    from heldout.infer.results import check_level
     from heldout.report.power import json_plan, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
