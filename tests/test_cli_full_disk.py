@@ -167,11 +167,15 @@ def largest_file(size):
     """Let no file of this process grow beyond `size`, as if the disk were full then."""
     resource = pytest.importorskip("resource")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python would cut the compiled form of a module that is imported here for the first time.
+    bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = bytecode
 
 
 @pytest.mark.parametrize("name", WRITES)

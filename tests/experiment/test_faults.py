@@ -108,7 +108,7 @@ except InputError as error:
 def test_a_file_that_may_not_grow(tmp_path, whole):
     """The same without root: files of this process are limited."""
     place = tmp_path / "results"
-    command = [sys.executable, "-c", LIMITED, str(Path(__file__).parent), str(place), "3000"]
+    command = [sys.executable, "-B", "-c", LIMITED, str(Path(__file__).parent), str(place), "3000"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 2, done.stderr
     assert "journal.jsonl: cannot be written (File too large)" in done.stdout

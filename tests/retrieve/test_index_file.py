@@ -4,6 +4,7 @@ import errno
 import json
 import re
 import resource
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -203,11 +204,15 @@ def test_a_function_for_an_index_without_one_is_refused(path):
 def largest_file(size):
     """Let no file of this process grow beyond `size`, as if the disk were full then."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    # Python would cut the compiled form of a module that is imported here for the first time.
+    bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
     try:
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        sys.dont_write_bytecode = bytecode
 
 
 @pytest.mark.parametrize("memory", [1 << 30, 1 << 20])
