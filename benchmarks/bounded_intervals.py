@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, expit, logit, ndtr, stdtrit
 
-from heldout.infer.intervals.units import HALL_NEEDS, SKEWED, skewness, wilson
+from heldout.infer.intervals import HALL_NEEDS, SKEWED, skewness, wilson
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,7 +17,7 @@ from sacrebleu.significance import PairedTest
 
 from harness import race, report, run_process, save
 from heldout import evaluate
-from heldout.infer.tests.corpus_level import corpus_randomization_test
+from heldout.infer.corpus_level import corpus_randomization_test
 from heldout.measure.text.evaluate import segment_sums
 
 if TYPE_CHECKING:

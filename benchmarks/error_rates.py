@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness import save
-from heldout.infer.intervals.units import t_interval
-from heldout.infer.simultaneous.tukey import tukey_hsd
-from heldout.infer.tests.bootstrap import bootstrap_interval, shift_test
-from heldout.infer.tests.paired import sign_test, t_test, wilcoxon_test
-from heldout.infer.tests.randomization import randomization_test
+from heldout.infer.bootstrap import bootstrap_interval, shift_test
+from heldout.infer.intervals import t_interval
+from heldout.infer.paired import sign_test, t_test, wilcoxon_test
+from heldout.infer.randomization import randomization_test
+from heldout.infer.tukey import tukey_hsd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -31,8 +31,8 @@ from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import coverage_error, standard_error
 from heldout.experiment.systems.reading import system_of
-from heldout.infer.intervals.units import mean_interval, t_interval
-from heldout.infer.scoring.retuned import RETUNED_INTERVAL, retuned_interval
+from heldout.infer.intervals import mean_interval, t_interval
+from heldout.infer.retuned import RETUNED_INTERVAL, retuned_interval
 from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index

@@ -35,9 +35,9 @@ import heldout
 from harness import save
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
+from heldout.infer.both_judgements import draw_weights, replicated_statistics
 from heldout.infer.prediction_powered import DIFFERING, combined_means
-from heldout.infer.simultaneous.both_judgements import draw_weights, replicated_statistics
-from heldout.infer.simultaneous.romano_wolf import romano_wolf
+from heldout.infer.romano_wolf import romano_wolf
 from heldout.resample.sample import draw_sample
 from heldout.retrieve.search import search
 

@@ -19,7 +19,7 @@ from scipy import integrate, stats
 
 from harness import save
 from heldout import ClassPredictions, NumberPredictions, parse_measure
-from heldout.infer.intervals.predictions import prediction_interval
+from heldout.infer.prediction_intervals import prediction_interval
 
 NOISE = 0.6
 SHARES = np.array([0.6, 0.3, 0.1])

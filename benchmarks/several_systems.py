@@ -49,8 +49,8 @@ from scipy.special import ndtr, stdtr, stdtrit
 from error_rates import is_smooth, load, mean_of
 from harness import save
 from heldout import compare
-from heldout.infer.simultaneous.romano_wolf import romano_wolf
-from heldout.infer.simultaneous.tukey import critical_range, range_tail
+from heldout.infer.romano_wolf import romano_wolf
+from heldout.infer.tukey import critical_range, range_tail
 
 Array = np.ndarray
 
@@ -182,7 +182,7 @@ def observe(scores: Array, first: Array, second: Array) -> Observed:
     t = np.abs(mean) * np.sqrt((gaps.shape[1] - 1) / np.where(flat, 1, variance))
     same = (gaps == 0).sum(1)
     units = gaps.shape[1]
-    # The largest t that is possible, as in heldout.infer.simultaneous.romano_wolf.
+    # The largest t that is possible, as in heldout.infer.romano_wolf.
     limit = np.sqrt((units - same) * (units - 1) / np.where(same > 0, same, 1e-30))
     return Observed(gaps, mean, variance, np.where(flat, 0, t), limit)
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from harness import race, report, run_process, save
-from heldout.infer.tests.bootstrap import bootstrap_interval, shift_test
-from heldout.infer.tests.randomization import randomization_test
+from heldout.infer.bootstrap import bootstrap_interval, shift_test
+from heldout.infer.randomization import randomization_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,7 +25,7 @@ SLOW_UNITS = 1_000  # from here on the others are run once: they take half a min
 
 MEMORY_CASE = """
 import numpy as np
-from heldout.infer.tests.randomization import randomization_test
+from heldout.infer.randomization import randomization_test
 values = np.random.default_rng(0).normal(0.0005, 0.2, 100_000)
 print(randomization_test(values).p)
 """

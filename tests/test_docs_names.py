@@ -96,7 +96,7 @@ def test_every_name_exists(page):
     [
         "cross_validate_estimators",
         "heldout.cross_validate_estimators(X)",
-        "heldout.infer.tests.paired.z_test",
+        "heldout.infer.paired.z_test",
         "heldout.nowhere.paired",
         "Run.from_pandas",
         "$ heldout compar a b",

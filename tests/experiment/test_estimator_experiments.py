@@ -28,9 +28,9 @@ from heldout import (
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare import compare
-from heldout.infer.intervals.evaluations import score_predictions
-from heldout.infer.intervals.folds import corrected_t
-from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
+from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.base import Undefined
 from heldout.report.experiment import json_results, results_text
 

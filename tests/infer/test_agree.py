@@ -94,7 +94,7 @@ def test_intervals_treat_queries_as_the_units(grades, judged):
     human, machines = grades
     found = agree(judged[0], judged[1]["kind"]).judges[0].statistics.difference
     means = (machines[1] - human).mean(axis=1)
-    expected = heldout.infer.intervals.units.t_interval(means)
+    expected = heldout.infer.intervals.t_interval(means)
     assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.simultaneous.blocks import anova, sphericity
+from heldout.infer.blocks import anova, sphericity
 
 # Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
 HITRATE = np.array(

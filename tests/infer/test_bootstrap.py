@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.tests.bootstrap import (
+from heldout.infer.bootstrap import (
     _monte_carlo,
     bootstrap_interval,
     shift_p_of_replicates,
@@ -70,7 +70,7 @@ def test_enumeration_equals_counting(tail, values):
 def test_convolution_equals_enumeration(tail, monkeypatch):
     values = np.random.default_rng(4).integers(-5, 9, 11) / 10
     few = shift_test(values, alternative=tail)
-    monkeypatch.setattr("heldout.infer.tests.bootstrap.FEW", 2)
+    monkeypatch.setattr("heldout.infer.bootstrap.FEW", 2)
     many = shift_test(values, alternative=tail)
     assert "lattice of step 0.1" in many.detail
     assert many.p == pytest.approx(few.p, rel=1e-10)

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout
-from heldout.infer.intervals.bounded import (
+from heldout.infer.bounded import (
     bounds_inside,
     difference_bounds,
     difference_inside,
     inside,
 )
-from heldout.infer.intervals.evaluations import score_predictions
-from heldout.infer.intervals.folds import corrected_t
-from heldout.infer.intervals.units import mean_interval, normal_quantile, t_interval, wilson
+from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.intervals import mean_interval, normal_quantile, t_interval, wilson
 from heldout.infer.results import Interval
 
 RANGES = [(0.0, 1.0), (-1.0, 1.0), (0.0, 100.0), (0.0, math.inf), (-math.inf, 1.0)]

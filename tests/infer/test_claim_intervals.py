@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from heldout import InputError, Scores, compare
-from heldout.infer.intervals.units import t_interval
-from heldout.infer.simultaneous.romano_wolf import romano_wolf
+from heldout.infer.intervals import t_interval
+from heldout.infer.romano_wolf import romano_wolf
 
 
 def scores_of(values, **more):

@@ -7,7 +7,7 @@ import heldout
 from heldout.data.scores import MachineScores, Scores
 from heldout.errors import InputError
 from heldout.infer.prediction_powered import combine_judgements
-from heldout.infer.simultaneous.romano_wolf import romano_wolf
+from heldout.infer.romano_wolf import romano_wolf
 
 QUERIES, PEOPLE = 120, 40
 

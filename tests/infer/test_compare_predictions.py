@@ -8,11 +8,11 @@ from scipy import stats
 
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
-from heldout.infer.intervals.evaluations import score_predictions
-from heldout.infer.intervals.folds import corrected_t
-from heldout.infer.scoring import resampled
-from heldout.infer.tests.auc import delong_test
-from heldout.infer.tests.paired import corrected_t_test, mcnemar_test
+from heldout.infer import resampled
+from heldout.infer.auc import delong_test
+from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.paired import corrected_t_test, mcnemar_test
 from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import fold_scores
 

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from heldout import parse_measure
 from heldout.data.segments import Segments, Texts
 from heldout.errors import InputError
+from heldout.infer.bootstrap import shift_test
 from heldout.infer.compare import compare
-from heldout.infer.intervals.texts import corpus_intervals
-from heldout.infer.tests.bootstrap import shift_test
-from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
-from heldout.infer.tests.randomization import randomization_test
+from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
+from heldout.infer.randomization import randomization_test
+from heldout.infer.text_intervals import corpus_intervals
 from heldout.measure.evaluate import evaluate
 from heldout.measure.text.evaluate import segment_sums
 
@@ -76,7 +76,7 @@ def test_few_segments_are_counted_out(tail, seed):
 def test_drawn_assignments_come_near_all_of_them(tail, monkeypatch):
     one, other = counts(11, 3, 0.7), counts(11, 4)
     exact = corpus_randomization_test(one, other, BLEU.score, alternative=tail)
-    monkeypatch.setattr("heldout.infer.tests.corpus_level.FEW", 2)
+    monkeypatch.setattr("heldout.infer.corpus_level.FEW", 2)
     drawn = corpus_randomization_test(one, other, BLEU.score, alternative=tail)
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
     assert 0 < exact.p < 1

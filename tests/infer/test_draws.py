@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from heldout.infer.tests.draws import DRAWN_BLOCK, drawn_sums
+from heldout.infer.draws import DRAWN_BLOCK, drawn_sums
 
 
 def drawn_one_by_one(columns, replicates, seed):

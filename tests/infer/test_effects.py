@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.infer.effects import pair_effects
-from heldout.infer.tests.paired import t_test
+from heldout.infer.paired import t_test
 
 scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
 

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.intervals.folds import (
+from heldout.infer.fold_intervals import (
     corrected_t,
     naive_z,
 )
-from heldout.infer.tests.paired import corrected_t_test
+from heldout.infer.paired import corrected_t_test
 
 Z = 1.959963984540054
 folds = st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=2, max_size=30)

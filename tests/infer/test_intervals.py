@@ -13,7 +13,7 @@ from scipy import stats
 from heldout import compare
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.intervals.units import (
+from heldout.infer.intervals import (
     hall_interval,
     mean_interval,
     skewness,
@@ -21,7 +21,7 @@ from heldout.infer.intervals.units import (
     t_quantile,
     wilson,
 )
-from heldout.infer.tests.paired import t_test
+from heldout.infer.paired import t_test
 
 counts = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 values = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)

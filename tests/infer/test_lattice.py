@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.infer.tests import lattice
-from heldout.infer.tests.lattice import chosen_chances, drawn_tail, find_lattice, signed_tail
+from heldout.infer import lattice
+from heldout.infer.lattice import chosen_chances, drawn_tail, find_lattice, signed_tail
 
 small = st.lists(st.integers(-9, 9), min_size=2, max_size=9).filter(any)
 

@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from heldout import ClassPredictions, NumberPredictions, compare
-from heldout.infer.intervals import predictions
-from heldout.infer.intervals.evaluations import score_predictions
-from heldout.infer.intervals.predictions import prediction_interval
-from heldout.infer.scoring import many_units
-from heldout.infer.scoring.linearised import LinearScoring, jackknife
-from heldout.infer.scoring.many_units import scoring_of_many
-from heldout.infer.scoring.resample_sums import (
+from heldout.infer import many_units
+from heldout.infer import prediction_intervals as predictions
+from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.linearised import LinearScoring, jackknife
+from heldout.infer.many_units import scoring_of_many
+from heldout.infer.prediction_intervals import prediction_interval
+from heldout.infer.resample_sums import (
     MANY_UNITS,
     affordable,
     bootstrap_sums,
     randomize_sums,
 )
-from heldout.infer.scoring.resampled import OrderScoring, SumScoring
+from heldout.infer.resampled import OrderScoring, SumScoring
 from heldout.measure.names import parse_measures
 
 PAIR = (0, 1)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.simultaneous.multiplicity import adjust
+from heldout.infer.corrections import adjust
 
 METHODS = ("holm", "bonferroni", "bh")
 p_values = st.floats(0, 1) | st.sampled_from([0.01, 0.02, 1.0])

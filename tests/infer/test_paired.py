@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.results import drop_noise
-from heldout.infer.tests.paired import (
+from heldout.infer.paired import (
     corrected_t_test,
     mcnemar_test,
     sign_test,
     t_test,
     wilcoxon_test,
 )
+from heldout.infer.results import drop_noise
 
 # The ten folds of a worked example.
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from heldout.errors import InputError
+from heldout.infer.paired import t_test
 from heldout.infer.power import (
     FAR,
     detectable_difference,
@@ -18,7 +19,6 @@ from heldout.infer.power import (
     power,
     queries_needed,
 )
-from heldout.infer.tests.paired import t_test
 
 effects = st.floats(0.05, 3)
 targets = st.floats(0.3, 0.99)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
-from heldout.infer.tests import randomization
-from heldout.infer.tests.paired import mcnemar_test
-from heldout.infer.tests.randomization import randomization_test
+from heldout.infer import randomization
+from heldout.infer.paired import mcnemar_test
+from heldout.infer.randomization import randomization_test
 
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
 B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])

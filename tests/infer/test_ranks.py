@@ -12,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.tests.ranks import average_ranks, friedman, nemenyi
+from heldout.infer.ranks import average_ranks, friedman, nemenyi
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from heldout.infer.scoring import resample_sums
-from heldout.infer.scoring.resample_sums import bootstrap_sums, bootstrap_weights, randomize_sums
-from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
-from heldout.infer.tests.paired import mcnemar_test
+from heldout.infer import resample_sums
+from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
+from heldout.infer.paired import mcnemar_test
+from heldout.infer.resample_sums import bootstrap_sums, bootstrap_weights, randomize_sums
 
 
 def mean(sums):

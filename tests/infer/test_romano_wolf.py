@@ -11,9 +11,9 @@ import pytest
 from heldout import compare
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.simultaneous import romano_wolf as module
-from heldout.infer.simultaneous.romano_wolf import replicates_made, romano_wolf
-from heldout.infer.tests.paired import t_test, t_tests
+from heldout.infer import romano_wolf as module
+from heldout.infer.paired import t_test, t_tests
+from heldout.infer.romano_wolf import replicates_made, romano_wolf
 
 
 def some_scores(seed, units, systems, lattice=False):

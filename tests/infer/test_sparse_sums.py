@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from heldout.data.predictions import ClassPredictions
-from heldout.infer.scoring import resample_sums
-from heldout.infer.scoring.resample_sums import (
+from heldout.infer import resample_sums
+from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
+from heldout.infer.resample_sums import (
     bootstrap_sparse,
     bootstrap_sums,
     is_sparse,
     randomize_sparse,
     randomize_sums,
 )
-from heldout.infer.tests.corpus_level import corpus_bootstrap, corpus_randomization_test
 from heldout.measure.names import parse_measures
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from heldout.errors import InputError
-from heldout.infer.simultaneous.tukey import (
+from heldout.infer.tukey import (
     compact_letters,
     critical_range,
     range_tail,

@@ -19,7 +19,7 @@ from heldout import (
     parse_measures,
 )
 from heldout.errors import MeasureError
-from heldout.infer.intervals.evaluations import score_predictions
+from heldout.infer.evaluation_intervals import score_predictions
 from heldout.measure.base import DEFINITIONS, TASKS, definitions
 
 RNG = np.random.default_rng(1)

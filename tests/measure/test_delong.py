@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prediction_data import ranked, value
 
 from heldout.errors import InputError
-from heldout.infer.tests.auc import delong_interval, delong_test
+from heldout.infer.auc import delong_interval, delong_test
 from heldout.measure.base import Undefined
 from heldout.measure.prediction.order import auc_covariance
 

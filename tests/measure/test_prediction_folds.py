@@ -5,7 +5,7 @@ import pytest
 
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
-from heldout.infer.tests.paired import corrected_t_test
+from heldout.infer.paired import corrected_t_test
 from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import data_fingerprint, fold_scores, unit_scores
 

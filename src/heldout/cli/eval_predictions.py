@@ -12,7 +12,7 @@ from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
-from heldout.infer.intervals.evaluations import score_table
+from heldout.infer.evaluation_intervals import score_table
 from heldout.measure.prediction.curves import roc_curve, roc_hull
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.report import scores as report
@@ -21,7 +21,7 @@ from heldout.report.tables import note_lines, tables_page, tables_text
 if TYPE_CHECKING:
     import argparse
 
-    from heldout.infer.intervals.evaluations import ScoreTable
+    from heldout.infer.evaluation_intervals import ScoreTable
     from heldout.measure.prediction.curves import RocHull
 
 __all__ = ["eval_predictions"]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.segments import Segments
-    from heldout.infer.intervals.texts import TextScores
+    from heldout.infer.text_intervals import TextScores
     from heldout.measure.evaluation import Evaluation
 
 __all__ = ["eval_text", "evaluate_texts"]
@@ -46,7 +46,7 @@ def evaluate_texts(options: argparse.Namespace) -> Evaluation:
 
 def eval_text(options: argparse.Namespace) -> int:
     """Measure texts against references and print their scores; return the exit code."""
-    from heldout.infer.intervals.texts import corpus_intervals
+    from heldout.infer.text_intervals import corpus_intervals
     from heldout.report.tables import note_lines, tables_page
     from heldout.report.text_scores import about_line, text_score_record
 

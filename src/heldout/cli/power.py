@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import PilotPower
-    from heldout.infer.scoring.base import Scored
+    from heldout.infer.scoring import Scored
 
 __all__ = ["add_power"]
 
@@ -211,7 +211,7 @@ def _asked(options: argparse.Namespace) -> CompareSettings:
 
 
 def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
-    from heldout.infer.scoring.base import mean_scored
+    from heldout.infer.scoring import mean_scored
 
     return mean_scored(scores, _asked(options))
 
@@ -219,7 +219,7 @@ def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
 def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
     from heldout.data.predictions import unit_count
     from heldout.experiment.pilots import fold_spreads, pilot_spreads
-    from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
+    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")

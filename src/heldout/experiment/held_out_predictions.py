@@ -135,9 +135,9 @@ class HeldOutPredictions:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Return a corrected t interval over splits; over units Wilson, DeLong, t or bootstrap."""
-        from heldout.infer.intervals.bounded import inside
-        from heldout.infer.intervals.evaluations import score_predictions
-        from heldout.infer.intervals.folds import corrected_t  # SciPy
+        from heldout.infer.bounded import inside
+        from heldout.infer.evaluation_intervals import score_predictions
+        from heldout.infer.fold_intervals import corrected_t  # SciPy
 
         if self.unit == "instance":
             given: Any = [self._together(system)]

@@ -144,7 +144,7 @@ class HeldOutRankings:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Return the interval of the estimate; over queries at any level."""
-        from heldout.infer.intervals.units import mean_interval  # SciPy
+        from heldout.infer.intervals import mean_interval  # SciPy
         from heldout.infer.results import Interval
 
         found = self._results.estimate(system, measure)
@@ -160,7 +160,7 @@ class HeldOutRankings:
             )
         scores = self.scores(measure, [system], by_unit=True)
         if scores.machine is not None:
-            from heldout.infer.scoring.machine import system_estimates  # SciPy
+            from heldout.infer.machine_scoring import system_estimates  # SciPy
 
             return system_estimates(scores, 0, level).combined
         return mean_interval(scores.values[:, 0], level, scores.range)

@@ -125,8 +125,8 @@ def _named(scores: Scores, first: int, second: int) -> str:
 
 
 def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
+    from heldout.infer.paired import is_constant  # SciPy
     from heldout.infer.power import pilot_sd
-    from heldout.infer.tests.paired import is_constant  # SciPy
 
     columns = scores.values[:, [second, first]]
     gaps = drop_noise(columns[:, 0], columns[:, 1])
@@ -163,8 +163,8 @@ def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> 
     rows
         Rows in all folds; if not known, the plan counts in per cent of them.
     """
+    from heldout.infer.paired import is_constant  # SciPy
     from heldout.infer.power_designs import fold_design
-    from heldout.infer.tests.paired import is_constant  # SciPy
 
     _check_pilot(scores)
     found = []
@@ -194,7 +194,7 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
     with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
     stays as short.
     """
-    from heldout.infer.intervals.units import t_quantile
+    from heldout.infer.intervals import t_quantile
     from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
 
     found = []

@@ -15,7 +15,7 @@ from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
 from heldout.experiment.two_judges import judge_held_out
-from heldout.infer.intervals.bounded import bounds_inside
+from heldout.infer.bounded import bounds_inside
 from heldout.resample.holdout import Chronological, HoldOut, TestSet
 
 if TYPE_CHECKING:
@@ -66,8 +66,8 @@ def ranking_results(
 
 def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note]) -> None:
     """Replace estimates from human judgements by those from human and machine judgements."""
+    from heldout.infer.machine_scoring import system_estimates  # SciPy
     from heldout.infer.machine_warnings import machine_warnings  # SciPy
-    from heldout.infer.scoring.machine import system_estimates  # SciPy
 
     human = results.manifest["settings"]["machine"]["human_queries"]
     trained = int((_for_training(settings) & _judged_by_people(settings)).sum())
@@ -220,7 +220,7 @@ def _on_training_queries(settings: RankingSettings, outcome: RankedOutcome, row:
 
 
 def _interval(values: Any, level: float, ends: tuple[float, float]) -> tuple[float, float, str]:
-    from heldout.infer.intervals.units import mean_interval  # SciPy
+    from heldout.infer.intervals import mean_interval  # SciPy
 
     found = mean_interval(values, level, ends)
     return (math.nan, math.nan, "none") if found is None else (found.low, found.high, found.method)

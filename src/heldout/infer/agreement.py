@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.infer.intervals.bounded import UNBOUNDED, inside
-from heldout.infer.intervals.units import t_quantile
+from heldout.infer.bounded import UNBOUNDED, inside
+from heldout.infer.intervals import t_quantile
 from heldout.infer.results import Interval
 from heldout.measure.agreement import (
     alpha_of_confusion,

@@ -13,19 +13,19 @@ from heldout.infer.analyses import (
     comparison_count,
 )
 from heldout.infer.machine_warnings import machine_warnings
+from heldout.infer.paired import constant_columns
 from heldout.infer.results import drop_noise
-from heldout.infer.scoring.base import RETUNED
-from heldout.infer.simultaneous.romano_wolf import FEW
-from heldout.infer.tests.paired import constant_columns
+from heldout.infer.romano_wolf import FEW
+from heldout.infer.scoring import RETUNED
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
+    from heldout.infer.blocks import Sphericity
     from heldout.infer.claim_tests import Design
     from heldout.infer.comparison import Claim, SystemRow
-    from heldout.infer.simultaneous.blocks import Sphericity
 
 __all__ = ["LETTERED", "TAKEN_AS_GIVEN", "design_warnings", "result_warnings", "skewed_means"]
 

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
+from heldout.infer.bounded import difference_inside
 from heldout.infer.few_differ import DIFFERING, PSEUDO, added_variance
-from heldout.infer.intervals.bounded import difference_inside
 from heldout.infer.results import Interval, drop_noise
-from heldout.infer.scoring.retuned import RETUNED_INTERVAL
+from heldout.infer.retuned import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
     from heldout.infer.claim_tests import Adjusted, Design
+    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative
-    from heldout.infer.simultaneous.pairwise import Pairwise
 
 __all__ = ["INTERVALS", "PLUS_FOUR", "Coverage", "claim_intervals", "interval_coverage"]
 
@@ -108,7 +108,7 @@ def _widening(design: Design) -> list[float]:
             ratio = np.divide(added, variance, out=np.zeros_like(added), where=added > 0)
             factors += np.sqrt(1 + ratio).tolist()
         return factors
-    from heldout.infer.scoring.resampled import OrderScoring  # SciPy
+    from heldout.infer.resampled import OrderScoring  # SciPy
 
     if isinstance(design.scoring, OrderScoring):  # one unit changes the values of many
         return [1.0] * len(first)
@@ -156,7 +156,7 @@ def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[In
 
 
 def _tukey(design: Design) -> list[Interval]:
-    from heldout.infer.simultaneous import tukey  # SciPy
+    from heldout.infer import tukey  # SciPy
 
     level = design.level
     bounds = {}

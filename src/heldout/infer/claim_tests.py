@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
+    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative, Outcome
-    from heldout.infer.scoring.base import Scoring
-    from heldout.infer.simultaneous.pairwise import Pairwise
-    from heldout.infer.simultaneous.romano_wolf import PairStatistics
+    from heldout.infer.romano_wolf import PairStatistics
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes", "tests_at_once"]
 
@@ -82,10 +82,10 @@ class Design(NamedTuple):
 
     def statistics(self) -> PairStatistics:
         """Return mean differences and their standard errors."""
-        from heldout.infer.simultaneous.romano_wolf import pair_statistics
+        from heldout.infer.romano_wolf import pair_statistics
 
         if self.scores.machine is not None:
-            from heldout.infer.simultaneous.both_judgements import combined_statistics
+            from heldout.infer.both_judgements import combined_statistics
 
             return combined_statistics(self.scores.values, self.scores.machine, *self.columns)
         return pair_statistics(self.scores.values, *self.columns)
@@ -144,7 +144,7 @@ def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
 
 def _all_t_tests(design: Design) -> list[Outcome]:
     """Return the t tests of all pairs at once: there may be very many."""
-    from heldout.infer.tests.paired import t_tests  # SciPy
+    from heldout.infer.paired import t_tests  # SciPy
 
     statistics = design.statistics()
     outcomes = t_tests(
@@ -176,7 +176,7 @@ def adjust_claims(
     progress: Callable[[int, int], None] | None = None,
 ) -> Adjusted:
     """Return the p-values that decide, adjusted for the number of comparisons."""
-    from heldout.infer.simultaneous import multiplicity  # SciPy
+    from heldout.infer import corrections  # SciPy
 
     how = design.correction
     if how == "romano-wolf":
@@ -184,11 +184,11 @@ def adjust_claims(
     if how == "tukey":
         return _tukey(design)
     raw = [tests[0].p for tests in outcomes]
-    return Adjusted(tuple(float(p) for p in multiplicity.adjust(raw, how or "none")))
+    return Adjusted(tuple(float(p) for p in corrections.adjust(raw, how or "none")))
 
 
 def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> Adjusted:
-    from heldout.infer.simultaneous.romano_wolf import romano_wolf  # SciPy
+    from heldout.infer.romano_wolf import romano_wolf  # SciPy
 
     pairs = len(design.pairs)
 
@@ -210,7 +210,7 @@ def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> A
 
 
 def _tukey(design: Design) -> Adjusted:
-    from heldout.infer.simultaneous.tukey import tukey_hsd  # SciPy
+    from heldout.infer.tukey import tukey_hsd  # SciPy
 
     p_values: dict[Any, float] = {}
     for result in tukey_hsd(design.scores.values):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Alternative
-    from heldout.infer.scoring.predictions import By
+    from heldout.infer.scored_predictions import By
     from heldout.measure.base import Measure
 
 __all__ = [

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.scoring.base import mean_scored
+from heldout.infer.scoring import mean_scored
 
 if TYPE_CHECKING:
     from heldout.infer.engine import CompareSettings
-    from heldout.infer.scoring.base import Scored
-    from heldout.infer.scoring.predictions import By
+    from heldout.infer.scored_predictions import By
+    from heldout.infer.scoring import Scored
 
 __all__ = ["PredictionOptions", "scored_of", "scored_systems"]
 
@@ -79,7 +79,7 @@ def _evaluated(
     if given.task == "ranking":
         return mean_scored(given.scores(wanted), settings)
     if given.task == "text":
-        from heldout.infer.scoring.texts import scored_texts
+        from heldout.infer.scored_texts import scored_texts
 
         return scored_texts(given, wanted, settings)
     # The predictions know their positive class, and the measure what it counts as undefined.
@@ -94,7 +94,7 @@ def _are_predictions(given: Any) -> bool:
 def _predictions(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
 ) -> Scored:
-    from heldout.infer.scoring.predictions import PredictionSystems, scored_predictions
+    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
 
     if settings.test_share is not None:
         raise InputError("test_share: predictions with folds have their own; leave it out")

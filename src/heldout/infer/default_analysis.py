@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
-    from heldout.infer.scoring.base import Scoring
+    from heldout.infer.scoring import Scoring
     from heldout.notes import Note
 
 __all__ = [

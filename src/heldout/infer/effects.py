@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.infer.paired import constant_columns
 from heldout.infer.results import drop_noise
-from heldout.infer.tests.paired import constant_columns
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints

@@ -9,6 +9,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.analysis_warnings import LETTERED, result_warnings, skewed_means
+from heldout.infer.bounded import inside
 from heldout.infer.claim_intervals import (
     INTERVALS,
     PLUS_FOUR,
@@ -18,7 +19,6 @@ from heldout.infer.claim_intervals import (
 from heldout.infer.claim_tests import Design, adjust_claims, claim_outcomes, tests_at_once
 from heldout.infer.comparison import Claim, Comparison, MachineEstimates, SystemRow
 from heldout.infer.default_analysis import advise
-from heldout.infer.intervals.bounded import inside
 from heldout.infer.results import check_alternative, check_level
 from heldout.notes import Note
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.infer.effects import Effects
-    from heldout.infer.scoring.base import Scoring
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["REPLICATES", "CompareSettings", "make_comparison"]
 
@@ -175,7 +175,7 @@ def _machine(design: Design) -> MachineEstimates | None:
     """Return the estimates under human and machine judgements, if there are both."""
     if design.scores.machine is None:
         return None
-    from heldout.infer.scoring.machine import pair_estimates, system_estimates
+    from heldout.infer.machine_scoring import pair_estimates, system_estimates
 
     scores, level = design.scores, design.level
     return MachineEstimates(
@@ -228,8 +228,10 @@ def _with_signs(design: Design, effects: Effects, pair: tuple[int, int]) -> Effe
 
 def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     """Return the analyses of three or more systems together: ANOVA, sphericity, Friedman."""
-    from heldout.infer.simultaneous import blocks  # SciPy
-    from heldout.infer.tests import ranks  # SciPy
+    from heldout.infer import (
+        blocks,  # SciPy
+        ranks,  # SciPy
+    )
 
     scores = design.scores
     if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
@@ -248,7 +250,7 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
 
 def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
     """Return the systems with their intervals, with letters if all pairs were compared."""
-    from heldout.infer.simultaneous import tukey  # SciPy
+    from heldout.infer import tukey  # SciPy
 
     scores = design.scores
     letters = [""] * len(scores.systems)

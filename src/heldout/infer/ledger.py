@@ -149,7 +149,7 @@ def _is_sound(look: Look) -> bool:
 
 def _adjusted(looks: list[Look]) -> list[Look]:
     """Number the looks at the same data, and adjust their p-values by Holm (1979)."""
-    from heldout.infer.simultaneous.multiplicity import adjust
+    from heldout.infer.corrections import adjust
 
     groups = dict[str, list[Look]]()
     for look in looks:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval, check_level
-from heldout.infer.tests.draws import check_draws
 from heldout.measure.rank_correlation import PERSISTENCE, batch_correlations
 
 if TYPE_CHECKING:

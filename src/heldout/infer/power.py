@@ -10,6 +10,7 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
+from heldout.infer.paired import is_constant
 from heldout.infer.results import (
     Alternative,
     alpha_of,
@@ -18,7 +19,6 @@ from heldout.infer.results import (
     check_fraction,
     check_level,
 )
-from heldout.infer.tests.paired import is_constant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -238,7 +238,7 @@ def fold_design(differences: Iterable[float], test_share: float, size: int) -> S
     ----------
     Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
     """
-    from heldout.infer.tests.paired import check_share  # SciPy
+    from heldout.infer.paired import check_share  # SciPy
 
     values: Floats = as_values(differences, "differences")
     factor = 1.0 / len(values) + check_share(test_share)
@@ -246,7 +246,7 @@ def fold_design(differences: Iterable[float], test_share: float, size: int) -> S
 
 
 def _t(level: float, freedom: int) -> float:
-    from heldout.infer.intervals.units import t_quantile
+    from heldout.infer.intervals import t_quantile
 
     return t_quantile(level, freedom)
 

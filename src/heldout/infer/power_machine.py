@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals.units import t_quantile
+from heldout.infer.intervals import t_quantile
 from heldout.infer.power import MOST_UNITS, power_of_shift, smallest_n, smallest_value
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Ints
     from heldout.infer.results import Alternative
-    from heldout.infer.scoring.base import Scored, Scoring
+    from heldout.infer.scoring import Scored, Scoring
 
 __all__ = ["PilotPower", "scored_power"]
 
@@ -136,9 +136,9 @@ def _deciding_test(scored: Scored) -> str:
 
 def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:
     """Return a function that scores a sample of rows, in which rows may be repeated."""
-    from heldout.infer.scoring.base import MeanScoring
-    from heldout.infer.scoring.linearised import LinearScoring
-    from heldout.infer.scoring.resampled import AreaScoring, SumScoring
+    from heldout.infer.linearised import LinearScoring
+    from heldout.infer.resampled import AreaScoring, SumScoring
+    from heldout.infer.scoring import MeanScoring
 
     scoring = scored.scoring
     if isinstance(scoring, MeanScoring):

@@ -212,7 +212,7 @@ def combine_judgements(
         differences of systems. Scores of one system were covered without it.
     variance
         Further variance of the human and of the combined estimate, such as that of parameters that
-        were tuned in folds (`heldout.infer.scoring.retuned`).
+        were tuned in folds (`heldout.infer.retuned`).
 
     Examples
     --------
@@ -265,7 +265,7 @@ def _test(estimate: float, error: float, alternative: Alternative, n: int) -> Ou
     """Return the t test of the estimate being 0."""
     from scipy.special import stdtr  # slow to import
 
-    from heldout.infer.tests.paired import sign_flips
+    from heldout.infer.paired import sign_flips
 
     if error == 0:
         limit = math.copysign(math.inf, estimate) if estimate else 0.0

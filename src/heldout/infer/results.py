@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals.bounded import UNBOUNDED, difference_bounds
+from heldout.infer.bounded import UNBOUNDED, difference_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

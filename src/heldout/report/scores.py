@@ -13,7 +13,7 @@ from heldout.notes import named_few
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.intervals.evaluations import ScoreRow, ScoreTable
+    from heldout.infer.evaluation_intervals import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
     from heldout.measure.base import Number
     from heldout.measure.prediction.curves import HullPoint, RocHull

@@ -11,8 +11,8 @@ from heldout.report.tables import Table, notes_text, plain_text, tables_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.intervals.texts import TextScores
     from heldout.infer.results import Interval
+    from heldout.infer.text_intervals import TextScores
     from heldout.notes import Note
 
 __all__ = ["about_line", "text_score_record", "text_scores_text"]

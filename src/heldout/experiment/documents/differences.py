@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.infer.intervals.bounded import difference_bounds
+from heldout.infer.bounded import difference_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -82,7 +82,7 @@ def null_data(
 
 def _means(gaps: Floats, replicates: int, seed: int) -> Floats:
     """Mean differences under all assignments of signs, or under random ones."""
-    from heldout.infer.tests.draws import all_signed_sums, check_draws, signed_sums
+    from heldout.infer.draws import all_signed_sums, check_draws, signed_sums
 
     check_draws(replicates, seed)
     kept = gaps[gaps != 0]

@@ -256,7 +256,7 @@ def calibration_data(
         system, from and to (of the bin), units, confidence (mean probability), share (positive or
         correct), low, high (Wilson, 95 %).
     """
-    from heldout.infer.intervals.units import wilson
+    from heldout.infer.intervals import wilson
     from heldout.measure.prediction.probabilities import calibration_bins
 
     rows = []

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.data.parallel import stream_threads
-from heldout.infer.results import check_alternative, drop_noise
-from heldout.infer.simultaneous.blocks import as_scores
-from heldout.infer.simultaneous.pairwise import (
+from heldout.infer.blocks import as_scores
+from heldout.infer.draws import check_draws
+from heldout.infer.paired import constant_columns
+from heldout.infer.pairwise import (
     Counts,
     NullTail,
     Pairwise,
@@ -27,8 +28,7 @@ from heldout.infer.simultaneous.pairwise import (
     piece_generator,
     symmetric_p,
 )
-from heldout.infer.tests.draws import check_draws
-from heldout.infer.tests.paired import constant_columns
+from heldout.infer.results import check_alternative, drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import MachineScores
     from heldout.data.words import Floats, Ints
+    from heldout.infer.both_judgements import BothReplicates
     from heldout.infer.results import Alternative
-    from heldout.infer.simultaneous.both_judgements import BothReplicates
 
     Numbers = NDArray[np.floating[Any]]
 
@@ -255,7 +255,7 @@ def _statistics(
 ) -> PairStatistics:
     if machine is None:
         return pair_statistics(values, first, second)
-    from heldout.infer.simultaneous.both_judgements import combined_statistics
+    from heldout.infer.both_judgements import combined_statistics
 
     return combined_statistics(values, machine, first, second)
 
@@ -330,7 +330,7 @@ class _Family(NamedTuple):
     def _replicates(self, kind: np.dtype[np.floating[Any]]) -> _Replicates | BothReplicates:
         if self.machine is None:
             return _Replicates(self, kind)
-        from heldout.infer.simultaneous.both_judgements import BothReplicates
+        from heldout.infer.both_judgements import BothReplicates
 
         first, second, mean, error, differ = self.seen
         at = self.order

@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from heldout.infer.intervals.units import normal_quantile, t_quantile
+from heldout.infer.intervals import normal_quantile, t_quantile
+from heldout.infer.paired import check_share
 from heldout.infer.results import Interval, as_values
-from heldout.infer.tests.paired import check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

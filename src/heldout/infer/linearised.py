@@ -3,7 +3,7 @@
 A smooth score that is not a mean over units behaves like one when there are many units. The
 jackknife (for measures of order, of groups of units) gives each unit a value, and
 the t test and t interval of these values apply. Above
-`heldout.infer.scoring.resample_sums.MANY_UNITS` units this replaces the bootstrap, whose cost grows
+`heldout.infer.resample_sums.MANY_UNITS` units this replaces the bootstrap, whose cost grows
 with units times replicates.
 
 References
@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.intervals.units import t_interval
+from heldout.infer.intervals import t_interval
+from heldout.infer.paired import t_test
+from heldout.infer.resample_sums import total_of
 from heldout.infer.results import TIE
-from heldout.infer.scoring.resample_sums import total_of
-from heldout.infer.tests.paired import t_test
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
+    from heldout.infer.corpus_level import ScoreOfSums
     from heldout.infer.results import Alternative, Interval, Outcome
-    from heldout.infer.tests.corpus_level import ScoreOfSums
 
 __all__ = ["LinearScoring", "jackknife", "linear_interval"]
 

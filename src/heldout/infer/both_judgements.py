@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from heldout.infer.pairwise import piece_generator
 from heldout.infer.prediction_powered import DIFFERING, FLAT, combined_means
 from heldout.infer.results import drop_noise
-from heldout.infer.simultaneous.pairwise import piece_generator
-from heldout.infer.simultaneous.romano_wolf import FEW, PairStatistics
+from heldout.infer.romano_wolf import FEW, PairStatistics
 
 if TYPE_CHECKING:
     from heldout.data.scores import MachineScores

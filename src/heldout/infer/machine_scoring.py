@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
 from heldout.infer.analyses import tests_named
-from heldout.infer.intervals.bounded import difference_inside, inside
+from heldout.infer.bounded import difference_inside, inside
 from heldout.infer.prediction_powered import TEST, combine_judgements
 from heldout.infer.results import drop_noise
-from heldout.infer.scoring.base import MeanScoring, Scored
+from heldout.infer.scoring import MeanScoring, Scored
 
 if TYPE_CHECKING:
     from heldout.data.scores import MachineScores, Scores
@@ -53,7 +53,7 @@ def pair_estimates(
 
     The difference of each query is combined directly: the machine can be right about differences
     and wrong about the scores. If parameters were tuned in folds, the variance of their selection
-    is added, as in `heldout.infer.scoring.retuned`.
+    is added, as in `heldout.infer.retuned`.
 
     Parameters
     ----------

@@ -16,10 +16,10 @@ from heldout.data.predictions import (
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.infer.scoring.base import Scored, mean_scored
-from heldout.infer.scoring.many_units import scoring_of_many
-from heldout.infer.scoring.resample_sums import MANY_UNITS, affordable, sums_by_number
-from heldout.infer.scoring.resampled import AreaScoring, OrderScoring, SumScoring
+from heldout.infer.many_units import scoring_of_many
+from heldout.infer.resample_sums import MANY_UNITS, affordable, sums_by_number
+from heldout.infer.resampled import AreaScoring, OrderScoring, SumScoring
+from heldout.infer.scoring import Scored, mean_scored
 from heldout.measure.base import Order, Undefined, as_sums
 from heldout.measure.names import parse_measures
 from heldout.measure.prediction.classes import undefined_hint
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
     from heldout.infer.engine import CompareSettings
-    from heldout.infer.scoring.linearised import LinearScoring
+    from heldout.infer.linearised import LinearScoring
     from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions

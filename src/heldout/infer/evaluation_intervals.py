@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.data.predictions import BASELINES, unit_count
-from heldout.infer.intervals.predictions import prediction_interval
+from heldout.infer.prediction_intervals import prediction_interval
 from heldout.measure.base import Undefined
 from heldout.measure.prediction.evaluate import evaluate_predictions
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from heldout.infer.few_differ import added_variance
+from heldout.infer.paired import is_constant, t_tail, without_variance
 from heldout.infer.results import Interval, Outcome, check_alternative
-from heldout.infer.scoring.base import RETUNED, MeanScoring
-from heldout.infer.tests.paired import is_constant, t_tail, without_variance
+from heldout.infer.scoring import RETUNED, MeanScoring
 
 if TYPE_CHECKING:
     from heldout.data.scores import ChoiceSpread
@@ -99,7 +99,7 @@ def retuned_interval(
     level
         The confidence level.
     """
-    from heldout.infer.intervals.units import t_quantile  # SciPy
+    from heldout.infer.intervals import t_quantile  # SciPy
 
     mean = float(differences.mean())
     half = t_quantile(level, len(differences) - 1) * math.sqrt(

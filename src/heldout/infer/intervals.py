@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals.bounded import UNBOUNDED, inside
+from heldout.infer.bounded import UNBOUNDED, inside
 from heldout.infer.results import Interval, as_values, check_fraction
 
 if TYPE_CHECKING:

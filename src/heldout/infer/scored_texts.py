@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
-from heldout.infer.intervals.texts import BOOTSTRAPS
-from heldout.infer.scoring.base import Scored
-from heldout.infer.scoring.resampled import SumScoring
+from heldout.infer.resampled import SumScoring
+from heldout.infer.scoring import Scored
+from heldout.infer.text_intervals import BOOTSTRAPS
 from heldout.measure.base import Undefined
 from heldout.measure.text.evaluate import segment_scores, segment_sums
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.blocks import anova, as_scores
 from heldout.infer.results import TIE, check_fraction
-from heldout.infer.simultaneous.blocks import anova, as_scores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

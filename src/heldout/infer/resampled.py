@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.intervals.units import normal_quantile
-from heldout.infer.results import TIE, Interval
-from heldout.infer.scoring.linearised import jackknife, linear_interval
-from heldout.infer.scoring.resample_sums import (
+from heldout.infer.auc import area_interval, delong_test
+from heldout.infer.intervals import normal_quantile
+from heldout.infer.linearised import jackknife, linear_interval
+from heldout.infer.resample_sums import (
     MANY_UNITS,
     bootstrap_sums,
     bootstrap_weights,
@@ -20,15 +20,15 @@ from heldout.infer.scoring.resample_sums import (
     randomize_sums,
     total_of,
 )
-from heldout.infer.tests.auc import area_interval, delong_test
+from heldout.infer.results import TIE, Interval
 from heldout.measure.prediction.order import auc_components, auc_covariance
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Flags, Floats, Ints
+    from heldout.infer.corpus_level import Replicates, ScoreOfSums
     from heldout.infer.results import Alternative, Outcome
-    from heldout.infer.tests.corpus_level import Replicates, ScoreOfSums
 
 __all__ = ["AreaScoring", "OrderScoring", "SumScoring", "left_out_values"]
 

@@ -1,7 +1,7 @@
 """Tests and intervals for scores of a whole corpus: BLEU, perplexity, and means as well.
 
 Such a score is a function of sums over segments, so the sums are resampled: the signed and drawn
-sums of `heldout.infer.tests.draws` are computed for every statistic with the same random numbers,
+sums of `heldout.infer.draws` are computed for every statistic with the same random numbers,
 and the function is applied to all replicates at once. A mean is the special case of two statistics,
 a sum and a count.
 """
@@ -15,6 +15,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.draws import (
+    all_signed_sums,
+    check_draws,
+    drawn_sums,
+    power_text,
+    signed_sums,
+)
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -23,13 +30,6 @@ from heldout.infer.results import (
     PValue,
     check_alternative,
     check_fraction,
-)
-from heldout.infer.tests.draws import (
-    all_signed_sums,
-    check_draws,
-    drawn_sums,
-    power_text,
-    signed_sums,
 )
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals.units import normal_quantile
+from heldout.infer.intervals import normal_quantile
 from heldout.infer.results import Interval, Outcome, check_alternative
 from heldout.measure.base import Undefined
 from heldout.measure.prediction.order import auc_covariance

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.draws import check_draws, drawn_sums, power_text
+from heldout.infer.lattice import drawn_cost, drawn_tail, find_lattice
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -19,8 +21,6 @@ from heldout.infer.results import (
     check_alternative,
     check_fraction,
 )
-from heldout.infer.tests.draws import check_draws, drawn_sums, power_text
-from heldout.infer.tests.lattice import drawn_cost, drawn_tail, find_lattice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from heldout.infer.blocks import as_scores
 from heldout.infer.results import TIE, check_fraction
-from heldout.infer.simultaneous.blocks import as_scores
-from heldout.infer.simultaneous.tukey import critical_range
+from heldout.infer.tukey import critical_range
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -8,7 +8,7 @@
   enumerated, and the p-value is exact;
 * wide, sparse rows: with 200 classes a row has 600 numbers, of which three are not 0. A product
   with a sparse matrix takes seconds where summing column by column takes hours;
-* all others: `heldout.infer.tests.corpus_level`.
+* all others: `heldout.infer.corpus_level`.
 
 `bootstrap_weights` is for measures of order, which are not functions of sums.
 """
@@ -20,21 +20,21 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.infer.results import Alternative, Outcome, PValue, check_alternative
-from heldout.infer.tests.corpus_level import (
+from heldout.infer.corpus_level import (
     Replicates,
     assignments_out,
     corpus_bootstrap,
     corpus_randomization_test,
     observed_difference,
 )
-from heldout.infer.tests.draws import check_draws
+from heldout.infer.draws import check_draws
+from heldout.infer.results import Alternative, Outcome, PValue, check_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.infer.tests.corpus_level import ScoreOfSums
+    from heldout.infer.corpus_level import ScoreOfSums
 
 __all__ = [
     "MANY_UNITS",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from heldout.infer.intervals.bounded import inside
+from heldout.infer.bounded import inside
+from heldout.infer.corpus_level import corpus_bootstrap
+from heldout.infer.resample_sums import MANY_UNITS
+from heldout.infer.resampled import SumScoring
 from heldout.infer.results import Interval
-from heldout.infer.scoring.resample_sums import MANY_UNITS
-from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.tests.corpus_level import corpus_bootstrap
 from heldout.measure.text.evaluate import segment_sums
 
 if TYPE_CHECKING:

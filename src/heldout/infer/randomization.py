@@ -7,6 +7,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.infer.draws import all_signed_sums, check_draws, power_text, signed_sums
+from heldout.infer.lattice import (
+    chosen_chances,
+    find_lattice,
+    signed_cost,
+    signed_tail,
+)
+from heldout.infer.paired import fair_coin
 from heldout.infer.results import (
     TIE,
     Alternative,
@@ -15,14 +23,6 @@ from heldout.infer.results import (
     as_values,
     check_alternative,
 )
-from heldout.infer.tests.draws import all_signed_sums, check_draws, power_text, signed_sums
-from heldout.infer.tests.lattice import (
-    chosen_chances,
-    find_lattice,
-    signed_cost,
-    signed_tail,
-)
-from heldout.infer.tests.paired import fair_coin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

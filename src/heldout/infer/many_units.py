@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.infer.scoring.linearised import LinearScoring, jackknife
-from heldout.infer.scoring.resample_sums import affordable, sums_by_number
-from heldout.infer.scoring.resampled import OrderScoring, SumScoring, left_out_values
+from heldout.infer.linearised import LinearScoring, jackknife
+from heldout.infer.resample_sums import affordable, sums_by_number
+from heldout.infer.resampled import OrderScoring, SumScoring, left_out_values
 from heldout.measure.base import Order, Sums, as_sums
 
 if TYPE_CHECKING:

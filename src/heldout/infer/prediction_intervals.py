@@ -8,28 +8,28 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, unit_count
 from heldout.errors import InputError, MeasureError
-from heldout.infer.intervals.bounded import inside
-from heldout.infer.intervals.folds import corrected_t
-from heldout.infer.intervals.units import t_interval, wilson
-from heldout.infer.scoring.many_units import scoring_of_many
-from heldout.infer.scoring.predictions import group_numbers
-from heldout.infer.scoring.resample_sums import (
+from heldout.infer.auc import delong_interval
+from heldout.infer.bounded import inside
+from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.intervals import t_interval, wilson
+from heldout.infer.many_units import scoring_of_many
+from heldout.infer.resample_sums import (
     MANY_UNITS,
     affordable,
     bootstrap_sums,
     bootstrap_weights,
     sums_by_number,
 )
-from heldout.infer.scoring.resampled import SumScoring
-from heldout.infer.tests.auc import delong_interval
+from heldout.infer.resampled import SumScoring
+from heldout.infer.scored_predictions import group_numbers
 from heldout.measure.base import Order, Undefined, as_sums
 from heldout.measure.prediction.folds import fold_scores, has_splits, same_sides
 
 if TYPE_CHECKING:
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
+    from heldout.infer.corpus_level import Replicates
     from heldout.infer.results import Interval
-    from heldout.infer.tests.corpus_level import Replicates
     from heldout.measure.base import Measure
 
     Predictions = ClassPredictions | NumberPredictions
@@ -55,7 +55,7 @@ def prediction_interval(
     order, of whole groups for grouped units). More than 100,000 units are not resampled one by one:
     if there are few kinds of units, the numbers per kind are; else the interval is t of the
     linearised score. Intervals are inside the range of the measure, see
-    `heldout.infer.intervals.bounded`.
+    `heldout.infer.bounded`.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 The engine (`heldout.infer.engine`) handles pairs, corrections, effects and warnings, and takes
 tests and intervals from a `Scoring`. `MeanScoring` is that of means over units; functions of sums
-(BLEU, F1), measures of order and areas under curves are in `heldout.infer.scoring.resampled`.
+(BLEU, F1), measures of order and areas under curves are in `heldout.infer.resampled`.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class MeanScoring:
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return any of the tests in `heldout.infer.analyses.TESTS`."""
-        from heldout.infer.tests import bootstrap, paired, randomization  # SciPy
+        from heldout.infer import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
         if test == "mcnemar":
@@ -128,9 +128,11 @@ class MeanScoring:
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return the requested interval; by default t, or t corrected for folds."""
-        from heldout.infer.intervals import folds  # SciPy
-        from heldout.infer.intervals import units as intervals
-        from heldout.infer.tests import bootstrap  # SciPy
+        from heldout.infer import (
+            bootstrap,  # SciPy
+            intervals,
+        )
+        from heldout.infer import fold_intervals as folds  # SciPy
 
         gaps = self.gaps(pair)
         if not self.interval and self.test_share is not None:
@@ -146,8 +148,8 @@ class MeanScoring:
 
     def system(self, at: int, level: float) -> Interval:
         """Return corrected t for folds, else the interval of `mean_interval`."""
-        from heldout.infer.intervals import folds  # SciPy
-        from heldout.infer.intervals import units as intervals
+        from heldout.infer import fold_intervals as folds  # SciPy
+        from heldout.infer import intervals
 
         values = self.scores.values[:, at]
         if self.test_share is not None:
@@ -189,10 +191,10 @@ class Scored(NamedTuple):
 def mean_scored(scores: Scores, settings: CompareSettings) -> Scored:
     """Return scores to be compared by their means over units."""
     if scores.machine is not None:
-        from heldout.infer.scoring.machine import machine_scored  # derived from MeanScoring
+        from heldout.infer.machine_scoring import machine_scored  # derived from MeanScoring
 
         return machine_scored(scores, settings)
-    from heldout.infer.scoring.retuned import RetunedScoring  # derived from MeanScoring
+    from heldout.infer.retuned import RetunedScoring  # derived from MeanScoring
 
     kind = RetunedScoring if scores.choices and settings.test_share is None else MeanScoring
     scoring = kind(

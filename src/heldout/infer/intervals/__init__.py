@@ -1,1 +1,0 @@
-"""Confidence intervals for one system."""

@@ -1,1 +1,0 @@
-"""How systems are scored on units and on resamples of units."""

@@ -1,1 +1,0 @@
-"""Several systems: analysis of variance and comparisons adjusted for their number."""

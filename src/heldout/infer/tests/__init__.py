@@ -1,1 +1,0 @@
-"""Tests of one difference: classical, by randomization, by the bootstrap, on ranks."""
