@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import drop_noise
+from heldout.infer.results import do_not_vary, drop_noise
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -125,13 +125,12 @@ def _named(scores: Scores, first: int, second: int) -> str:
 
 
 def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
-    from heldout.infer.paired import is_constant  # SciPy
     from heldout.infer.power import pilot_sd
 
     columns = scores.values[:, [second, first]]
     gaps = drop_noise(columns[:, 0], columns[:, 1])
     what = _named(scores, first, second)
-    if is_constant(gaps):
+    if do_not_vary(gaps):
         return Spread(what, 0.0, len(gaps), unit=unit)
     found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
     if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
@@ -163,7 +162,6 @@ def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> 
     rows
         Rows in all folds; if not known, the plan counts in per cent of them.
     """
-    from heldout.infer.paired import is_constant  # SciPy
     from heldout.infer.power_designs import fold_design
 
     _check_pilot(scores)
@@ -171,7 +169,7 @@ def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> 
     for first, second in combinations(range(len(scores.systems)), 2):
         gaps = drop_noise(scores.values[:, second], scores.values[:, first])
         what, folds = _named(scores, first, second), len(gaps)
-        if is_constant(gaps):
+        if do_not_vary(gaps):
             found.append(Spread(what, 0.0, folds, unit="folds"))
             continue
         design = fold_design(gaps, test_share, rows or 100)

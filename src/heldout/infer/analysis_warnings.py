@@ -13,8 +13,7 @@ from heldout.infer.analyses import (
     comparison_count,
 )
 from heldout.infer.machine_warnings import machine_warnings
-from heldout.infer.paired import constant_columns
-from heldout.infer.results import drop_noise
+from heldout.infer.results import do_not_vary, drop_noise
 from heldout.infer.romano_wolf import FEW
 from heldout.infer.scoring import RETUNED
 from heldout.notes import Note, count_of
@@ -167,7 +166,7 @@ def _equal_scores(scores: Scores) -> list[Note]:
     for second in range(1, len(scores.systems)):
         gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])
         shares = np.mean(gaps == 0, axis=0)
-        flat = constant_columns(gaps)
+        flat = do_not_vary(gaps)
         for first in np.flatnonzero((shares > MANY_TIES) | flat).tolist():
             earlier, later = scores.systems[first], scores.systems[second]
             if shares[first] > MANY_TIES:

@@ -4,45 +4,35 @@ from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws, drawn_sums, power_text
-from heldout.infer.lattice import drawn_cost, drawn_tail, find_lattice
+from heldout.infer.lattice import drawn_chances, find_lattice
 from heldout.infer.results import (
     TIE,
     Alternative,
     Interval,
-    Outcome,
     PValue,
     as_values,
     check_alternative,
     check_fraction,
+    do_not_vary,
+    mean_estimate,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from heldout.data.words import Floats, Ints
-
-_V = TypeVar("_V", "Floats", "Ints")
-
-__all__ = [
-    "IntervalKind",
-    "bootstrap_interval",
-    "shift_p_of_replicates",
-    "shift_test",
-]
+    from heldout.infer.results import Outcome
 
 IntervalKind = Literal["percentile", "bca"]
 
-FEW: Final = 12
-"""Units up to which all resamples are enumerated: 12,376 multisets per half."""
-
-WAIT: Final = 2e8
-"""Nanoseconds that an exact p-value may take."""
+FEW: Final = 12  # units up to which all resamples are enumerated: 12,376 multisets per half
+MOST_CELLS: Final = 20_000  # sums of resamples up to which their distribution is computed: .03 s
 
 
 def shift_test(
@@ -52,41 +42,18 @@ def shift_test(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Outcome:
-    """Return the bootstrap-shift test of the mean difference [1]_ [2]_.
+    """Return the bootstrap-shift test of the mean difference (Noreen 1989; Smucker et al. 2007).
 
     Units are drawn with replacement. The means of such resamples minus the observed mean have the
-    null distribution, and the p-value is the share that is at least as far from 0 as the observed
-    mean (``greater``: at least as large; ``less``: at most as large). With few units (below about
-    100) the test rejects too often; prefer the randomization test.
+    null distribution, and p is the share that is at least as far from 0 as the observed mean. With
+    few units (below about 100) the test rejects too often; prefer the randomization test. An exact
+    p is 0 if no resample is as extreme as the observed mean; differences without variance have the
+    p of all other tests (`heldout.infer.results.Estimate`).
 
     Replicates are centred on the observed mean, not on their own average. The average has a Monte
     Carlo error, and for scores on a lattice, where many replicates equal the threshold exactly, it
     would move all of them to one side at random.
 
-    Parameters
-    ----------
-    differences
-        First system minus second, one number per unit.
-    alternative
-        ``two-sided``, ``greater`` or ``less``.
-    replicates, seed
-        Of the resampling, if the p-value is not exact.
-
-    Returns
-    -------
-    Outcome
-        Exact by enumeration for few units, exact by convolution for differences on a lattice, else
-        Monte Carlo with p = (c + 1) / (B + 1). The `error` of a Monte Carlo p is its standard
-        error. An exact p is 0 if no resample is as extreme as the observed mean.
-
-    References
-    ----------
-    .. [1] Noreen, E. W. (1989). Computer-Intensive Methods for Testing Hypotheses. Wiley.
-    .. [2] Smucker, M. D., Allan, J., Carterette, B. (2007). A comparison of statistical
-       significance tests for information retrieval evaluation. CIKM 2007, 623-632.
-
-    Examples
-    --------
     >>> first = np.array([0.5, 0.3, 0.1, 0.4, 1.0, 0.9, 0.1, 0.2, 0.5, 0.8])
     >>> second = np.array([0.2, 0.3, 0.1, 0.4, 1.0, 0.8, 0.3, 0.1, 0.0, 0.9])
     >>> outcome = shift_test(first - second)
@@ -96,79 +63,64 @@ def shift_test(
     values = as_values(differences, "differences")
     check_alternative(alternative)
     check_draws(replicates, seed)
-    answer = (
-        _all_zero(values)
-        or _exact(values, alternative)
-        or _monte_carlo(values, alternative, replicates, seed)
-    )
-    return answer.outcome("bootstrap-shift", float(values.mean()), alternative, len(values))
+    mean = float(values.mean())
+    if do_not_vary(values):
+        (outcome,) = mean_estimate(values).outcomes("bootstrap-shift", alternative, len(values))
+        return outcome._replace(statistic=mean)
+    answer = _exact(values, alternative)
+    if answer is None:
+        total, tie = float(values.sum()), TIE * float(np.abs(values).sum())
+        low, high = _thresholds(total, total, tie, alternative)
+        out = 0
+        for sums in drawn_sums(values, replicates, seed):
+            out += int(np.count_nonzero((sums <= low) | (sums >= high)))
+        answer = PValue.monte_carlo(out, replicates, seed)
+    return answer.outcome("bootstrap-shift", mean, alternative, len(values))
 
 
-def _all_zero(values: Floats) -> PValue | None:
-    if not values.any():
-        return PValue(1.0, "exact", 0.0, "all differences are 0")
-    if np.ptp(values) <= TIE * float(np.abs(values).max()):
-        raise InputError(
-            f"bootstrap-shift: all {len(values)} differences are {values[0]:g}, so all resamples "
-            "are equal: use the randomization test"
-        )
-    return None
-
-
-def _monte_carlo(values: Floats, alternative: Alternative, replicates: int, seed: int) -> PValue:
-    center, tie = float(values.sum()), TIE * float(np.abs(values).sum())
-    count = 0
-    for (sums,) in drawn_sums([values], replicates, seed):
-        count += _count_out(sums - center, center, tie, alternative)
-    return PValue.monte_carlo(count, replicates, seed)
-
-
-def _count_out(shifted: Floats, observed: float, tie: float, alternative: Alternative) -> int:
-    """Return how many centred replicates are as extreme as the observed value, ties included."""
+def _thresholds(
+    center: float, observed: float, tie: float, alternative: Alternative
+) -> tuple[float, float]:
+    """Return from where down and up replicates around a centre are as extreme as the observed."""
     if alternative == "two-sided":
-        return int(np.count_nonzero(np.abs(shifted) >= abs(observed) - tie))
+        return center - abs(observed) + tie, center + abs(observed) - tie
     if alternative == "greater":
-        return int(np.count_nonzero(shifted >= observed - tie))
-    return int(np.count_nonzero(shifted <= observed + tie))
+        return -math.inf, center + observed - tie
+    return center + observed + tie, math.inf
 
 
 def _exact(values: Floats, alternative: Alternative) -> PValue | None:
+    """Return the exact p of few units, or of differences on a lattice that is not too fine."""
     count = len(values)
     if count <= FEW:
-        p = _exact_p(values, alternative, _enumerated_tail)
+        p = _enumerate(values, alternative)
         return PValue(p, "exact", 0.0, f"all {power_text(count, count)} resamples")
     lattice = find_lattice(values)
-    if lattice is None or drawn_cost(lattice.cells) > WAIT:
+    if lattice is None or count * int(np.ptp(lattice.cells)) > MOST_CELLS:
         return None
+    chances, total = drawn_chances(lattice.cells), int(lattice.cells.sum())
+    sums = np.arange(len(chances)) + count * int(lattice.cells.min())
+    low, high = _thresholds(total, total, 0, alternative)
+    p = min(1.0, float(chances[(sums <= low) | (sums >= high)].sum()))
     detail = f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
-    return PValue(_exact_p(lattice.cells, alternative, drawn_tail), "exact", 0.0, detail)
+    return PValue(p, "exact", 0.0, detail)
 
 
-def _exact_p(values: _V, alternative: Alternative, upper: Callable[[_V, Any], float]) -> float:
-    """Return the p-value, given a function for P(sum of a resample >= threshold)."""
-    observed = values.sum()
-    if alternative == "less":
-        values, observed = -values, -observed
-    if alternative != "two-sided":
-        return upper(values, observed + observed)
-    far = abs(observed)
-    return min(1.0, upper(values, observed + far) + upper(-values, far - observed))
+def _enumerate(values: Floats, alternative: Alternative) -> float:
+    """Return p over all n^n resamples, by meeting in the middle.
 
-
-def _enumerated_tail(values: Floats, at_least: float) -> float:
-    """Return P(sum of n draws >= at_least), by meeting in the middle.
-
-    All multisets of each half of the draws are listed, and for each left sum the right sums that
-    reach the threshold are counted by binary search: the square root of the work of n^n resamples.
+    All multisets of each half of the draws are listed, and for each left sum the right sums beyond
+    the thresholds are counted by binary search: the square root of the work.
     """
-    count = len(values)
+    count, total = len(values), float(values.sum())
+    low, high = _thresholds(total, total, TIE * float(np.abs(values).sum()), alternative)
     left, left_ways = _multisets(values, count // 2)
     right, right_ways = _multisets(values, count - count // 2)
     order = np.argsort(right)
-    below = np.concatenate([[0], right_ways[order].cumsum()])
-    threshold = at_least - TIE * float(np.abs(values).sum())
-    reached = below[-1] - below[np.searchsorted(right[order], threshold - left, side="left")]
-    return float(int(left_ways @ reached) / count**count)
+    right, below = right[order], np.concatenate([[0], right_ways[order].cumsum()])
+    out = below[np.searchsorted(right, low - left, side="right")]
+    out += below[-1] - below[np.searchsorted(right, high - left, side="left")]
+    return float(min(1.0, int(left_ways @ out) / count**count))
 
 
 def _multisets(values: Floats, draws: int) -> tuple[Floats, Ints]:
@@ -177,8 +129,8 @@ def _multisets(values: Floats, draws: int) -> tuple[Floats, Ints]:
     run = np.ones(len(picks), np.int64)
     repeats = np.ones(len(picks), np.int64)
     # Counting each run up (1, 2, …, m) and multiplying gives the product of m! over all runs.
-    for at in range(1, draws):
-        run = np.where(picks[:, at] == picks[:, at - 1], run + 1, 1)
+    for place in range(1, draws):
+        run = np.where(picks[:, place] == picks[:, place - 1], run + 1, 1)
         repeats *= run
     return values[picks].sum(axis=1), math.factorial(draws) // repeats
 
@@ -188,31 +140,23 @@ def shift_p_of_replicates(
 ) -> float:
     """Return the p-value of given bootstrap replicates, centred on their own average.
 
-    This is the textbook shift method for replicates from elsewhere: the share of T - average(T)
+    This is the textbook shift method for replicates T from elsewhere: the share of T - average(T)
     that is as extreme as the observed value. `shift_test` centres its own replicates on the
     observed mean.
 
-    Parameters
-    ----------
-    replicates
-        Values T of the statistic.
-    observed
-        Its observed value.
-    alternative
-        ``greater``, ``less`` or ``two-sided``.
-
-    Examples
-    --------
     >>> drawn = [0.10, 0.04, 0.21, 0.20, 0.13, 0.09, 0.22, 0.07, 0.03, 0.11]
     >>> shift_p_of_replicates(drawn, 0.07)
     0.3
+    >>> shift_p_of_replicates(drawn, 0.07, "two-sided")
+    0.5
     """
     drawn = as_values(replicates, "replicates")
-    check_alternative(alternative)
     if not math.isfinite(observed):
         raise InputError(f"observed={observed}: expected a finite number")
     tie = TIE * (float(np.abs(drawn).max()) + abs(observed))
-    return _count_out(drawn - drawn.mean(), observed, tie, alternative) / len(drawn)
+    center = float(drawn.mean())
+    low, high = _thresholds(center, observed, tie, check_alternative(alternative))
+    return float(np.mean((drawn <= low) | (drawn >= high)))
 
 
 def bootstrap_interval(
@@ -223,36 +167,13 @@ def bootstrap_interval(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Interval:
-    """Return a bootstrap interval for the mean over units: percentile [1]_ or BCa [2]_.
+    """Return a bootstrap interval for the mean over units; no width if all values are equal.
 
-    Parameters
-    ----------
-    values
-        One number per unit: scores of a system, or differences of two.
-    kind
-        ``percentile``: quantiles of the means of resamples; ``bca``: the same, corrected for bias
-        and skewness, which matters for few or skewed values.
-    level
-        The confidence level.
-    replicates, seed
-        Of the resampling.
+    ``percentile`` (Efron 1979): quantiles of the means of resamples; ``bca`` (Efron 1987): the
+    same, corrected for bias and skewness, which matters for few or skewed values.
 
-    Returns
-    -------
-    Interval
-        It has no width if all values are equal.
-
-    References
-    ----------
-    .. [1] Efron, B. (1979). Bootstrap methods: another look at the jackknife. Annals of
-       Statistics 7, 1-26.
-    .. [2] Efron, B. (1987). Better bootstrap confidence intervals. Journal of the American
-       Statistical Association 82, 171-185.
-
-    Examples
-    --------
-    >>> found = bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-    >>> round(found.estimate, 1), round(found.low, 1), round(found.high, 1)
+    >>> interval = bootstrap_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    >>> round(interval.estimate, 1), round(interval.low, 1), round(interval.high, 1)
     (3.5, 2.2, 4.8)
     """
     units = as_values(values)
@@ -261,9 +182,9 @@ def bootstrap_interval(
         raise InputError(f"kind={kind!r}: expected one of {', '.join(get_args(IntervalKind))}")
     check_fraction(level)
     mean, method = float(units.mean()), f"bootstrap {'BCa' if kind == 'bca' else kind}"
-    if np.ptp(units) <= TIE * float(np.abs(units).max()):
+    if do_not_vary(units):
         return Interval(mean, mean, mean, level, method)
-    sums = np.concatenate([block for (block,) in drawn_sums([units], replicates, seed)])
+    sums = np.concatenate(list(drawn_sums(units, replicates, seed)))
     shares = ((1 - level) / 2, (1 + level) / 2)
     if kind == "bca":
         shares = _bca_shares(units, sums, shares)

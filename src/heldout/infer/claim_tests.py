@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import alpha_of, drop_noise, numeric_alternative
+from heldout.infer.results import Estimate, alpha_of, drop_noise, numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -144,12 +144,10 @@ def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
 
 def _all_t_tests(design: Design) -> list[Outcome]:
     """Return the t tests of all pairs at once: there may be very many."""
-    from heldout.infer.paired import t_tests  # SciPy
-
     statistics = design.statistics()
-    outcomes = t_tests(
-        statistics.mean, statistics.error, len(design.scores.units), alternative=design.side
-    )
+    units = len(design.scores.units)
+    estimates = Estimate(statistics.mean, statistics.error, units - 1, "t")
+    outcomes = estimates.outcomes("t", design.side, units)
     return [outcome._replace(alternative=design.alternative) for outcome in outcomes]
 
 

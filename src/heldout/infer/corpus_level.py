@@ -249,12 +249,10 @@ def corpus_bootstrap(
     tables = [_pair(table, systems[0])[0] for table in systems]
     check_draws(replicates, seed)
     observed = np.array([_score_of(table, score) for table in tables])
-    columns = [np.ascontiguousarray(column) for table in tables for column in table.T]
-    width = tables[0].shape[1]
-    scores = []
-    for sums in drawn_sums(columns, replicates, seed):
-        rows = [np.column_stack(sums[at : at + width]) for at in range(0, len(columns), width)]
-        scores.append(np.column_stack([score(table) for table in rows]))
+    scores = [
+        np.column_stack([score(rows) for rows in np.split(sums, len(tables), axis=1)])
+        for sums in drawn_sums(np.column_stack(tables), replicates, seed)
+    ]
     return Replicates(np.concatenate(scores), observed, len(tables[0]), seed)
 
 

@@ -1,8 +1,7 @@
 """Random sums, many at a time: under random signs, or of units drawn with replacement.
 
-Tables replace most of the additions. A random 16-bit word is the index of one of the 65,536 signed
-sums of 16 units: one lookup instead of 16 signs. Draws with replacement look up pairs (triples, …)
-of units as long as all of them fit a table.
+Tables replace most of the additions of signs. A random 16-bit word is the index of one of the
+65,536 signed sums of 16 units: one lookup instead of 16 signs.
 
 The work is divided independently of the number of threads, each piece has its own generator, and
 pieces are added in a fixed order (floating-point addition is not associative): equal seeds give the
@@ -21,42 +20,16 @@ from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Iterator
 
     from heldout.data.words import Floats
 
-    Places = NDArray[np.intp]
-
-__all__ = ["all_signed_sums", "check_draws", "drawn_sums", "power_text", "signed_sums"]
-
-WORD: Final = 16
-"""Bits of the index of a table."""
-
-PIECES: Final = 8
-"""Pieces of work at most, for any number of threads, and ..."""
-
-PIECE: Final = 24
-"""... tables per piece at least: some milliseconds, well above the cost of starting a thread."""
-
-BLOCK: Final = 2**17
-"""Replicates per block that is yielded: bounds the memory."""
-
-SLICE: Final = 2**16
-"""Replicates per lookup, so that they stay in the cache."""
-
-LARGEST: Final = 2**17
-"""Entries of a table of tuples at most: 1 MB."""
-
-DRAWN_BLOCK: Final = 12_500
-"""Replicates per piece of work of draws with replacement."""
-
-DRAWN_STEPS: Final = 64
-"""Draws per replicate before their statistics are added."""
-
-DRAWN_SLICE: Final = 2**15
-"""Sums that are updated at a time, so that they stay in the cache."""
+WORD: Final = 16  # bits of the index of a table
+PIECES: Final = 8  # pieces of work at most, for any number of threads, and ...
+PIECE: Final = 24  # ... tables per piece at least: well above the cost of starting a thread
+BLOCK: Final = 2**17  # replicates per block that is yielded: bounds the memory
+SLICE: Final = 2**16  # replicates per lookup, so that they stay in the cache
+DRAWN_BLOCK: Final = 12_500  # replicates per piece of work of draws with replacement
 
 
 def check_draws(replicates: int, seed: int) -> None:
@@ -68,17 +41,8 @@ def check_draws(replicates: int, seed: int) -> None:
 
 
 def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
-    """Return all 2^n signed sums; bit i of the position of a sum is set if value i has sign +.
+    """Return all 2^n signed sums, in `space` if given; bit i of a position is the sign of value i.
 
-    Parameters
-    ----------
-    values
-        The numbers to sign.
-    space
-        Memory to write to; by default new memory.
-
-    Examples
-    --------
     >>> all_signed_sums(np.array([1.0, 3.0])).tolist()
     [-4.0, -2.0, 2.0, 4.0]
     """
@@ -91,22 +55,7 @@ def all_signed_sums(values: Floats, space: Floats | None = None) -> Floats:
 
 
 def signed_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
-    """Yield sums of the values under random signs, block by block.
-
-    Parameters
-    ----------
-    values
-        The numbers to sign.
-    replicates
-        The number of sums.
-    seed
-        Equal seeds and numbers of values give equal signs.
-
-    Yields
-    ------
-    Floats
-        Up to 131,072 sums.
-    """
+    """Yield sums of the values under random signs; equal seeds and lengths give equal signs."""
     pieces = _cut_units(values)
     for block, start in enumerate(range(0, replicates, BLOCK)):
         count = min(BLOCK, replicates - start)
@@ -148,95 +97,27 @@ def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
     return sums
 
 
-def drawn_sums(
-    columns: Sequence[Floats], replicates: int, seed: int
-) -> Iterator[tuple[Floats, ...]]:
-    """Yield sums of n units drawn with replacement from n, for each column, block by block.
+def drawn_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
+    """Yield sums of n units drawn with replacement from n, for values or rows of values of units.
 
-    Parameters
-    ----------
-    columns
-        Values of the units; all columns are summed over the same draws.
-    replicates
-        The number of sums.
-    seed
-        Equal seeds and numbers of units give equal draws.
-
-    Yields
-    ------
-    tuple of Floats
-        One array per column.
+    Equal seeds and numbers of units give equal draws.
     """
-    units = len(columns[0])
-    width = _tuple_width(units)
-    plan = [(_table(columns, width), units // width), (_table(columns, units % width), 1)]
-    plan = plan[: 1 + (units % width > 0)]
-    starts = range(0, replicates, DRAWN_BLOCK)
+    units = len(values)
 
-    def draw(block: int) -> tuple[Floats, ...]:
+    def draw(block: int) -> Floats:
         count = min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK)
-        return _draw_block(plan, count, seed, block)
+        source = np.random.SFC64(np.random.SeedSequence([seed, block]))
+        sums = np.zeros((count, *values.shape[1:]))
+        for _ in range(units):
+            places = source.random_raw(-(-count // 2)).view(np.uint32)[:count].astype(np.uint64)
+            # A 32-bit word w gives position w n / 2^32, without rejection (Lemire 2019): chances
+            # are off by a factor of at most 1 ± n / 2^32, far below the Monte Carlo error.
+            places *= np.uint64(units)
+            places >>= np.uint64(32)
+            sums += values.take(places.view(np.intp), axis=0, mode="wrap")
+        return sums
 
-    yield from stream_threads(draw, range(len(starts)))
-
-
-def _table(columns: Sequence[Floats], width: int) -> Floats:
-    """Return sums of tuples of units, one row per tuple: all columns of a draw are adjacent."""
-    return np.column_stack([_tuple_sums(column, width) for column in columns])
-
-
-def _tuple_width(units: int) -> int:
-    """Return the number of units in each entry of a table."""
-    width = 1
-    while units > 1 and units ** (width + 1) <= LARGEST:
-        width += 1
-    return min(width, units)
-
-
-def _tuple_sums(values: Floats, width: int) -> Floats:
-    """Return the sums of all tuples of units."""
-    sums = np.zeros(1)
-    for _ in range(width):
-        sums = np.add.outer(sums, values).ravel()
-    return sums
-
-
-def _draw_block(
-    plan: list[tuple[Floats, int]], count: int, seed: int, block: int
-) -> tuple[Floats, ...]:
-    source = np.random.SFC64(np.random.SeedSequence([seed, block]))
-    sums = np.zeros((count, plan[0][0].shape[1]))
-    for table, times in plan:
-        for start in range(0, times, DRAWN_STEPS):
-            places = _draw_places(source, min(DRAWN_STEPS, times - start), count, len(table))
-            _add_rows(table, places, sums)
-    return tuple(np.ascontiguousarray(column) for column in sums.T)
-
-
-def _draw_places(source: np.random.SFC64, steps: int, count: int, size: int) -> Places:
-    """Return positions in a table, one row per step, one column per replicate."""
-    places = np.empty((steps, count), np.uint64)
-    for step in range(steps):
-        places[step] = source.random_raw(-(-count // 2)).view(np.uint32)[:count]
-    # A 32-bit word w gives position w * size / 2^32, without rejection (Lemire 2019): probabilities
-    # are off by a factor of at most 1 ± size / 2^32 (3e-5 for tables of tuples), far below the
-    # Monte Carlo error.
-    places *= np.uint64(size)
-    places >>= np.uint64(32)
-    return places.view(np.intp)
-
-
-def _add_rows(table: Floats, places: Places, sums: Floats) -> None:
-    """Add the rows of a table at some positions, step by step, to the sums of the replicates."""
-    if table.shape[1] == 1:
-        table, sums = table[:, 0], sums[:, 0]
-    size = max(1, DRAWN_SLICE // (table.size // len(table)))
-    rows = np.empty((size, *table.shape[1:]))
-    for start in range(0, len(sums), size):
-        part = sums[start : start + size]
-        for place in places[:, start : start + size]:
-            table.take(place, axis=0, out=rows[: len(part)], mode="wrap")
-            np.add(part, rows[: len(part)], out=part)
+    yield from stream_threads(draw, range(-(-replicates // DRAWN_BLOCK)))
 
 
 def power_text(base: int, exponent: int) -> str:

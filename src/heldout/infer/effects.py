@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.infer.paired import constant_columns
-from heldout.infer.results import drop_noise
+from heldout.infer.results import do_not_vary, drop_noise
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
@@ -85,7 +84,7 @@ def _effects(differences: Floats) -> list[Effects]:
 
 
 def _cohen_dz(differences: Floats, mean: Floats) -> Floats:
-    constant = constant_columns(differences)
+    constant = do_not_vary(differences)
     deviation = np.where(constant, 1.0, differences.std(0, ddof=1))
     limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
     return np.where(constant, limit, mean / deviation)

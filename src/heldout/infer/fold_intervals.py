@@ -10,8 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from heldout.infer.intervals import normal_quantile, t_quantile
-from heldout.infer.paired import check_share
-from heldout.infer.results import Interval, as_values
+from heldout.infer.results import Interval, as_values, check_share
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,7 +10,6 @@ import math
 from typing import TYPE_CHECKING, Final
 
 from heldout.errors import InputError
-from heldout.infer.paired import is_constant
 from heldout.infer.results import (
     Alternative,
     alpha_of,
@@ -18,6 +17,7 @@ from heldout.infer.results import (
     check_alternative,
     check_fraction,
     check_level,
+    do_not_vary,
 )
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> flo
     from scipy.special import chdtri  # slow to import
 
     values = as_values(differences, "differences")
-    if is_constant(values):
+    if do_not_vary(values):
         raise InputError(
             "differences: all are equal, so their standard deviation is unknown; use a pilot whose "
             "differences vary"

@@ -24,7 +24,14 @@ from heldout.infer.power import (
     smallest_n,
     smallest_value,
 )
-from heldout.infer.results import Alternative, alpha_of, as_values, check_alternative, check_level
+from heldout.infer.results import (
+    Alternative,
+    alpha_of,
+    as_values,
+    check_alternative,
+    check_level,
+    check_share,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -238,8 +245,6 @@ def fold_design(differences: Iterable[float], test_share: float, size: int) -> S
     ----------
     Nadeau & Bengio (2003). Inference for the generalization error. Machine Learning 52(3).
     """
-    from heldout.infer.paired import check_share  # SciPy
-
     values: Floats = as_values(differences, "differences")
     factor = 1.0 / len(values) + check_share(test_share)
     return ScaledDesign(math.sqrt(float(values.var(ddof=1)) * factor), len(values) - 1, size)

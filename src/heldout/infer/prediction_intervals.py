@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.data.predictions import ClassPredictions, unit_count
 from heldout.errors import InputError, MeasureError
-from heldout.infer.auc import delong_interval
+from heldout.infer.auc import area_interval, delong
 from heldout.infer.bounded import inside
 from heldout.infer.fold_intervals import corrected_t
 from heldout.infer.intervals import t_interval, wilson
@@ -22,7 +22,7 @@ from heldout.infer.resample_sums import (
 )
 from heldout.infer.resampled import SumScoring
 from heldout.infer.scored_predictions import group_numbers
-from heldout.measure.base import Order, Undefined, as_sums
+from heldout.measure.base import Order, as_sums
 from heldout.measure.prediction.folds import fold_scores, has_splits, same_sides
 
 if TYPE_CHECKING:
@@ -117,8 +117,10 @@ def _auc_interval(predictions: Predictions, level: float) -> Interval | None:
     flags = predictions.truth == column
     if min(int(flags.sum()), int((~flags).sum())) < 2:
         return None
-    interval = delong_interval(flags, predictions.scores[:, column], level)
-    return None if isinstance(interval, Undefined) else interval
+    areas = delong(flags, predictions.scores[:, column])
+    area, error = float(areas.value[0]), float(areas.error[0])
+    # Where the scores separate the classes, the variance is unknown, not 0.
+    return area_interval(area, error, level) if error else None
 
 
 def _bootstrap(

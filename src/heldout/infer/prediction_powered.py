@@ -25,6 +25,7 @@ from heldout.errors import InputError
 from heldout.infer.few_differ import DIFFERING, PSEUDO, from_commonest
 from heldout.infer.results import (
     TIE,
+    Estimate,
     Interval,
     Outcome,
     as_values,
@@ -263,17 +264,5 @@ def _interval(estimate: float, error: float, freedom: int, level: float, method:
 
 def _test(estimate: float, error: float, alternative: Alternative, n: int) -> Outcome:
     """Return the t test of the estimate being 0."""
-    from scipy.special import stdtr  # slow to import
-
-    from heldout.infer.paired import sign_flips
-
-    if error == 0:
-        limit = math.copysign(math.inf, estimate) if estimate else 0.0
-        right = {"two-sided": bool(estimate), "greater": estimate > 0, "less": estimate < 0}
-        p = sign_flips(n, alternative) if right[alternative] else 1.0
-        return Outcome(TEST, p, limit, alternative, n, "no variance", detail="no variance")
-    statistic = estimate / error
-    tail = {"two-sided": -abs(statistic), "greater": -statistic, "less": statistic}[alternative]
-    below = float(stdtr(n - 1, tail))
-    p = 2 * below if alternative == "two-sided" else below
-    return Outcome(TEST, p, statistic, alternative, n, "t", detail=f"{n - 1} degrees of freedom")
+    given = Estimate(np.array([estimate]), np.array([error]), n - 1, TEST)
+    return given.outcomes(TEST, alternative, n)[0]

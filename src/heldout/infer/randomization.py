@@ -1,4 +1,14 @@
-"""Fisher's paired randomization test, exact where feasible."""
+"""Fisher's randomization test of paired differences, and the tests that are transforms of it.
+
+If two systems are equally good, each difference is as likely to have the opposite sign. The p-value
+is the share of all assignments of signs whose sum is at least as extreme as the observed one. It is
+computed in the first way that is feasible: by enumeration, by convolution on a lattice, on a grid
+with an error bound, or from random signs.
+
+The sign test, Wilcoxon's and McNemar's are the same test of the signs, of the signed ranks, and of
+differences of zeros and ones. All take differences first minus second, one per unit, where rounding
+noise has been set to 0 (`heldout.infer.results.drop_noise`).
+"""
 
 from __future__ import annotations
 
@@ -7,43 +17,23 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
+from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, power_text, signed_sums
-from heldout.infer.lattice import (
-    chosen_chances,
-    find_lattice,
-    signed_cost,
-    signed_tail,
-)
-from heldout.infer.paired import fair_coin
-from heldout.infer.results import (
-    TIE,
-    Alternative,
-    Outcome,
-    PValue,
-    as_values,
-    check_alternative,
-)
+from heldout.infer.lattice import chosen_chances, find_lattice
+from heldout.infer.results import SAME, TIE, Alternative, PValue, as_values, check_alternative
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from heldout.data.words import Floats, Ints
+    from heldout.infer.results import Outcome
 
-__all__ = ["randomization_test"]
-
-FEW: Final = 20
-"""Differences up to which enumeration takes microseconds and is tried first."""
-
-MANY: Final = 32
-"""Differences up to which enumeration (two halves, a few ms) is preferred to approximations."""
-
-WAIT: Final = 1e8
-"""Nanoseconds that an exact p-value may take."""
-
-TIGHT: Final = 0.02
-"""A grid p-value is used if its error bound is at most this fraction of it, or at most ..."""
-
-TIGHT_ABSOLUTE: Final = 1e-4
+FEW: Final = 20  # differences up to which enumeration takes microseconds and is tried first
+MANY: Final = 32  # differences up to which enumeration (milliseconds) beats approximations
+MOST_WORK: Final = 1e8  # nanoseconds that convolution may take
+GRID_WORK: Final = 2**23  # additions above which random signs are faster than a grid
+TIGHT: Final = 0.02  # a grid p-value is used if its error is at most this share of it, or .0001
 
 
 def randomization_test(
@@ -53,44 +43,10 @@ def randomization_test(
     replicates: int = 100_000,
     seed: int = 0,
 ) -> Outcome:
-    """Return Fisher's paired randomization test of the mean difference [1]_ [2]_.
+    """Return Fisher's test of the mean difference (1935, The Design of Experiments, section 21).
 
-    If the two systems were equally good, each difference would be as likely to have the opposite
-    sign. The p-value is the share of the 2^n assignments of signs whose mean is at least as extreme
-    as the observed one (``greater``: at least as large; ``less``: at most as large).
-
-    Parameters
-    ----------
-    differences
-        First system minus second, one number per unit.
-    alternative
-        ``two-sided``, ``greater`` or ``less``.
-    replicates
-        Random sign assignments, if the p-value is not exact.
-    seed
-        The random seed.
-
-    Returns
-    -------
-    Outcome
-        By the first feasible method: ``exact``, by enumeration for few units, by convolution for
-        differences on a lattice (P@10, hit rates, printed decimals), by the binomial distribution
-        for millions of differences of one size; ``grid``, differences rounded to a fine grid, with
-        an error bound for p, used if the bound is within 2 % of p or 0.0001; ``monte carlo``,
-        p = (c + 1) / (B + 1) [3]_. The `error` is a bound for a grid p and the standard error of a
-        Monte Carlo p.
-
-    References
-    ----------
-    .. [1] Fisher, R. A. (1935). The Design of Experiments, section 21. Oliver and Boyd.
-    .. [2] Smucker, M. D., Allan, J., Carterette, B. (2007). A comparison of statistical
-       significance tests for information retrieval evaluation. CIKM 2007, 623-632.
-    .. [3] Phipson, B., Smyth, G. K. (2010). Permutation p-values should never be zero.
-       Statistical Applications in Genetics and Molecular Biology 9(1), 39.
-
-    Examples
-    --------
-    Darwin's maize, as Fisher tested it.
+    See also Smucker, Allan & Carterette (2007), CIKM. The sign of 0 does not matter: zeros count as
+    units, but not as differences. Darwin's maize, as Fisher tested it:
 
     >>> maize = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
     >>> outcome = randomization_test(maize)
@@ -98,141 +54,210 @@ def randomization_test(
     (1726, 'exact', 'all 32,768 sign assignments')
     """
     values = as_values(differences, "differences")
-    check_alternative(alternative)
     check_draws(replicates, seed)
-    answer = _answer(_Case.of(values, alternative), replicates, seed)
+    case = _Case.of(values, alternative)
+    answer = _exact(case) or _round_to_grid(case) or _draw_signs(case, replicates, seed)
     return answer.outcome("randomization", float(values.mean()), alternative, len(values))
 
 
-class _Case(NamedTuple):
-    """A test with signs reversed if needed, so that large sums are evidence against the null.
+def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
+    """Return the sign test of wins against losses (Conover 1999, section 3.4).
 
-    Zero differences are left out: their signs do not change the sum.
+    The null hypothesis is not about the mean: each system wins a unit with probability 1/2. Ties
+    are left out.
     """
+    values = as_values(differences, "differences")
+    wins, losses = int((values > 0).sum()), int((values < 0).sum())
+    ties = count_of(len(values) - wins - losses, "tie")
+    detail = f"{count_of(wins, 'win')}, {count_of(losses, 'loss', 'losses')}, {ties}"
+    outcome = randomization_test(np.sign(values), alternative=alternative)
+    return outcome._replace(test="sign", statistic=float(wins), detail=detail)
+
+
+def mcnemar_test(
+    first: Iterable[float], second: Iterable[float], *, alternative: Alternative = "two-sided"
+) -> Outcome:
+    """Return McNemar's exact test (1947) of two systems that are right (1) or wrong (0) on units.
+
+    Only units on which one system is right count: under the null hypothesis either is right with
+    probability 1/2. The exact p is conservative. The detail has the mid-p, which leaves out half of
+    the probability of the observed table (Fagerland, Lydersen & Laake 2013).
+    """
+    from scipy.special import bdtr  # slow to import
+
+    right, other = as_values(first, "first"), as_values(second, "second")
+    if len(right) != len(other):
+        raise InputError(f"first has {len(right)} units, second {len(other)}: pair them by unit")
+    if not np.isin([right, other], (0, 1)).all():
+        raise InputError("mcnemar needs scores of 0 and 1: use randomization, t or wilcoxon")
+    outcome = randomization_test(right - other, alternative=alternative)
+    won, lost = int((right > other).sum()), int((right < other).sum())
+    fewer = {"two-sided": min(won, lost), "greater": lost, "less": won}[alternative]
+    below, up_to = np.nan_to_num(bdtr([fewer - 1.0, fewer], won + lost, 0.5))  # P(-1) is NaN
+    middle = float(below + up_to) / (1 if alternative == "two-sided" else 2)
+    detail = f"{won:,} of {count_of(won + lost, 'discordant unit')} won; mid-p {middle:.6g}"
+    return outcome._replace(test="mcnemar", statistic=float(won), detail=detail)
+
+
+def wilcoxon_test(
+    differences: Iterable[float], *, alternative: Alternative = "two-sided"
+) -> Outcome:
+    """Return Wilcoxon's signed-rank test (1945, Biometrics Bulletin 1).
+
+    The null hypothesis is that the differences are **symmetric about zero**: skewed differences
+    with mean zero are rejected, too, so it is not a test of the mean. Zeros are dropped, as by
+    Wilcoxon and R; equal sizes share their mean rank. Up to about 700 units p is exact, also with
+    ties; above it is normal, with the corrections for continuity and ties of R's ``wilcox.test``.
+    """
+    values = as_values(differences, "differences")
+    ranks, tied = _signed_ranks(values[values != 0])
+    statistic = float(ranks[ranks > 0].sum())
+    answer = _exact(_Case.of(ranks, alternative)) or _normal_tail(ranks, tied, alternative)
+    zeros = count_of(len(values) - len(ranks), "zero")
+    answer = answer._replace(detail=f"{count_of(len(ranks), 'difference')} ranked, {zeros} dropped")
+    return answer.outcome("wilcoxon", statistic, alternative, len(values))
+
+
+def _signed_ranks(values: Floats) -> tuple[Floats, Ints]:
+    """Return the mean ranks of the sizes, with signs, and how many values share each rank."""
+    sizes = np.abs(values)
+    order = np.argsort(sizes, kind="stable")
+    step = np.diff(sizes[order], prepend=-np.inf)
+    group = np.cumsum(step > SAME * sizes.max(initial=0.0)) - 1
+    tied = np.bincount(group)
+    ranks = np.empty(len(values))
+    ranks[order] = (np.cumsum(tied) - (tied - 1) / 2)[group]
+    return ranks * np.sign(values), tied
+
+
+def _normal_tail(ranks: Floats, tied: Ints, alternative: Alternative) -> PValue:
+    """Return the normal approximation, with the corrections for continuity and ties."""
+    from scipy.special import ndtr  # slow to import
+
+    count, sizes = len(ranks), tied.astype(np.float64)
+    ties = float((sizes**3 - sizes).sum())
+    deviation = math.sqrt(count * (count + 1) * (2 * count + 1) / 24.0 - ties / 48.0)
+    distance = float(ranks.sum()) / 2  # of the sum of positive ranks from its mean
+    if alternative == "two-sided":
+        p = 2.0 * float(ndtr(-max(abs(distance) - 0.5, 0.0) / deviation))
+    else:
+        p = float(ndtr(((distance if alternative == "less" else -distance) + 0.5) / deviation))
+    return PValue(min(1.0, p), "normal")
+
+
+class _Case(NamedTuple):
+    """Differences without zeros, turned so that large sums are evidence against the null."""
 
     values: Floats
-    observed: float
-    two: bool
+    tails: int
     units: int
 
     @classmethod
     def of(cls, values: Floats, alternative: Alternative) -> _Case:
+        two = check_alternative(alternative) == "two-sided"
         kept = values[values != 0]
-        if alternative == "less" or (alternative == "two-sided" and kept.sum() < 0):
+        if alternative == "less" or (two and kept.sum() < 0):
             kept = -kept
-        return cls(kept, float(kept.sum()), alternative == "two-sided", len(values))
+        return cls(kept, 2 if two else 1, len(values))
+
+    @property
+    def observed(self) -> float:
+        return float(self.values.sum())
 
     @property
     def threshold(self) -> float:
         """The smallest sum as extreme as the observed one, with a tolerance for rounding."""
         return self.observed - TIE * float(np.abs(self.values).sum())
 
-
-def _answer(case: _Case, replicates: int, seed: int) -> PValue:
-    if not len(case.values):
-        return PValue(1.0, "exact", 0.0, "all differences are 0")
-    if case.two and case.threshold <= 0:
-        return PValue(1.0, "exact", 0.0, "the mean difference is 0")
-    return _exact(case) or _grid(case) or _monte_carlo(case, replicates, seed)
+    def p(self, tail: float) -> float:
+        """Return the p-value of an upper tail: the distribution of the sums is symmetric."""
+        return min(1.0, self.tails * tail)
 
 
 def _exact(case: _Case) -> PValue | None:
     count = len(case.values)
-    if count <= FEW:
-        return _enumerate(case)
-    answer = _convolve(case)
+    if not count:
+        return PValue(1.0, "exact", 0.0, "all differences are 0")
+    if case.tails == 2 and case.threshold <= 0:
+        return PValue(1.0, "exact", 0.0, "the mean difference is 0")
+    answer = _enumerate(case) if count <= FEW else _convolve(case)
     return _enumerate(case) if answer is None and count <= MANY else answer
 
 
 def _enumerate(case: _Case) -> PValue:
-    """Count over all signs, by meeting in the middle.
-
-    The signed sums of each half are listed, and for each left sum the right sums that reach the
-    threshold are counted by binary search: 2^(n/2) steps instead of 2^n.
-    """
+    """Count over all signs: for each sum of one half, search among the sums of the other."""
     half = len(case.values) // 2
     left = all_signed_sums(case.values[:half])
     right = np.sort(all_signed_sums(case.values[half:]))
     left.sort()  # consecutive searches then access the same memory
     reaching = len(right) - np.searchsorted(right, case.threshold - left, side="left")
-    p = int(reaching.sum()) * (2 if case.two else 1) / 2 ** len(case.values)
+    p = case.p(int(reaching.sum()) / 2 ** len(case.values))
     return PValue(p, "exact", 0.0, f"all {power_text(2, case.units)} sign assignments")
 
 
 def _convolve(case: _Case) -> PValue | None:
+    """Return the exact p of differences that are multiples of a common step (P@10, ranks)."""
     lattice = find_lattice(case.values)
     if lattice is None:
         return None
-    sizes = np.abs(lattice.cells)
-    if signed_cost(sizes) > WAIT:
-        return _coins(lattice.cells, two=case.two) if (sizes == 1).all() else None
-    observed = int(lattice.cells.sum())
-    if case.two and observed <= 0:
+    cells = lattice.cells
+    sizes, observed = np.abs(cells), int(cells.sum())
+    total = int(sizes.sum())
+    if case.tails == 2 and observed <= 0:
         return PValue(1.0, "exact", 0.0, "the mean difference is 0")
-    p = signed_tail(lattice.cells, observed) * (2 if case.two else 1)
+    if total == len(sizes):  # differences of one size: fair coins
+        from scipy.special import bdtr  # slow to import
+
+        tail = float(bdtr(int((cells < 0).sum()), total, 0.5))
+        detail = "all sign assignments, by the binomial distribution"
+        return PValue(case.p(tail), "exact", 0.0, detail)
+    if len(sizes) * (1_500 + 0.25 * total) > MOST_WORK:
+        return None
+    # A sum with losses L is total - 2 L. Probabilities are added from the smallest.
+    chances = chosen_chances(sizes, (total - observed) // 2)
+    tail = float(np.ascontiguousarray(chances[::-1]).sum())
     detail = f"all sign assignments, by convolution on a lattice of step {lattice.step:.6g}"
-    return PValue(min(1.0, p), "exact", 0.0, detail)
+    return PValue(case.p(tail), "exact", 0.0, detail)
 
 
-def _coins(cells: Ints, *, two: bool) -> PValue:
-    """Return the exact p-value of differences of one size, whose signs are fair coins."""
-    p = fair_coin(int((cells > 0).sum()), len(cells), "greater") * (2 if two else 1)
-    return PValue(min(1.0, p), "exact", 0.0, "all sign assignments, by the binomial distribution")
+def _round_to_grid(case: _Case) -> PValue | None:
+    """Return p of rounded differences, with rigorous bounds; None if they are too far apart.
 
-
-def _grid_cells(count: int) -> int:
-    """Return the cells that bound the error near 1 % of p at p = .05.
-
-    Rounding moves the sum by up to count * step / 2, its standard deviation is about √count times
-    the mean size, and step is the total size over the cells: the bound is of the order
-    count^1.5 / cells.
-    """
-    return math.ceil(48 * count * math.sqrt(count))
-
-
-def _grid(case: _Case) -> PValue | None:
-    """Return p of differences rounded to a grid, with rigorous bounds.
-
-    A signed sum changes by at most the total rounding error, so the exact tail lies between the
-    tails of the rounded sums at the threshold moved up and down by that amount.
+    Rounding moves a sum by at most the total rounding error, so the exact tail lies between the
+    tails of the rounded sums at thresholds moved up and down by that much.
     """
     sizes = np.abs(case.values)
-    step = float(sizes.sum()) / _grid_cells(len(sizes))
+    count = len(sizes)
+    # Rounding moves the sum by up to count / 2 steps; its deviation is √count mean sizes. So many
+    # steps bound the error near 1 % of p at p = .05.
+    step = float(sizes.sum()) / math.ceil(48 * count * math.sqrt(count))
     weights = np.rint(sizes / step).astype(np.int64)
-    if len(weights) * int(weights.sum()) > 2**23:  # Monte Carlo is faster
+    total = int(weights.sum())
+    if count * total > GRID_WORK:
         return None
     rounding = float(np.abs(sizes - weights * step).sum())
-    total = int(weights.sum())
-    from_there = _steps_from_top(case.threshold - rounding, step, total)
-    # The distribution is symmetric: compute it from the small end, and only as far as needed.
-    upward = chosen_chances(weights, max(0, from_there)).cumsum()
-    at_most = 1.0
-    if not case.two or case.threshold - rounding > 0:
-        at_most = _tail_from(upward, from_there, two=case.two)
-    # The observed assignment itself always counts.
-    least = (2.0 if case.two else 1.0) / 2.0 ** len(sizes)
-    beyond = _steps_from_top(2 * case.observed - case.threshold + rounding, step, total)
-    at_least = max(least, _tail_from(upward, beyond, two=case.two))
-    at_most = max(at_most, at_least)
-    p, error = (at_least + at_most) / 2, (at_most - at_least) / 2
-    if error > max(TIGHT * p, TIGHT_ABSOLUTE):
+    near, far = case.threshold - rounding, 2 * case.observed - case.threshold + rounding
+
+    def most_lost(threshold: float) -> int:
+        return total - max(0, math.ceil((threshold / step + total) / 2))
+
+    shares = chosen_chances(weights, max(0, most_lost(near))).cumsum()
+
+    def p_beyond(threshold: float) -> float:
+        lost = most_lost(threshold)
+        return case.p(float(shares[lost])) if lost >= 0 else 0.0
+
+    low = max(case.p(0.5**count), p_beyond(far))  # the observed assignment itself always counts
+    high = max(low, 1.0 if case.tails == 2 and near <= 0 else p_beyond(near))
+    p, error = (low + high) / 2, (high - low) / 2
+    if error > max(TIGHT * p, 1e-4):
         return None
     return PValue(p, "grid", error, f"rounded to multiples of {step:.3g}, p within ± {error:.1g}")
 
 
-def _steps_from_top(threshold: float, step: float, total: int) -> int:
-    """Return how many steps below the largest sum the threshold is."""
-    return total - max(0, math.ceil((threshold / step + total) / 2))
-
-
-def _tail_from(upward: Floats, steps: int, *, two: bool) -> float:
-    """Return P(sum >= threshold), doubled if two-sided, from cumulated chances from the top."""
-    return min(1.0, float(upward[steps]) * (2 if two else 1)) if steps >= 0 else 0.0
-
-
-def _monte_carlo(case: _Case, replicates: int, seed: int) -> PValue:
-    count = 0
+def _draw_signs(case: _Case, replicates: int, seed: int) -> PValue:
+    out = 0
     for sums in signed_sums(case.values, replicates, seed):
-        statistics = np.abs(sums) if case.two else sums
-        count += int(np.count_nonzero(statistics >= case.threshold))
-    return PValue.monte_carlo(count, replicates, seed)
+        statistics = np.abs(sums) if case.tails == 2 else sums
+        out += int(np.count_nonzero(statistics >= case.threshold))
+    return PValue.monte_carlo(out, replicates, seed)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.infer.auc import area_interval, delong_test
-from heldout.infer.intervals import normal_quantile
+from heldout.infer.auc import area_interval, delong
 from heldout.infer.linearised import jackknife, linear_interval
 from heldout.infer.resample_sums import (
     MANY_UNITS,
@@ -21,14 +20,14 @@ from heldout.infer.resample_sums import (
     total_of,
 )
 from heldout.infer.results import TIE, Interval
-from heldout.measure.prediction.order import auc_components, auc_covariance
+from heldout.measure.prediction.order import auc_components
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.infer.corpus_level import Replicates, ScoreOfSums
-    from heldout.infer.results import Alternative, Outcome
+    from heldout.infer.results import Alternative, Estimate, Outcome
 
 __all__ = ["AreaScoring", "OrderScoring", "SumScoring", "left_out_values"]
 
@@ -297,24 +296,20 @@ class AreaScoring:
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return DeLong's test."""
-        del test
-        first, second = (self.scores[:, at] for at in pair)
-        return delong_test(self.positive, first, second, alternative=alternative)
+        return self._gap(pair).outcomes(test, alternative, len(self.positive))[0]
+
+    def _gap(self, pair: tuple[int, int]) -> Estimate:
+        columns = self.scores[:, list(pair)]
+        return delong(self.positive, columns, np.array([0]), np.array([1]))
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return DeLong's interval of the difference."""
-        estimate = auc_covariance(self.positive, self.scores[:, list(pair)])
-        spread = estimate.covariance
-        error = math.sqrt(max(0.0, float(spread[0, 0] + spread[1, 1] - 2 * spread[0, 1])))
-        gap = float(estimate.areas[0] - estimate.areas[1])
-        half = normal_quantile(level) * error
-        return Interval(gap, gap - half, gap + half, level, "DeLong")
+        return self._gap(pair).interval(level)[0]
 
     def system(self, at: int, level: float) -> Interval:
         """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
-        estimate = auc_covariance(self.positive, self.scores[:, at])
-        area, error = float(estimate.areas[0]), math.sqrt(float(estimate.covariance[0, 0]))
-        return area_interval(area, error, level)
+        areas = delong(self.positive, self.scores[:, at])
+        return area_interval(float(areas.value[0]), float(areas.error[0]), level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return the number of units that the first system ranks better, and worse."""

@@ -13,14 +13,14 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.bounded import UNBOUNDED, difference_bounds
+from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from heldout.data.words import Flags, Floats
 
-Alternative = Literal["two-sided", "greater", "less"]
-"""The alternative: any difference, the first system better, the first system worse."""
+Alternative = Literal["two-sided", "greater", "less"]  # any difference, first better, first worse
 
 TIE: Final = 1e-12  # differences smaller than this, relative to the scores, are ties in all tests
 
@@ -50,6 +50,15 @@ def check_fraction(value: float, name: str = "level", example: str = "0.95") -> 
     if not 0.0 < value < 1.0:
         raise InputError(f"{name}={value}: expected a number between 0 and 1, such as {example}")
     return value
+
+
+def check_share(test_share: float) -> float:
+    """Refuse an invalid ratio n_test / n_train of a split."""
+    if not (math.isfinite(test_share) and test_share > 0):
+        raise InputError(
+            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
+        )
+    return test_share
 
 
 def alpha_of(level: float) -> float:
@@ -94,13 +103,7 @@ def check_alternative(alternative: str) -> Alternative:
 
 
 def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> Alternative:
-    """Return the alternative in terms of numbers: better means less where lower is better.
-
-    Examples
-    --------
-    >>> numeric_alternative("greater", higher_is_better=False)
-    'less'
-    """
+    """Return the alternative in terms of numbers: better means less where lower is better."""
     if higher_is_better or alternative == "two-sided":
         return alternative
     return "less" if alternative == "greater" else "greater"
@@ -110,40 +113,20 @@ def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> 
 
 
 class Outcome(NamedTuple):
-    """The outcome of a test.
-
-    Parameters
-    ----------
-    test
-        Its name, e.g. ``randomization``.
-    p
-        The p-value.
-    statistic
-        The observed statistic.
-    alternative
-        The alternative.
-    n
-        The number of units.
-    method
-        ``exact``, ``grid``, ``monte carlo``, or the reference distribution (``t``, …).
-    error
-        The error of p: a bound for ``grid``, the standard error for ``monte carlo``, else 0.
-    detail
-        A phrase, e.g. "all 1,024 sign assignments" or "100,000 replicates, seed 0".
-    """
+    """The outcome of a test."""
 
     test: str
     p: float
     statistic: float
     alternative: Alternative
     n: int
-    method: str
-    error: float = 0.0
-    detail: str = ""
+    method: str  # exact, grid, monte carlo, or the reference distribution (t, normal)
+    error: float = 0.0  # of p: a bound if grid, the standard error if monte carlo
+    detail: str = ""  # such as "all 1,024 sign assignments" or "100,000 replicates, seed 0"
 
 
 class PValue(NamedTuple):
-    """A p-value and how it was computed; the parameters are those of `Outcome`."""
+    """A p-value and how it was computed; the fields are those of `Outcome`."""
 
     p: float
     method: str
@@ -154,19 +137,10 @@ class PValue(NamedTuple):
     def monte_carlo(
         cls, count: int, replicates: int, seed: int, drawn: str = "replicates"
     ) -> PValue:
-        """Return (c + 1) / (B + 1) with its standard error.
+        """Return (c + 1) / (B + 1) for c of B replicates at least as extreme as the observed value.
 
         The observed data count as one more replicate: c / B could be 0 and would reject too often
         (Phipson & Smyth 2010).
-
-        Parameters
-        ----------
-        count
-            c, the replicates at least as extreme as the observed value.
-        replicates, seed
-            B and the random seed.
-        drawn
-            What the replicates are called in the detail.
         """
         p = (count + 1) / (replicates + 1)
         error = math.sqrt(p * (1 - p) / replicates)
@@ -178,17 +152,7 @@ class PValue(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """An interval for a quantity.
-
-    Parameters
-    ----------
-    estimate, low, high
-        The estimate and its bounds.
-    level
-        The confidence level, e.g. 0.95.
-    method
-        The method, e.g. ``t`` or ``bootstrap BCa``.
-    """
+    """An estimate with its bounds at a confidence level, and the method, such as ``t``."""
 
     estimate: float
     low: float
@@ -210,8 +174,9 @@ class Estimate(NamedTuple):
 
     value: Floats
     error: Floats
-    df: float
+    df: float  # infinite: the normal distribution
     method: str
+    units: int | None = None  # the units whose signs are flipped, if not df + 1
 
     @property
     def t(self) -> Floats:
@@ -225,7 +190,7 @@ class Estimate(NamedTuple):
 
         evidence = {"two-sided": np.abs, "greater": np.positive, "less": np.negative}[side](self.t)
         tail = ndtr(-evidence) if math.isinf(self.df) else stdtr(self.df, -evidence)
-        flips = np.where(evidence > 0, 0.5 ** (self.df + 1), 1.0)
+        flips = np.where(evidence > 0, 0.5 ** (self.units or self.df + 1), 1.0)
         p = np.where(np.asarray(self.error) > 0, tail, flips)
         both: Floats = np.minimum(1.0, (2 if side == "two-sided" else 1) * p)
         return both
@@ -254,33 +219,28 @@ class Estimate(NamedTuple):
         low = self.value - half if side != "less" else np.full_like(half, -np.inf)
         high = self.value + half if side != "greater" else np.full_like(half, np.inf)
         rows = zip(*(np.ravel(each).tolist() for each in (self.value, low, high)), strict=True)
-        found = []
+        intervals = []
         for value, *free in rows:
             bounds = difference_bounds(value, free[0], free[1], ends)
             method = self.method if bounds == tuple(free) else f"{self.method}, bounded"
-            found.append(Interval(value, *bounds, level, method))
-        return found
+            intervals.append(Interval(value, *bounds, level, method))
+        return intervals
 
     def outcomes(self, test: str, side: Alternative, units: int) -> list[Outcome]:
-        """Return the t test of each value, as the outcome of a test with this name."""
-        count = int(self.df)
-        freedom = f"{count} degree{'s' if count > 1 else ''} of freedom"
+        """Return the t (or z) test of each value, as the outcome of a test with this name."""
+        known = ("normal", "normal distribution")
+        if not math.isinf(self.df):
+            known = ("t", count_of(int(self.df), "degree") + " of freedom")
         columns = zip(
-            np.ravel(self.value).tolist(),
-            np.ravel(self.error).tolist(),
-            np.ravel(self.p(side)).tolist(),
-            np.ravel(self.t).tolist(),
+            *(np.ravel(each).tolist() for each in (self.value, self.error, self.p(side), self.t)),
             strict=True,
         )
-        found = []
+        outcomes = []
         for value, error, p, t in columns:
-            method, detail = ("t", freedom) if error else ("no variance", EQUAL if value else ZERO)
-            found.append(Outcome(test, p, t, side, units, method, detail=detail))
-        return found
-
-
-ZERO: Final = "all differences are zero"
-EQUAL: Final = "all differences are equal"
+            equal = "all differences are equal" if value else "all differences are zero"
+            method, detail = known if error else ("no variance", equal)
+            outcomes.append(Outcome(test, p, t, side, units, method, detail=detail))
+        return outcomes
 
 
 def t_quantile(df: float, tail: float) -> float:
@@ -301,6 +261,10 @@ def mean_estimate(values: Floats, factor: float | None = None, method: str = "t"
 
     The factor is 1/n (the default) for independent units. For folds it is 1/n + n_test / n_train,
     because their training sets overlap (Nadeau & Bengio 2003).
+
+    >>> maize = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
+    >>> mean_estimate(maize).p().round(6)  # Darwin's maize, as Fisher tested it
+    np.float64(0.049703)
     """
     units = len(values)
     constant = do_not_vary(values)

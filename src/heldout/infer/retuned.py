@@ -13,9 +13,17 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
 from heldout.infer.few_differ import added_variance
-from heldout.infer.paired import is_constant, t_tail, without_variance
-from heldout.infer.results import Interval, Outcome, check_alternative
+from heldout.infer.results import (
+    Estimate,
+    Interval,
+    Outcome,
+    check_alternative,
+    do_not_vary,
+    mean_estimate,
+)
 from heldout.infer.scoring import RETUNED, MeanScoring
 
 if TYPE_CHECKING:
@@ -79,12 +87,12 @@ def retuned_t_test(
     """
     side, n = check_alternative(alternative), len(differences)
     variance = retuned_variance(differences, spread)
-    if is_constant(differences) and not (spread is not None and variance > 0):
-        return without_variance("retuned-t", differences, side)
-    statistic = float(differences.mean()) / math.sqrt(variance)
-    detail = f"{n - 1} degree{'s' if n > 2 else ''} of freedom, including re-tuning"
-    p = t_tail(statistic, n - 1, side)
-    return Outcome("retuned-t", p, statistic, side, n, "t", detail=detail)
+    if do_not_vary(differences) and not (spread is not None and variance > 0):
+        return mean_estimate(differences).outcomes("retuned-t", side, n)[0]
+    mean = differences.mean(keepdims=True)
+    estimate = Estimate(mean, np.sqrt([variance]), n - 1, RETUNED_INTERVAL)
+    outcome = estimate.outcomes("retuned-t", side, n)[0]
+    return outcome._replace(detail=f"{outcome.detail}, including re-tuning")
 
 
 def retuned_interval(

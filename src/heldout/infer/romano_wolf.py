@@ -18,7 +18,6 @@ import numpy as np
 from heldout.data.parallel import stream_threads
 from heldout.infer.blocks import as_scores
 from heldout.infer.draws import check_draws
-from heldout.infer.paired import constant_columns
 from heldout.infer.pairwise import (
     Counts,
     NullTail,
@@ -28,7 +27,7 @@ from heldout.infer.pairwise import (
     piece_generator,
     symmetric_p,
 )
-from heldout.infer.results import check_alternative, drop_noise
+from heldout.infer.results import check_alternative, do_not_vary, drop_noise
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -134,7 +133,7 @@ def pair_statistics(values: Floats, first: Ints, second: Ints) -> PairStatistics
         mean[part] = gaps.mean(0)
         differ[part] = np.count_nonzero(gaps, 0)
         deviation = gaps.std(0, ddof=1)
-        constant = constant_columns(gaps)
+        constant = do_not_vary(gaps)
         mean[part] = np.where(constant, gaps[0], mean[part])
         error[part] = np.where(constant, 0.0, deviation / math.sqrt(units))
     return PairStatistics(first, second, mean, error, differ)

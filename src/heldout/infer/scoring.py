@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from heldout.errors import InputError
-from heldout.infer.results import drop_noise
+from heldout.infer.results import check_share, drop_noise, mean_estimate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.engine import CompareSettings
@@ -88,11 +86,11 @@ class MeanScoring:
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
         """Return any of the tests in `heldout.infer.analyses.TESTS`."""
-        from heldout.infer import bootstrap, paired, randomization  # SciPy
+        from heldout.infer import bootstrap, randomization
 
         gaps = self.gaps(pair)
         if test == "mcnemar":
-            return paired.mcnemar_test(
+            return randomization.mcnemar_test(
                 *(self.scores.values[:, at] for at in pair), alternative=alternative
             )
         if test == "corrected-t":
@@ -101,7 +99,8 @@ class MeanScoring:
                     "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 "
                     "folds test_share=0.1111"
                 )
-            return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
+            estimate = mean_estimate(gaps, 1 / len(gaps) + check_share(self.test_share))
+            return estimate.outcomes(test, alternative, len(gaps))[0]
         if test == "prediction-powered":
             raise InputError(
                 "prediction-powered is for human and machine judgements: pass machine judgements"
@@ -119,11 +118,9 @@ class MeanScoring:
             return bootstrap.shift_test(
                 gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
             )
-        plain: dict[str, Callable[..., Outcome]] = {
-            "t": paired.t_test,
-            "wilcoxon": paired.wilcoxon_test,
-            "sign": paired.sign_test,
-        }
+        if test == "t":
+            return mean_estimate(gaps).outcomes(test, alternative, len(gaps))[0]
+        plain = {"wilcoxon": randomization.wilcoxon_test, "sign": randomization.sign_test}
         return plain[test](gaps, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
