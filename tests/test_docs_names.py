@@ -96,8 +96,8 @@ def test_every_name_exists(page):
     [
         "cross_validate_estimators",
         "heldout.cross_validate_estimators(X)",
-        "heldout.infer.paired.z_test",
-        "heldout.nowhere.paired",
+        "heldout.infer.results.z_test",
+        "heldout.nowhere.results",
         "Run.from_pandas",
         "$ heldout compar a b",
         "heldout study biases",

@@ -9,10 +9,11 @@ from scipy import stats
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer import resampled
-from heldout.infer.auc import delong_test
+from heldout.infer.auc import delong
 from heldout.infer.evaluation_intervals import score_predictions
 from heldout.infer.fold_intervals import corrected_t
-from heldout.infer.paired import corrected_t_test, mcnemar_test
+from heldout.infer.randomization import mcnemar_test
+from heldout.infer.results import mean_estimate
 from heldout.measure.names import parse_measures
 from heldout.measure.prediction.folds import fold_scores
 
@@ -123,7 +124,9 @@ def test_r_squared_agrees_with_a_brute_force_bootstrap():
 
 def test_the_area_is_delongs():
     found = only(TWO, "AUC")
-    outcome = delong_test(TWO[0].truth, TWO[1].scores[:, 1], TWO[0].scores[:, 1])
+    columns = np.column_stack([one.scores[:, 1] for one in TWO])
+    estimate = delong(TWO[0].truth, columns, np.array([1]), np.array([0]))
+    (outcome,) = estimate.outcomes("delong", "two-sided", len(columns))
     assert found.claims[0].outcomes[0] == outcome
     # The values of units vary as DeLong says, but for n and n - 1.
     gaps = found.scores.column("strong") - found.scores.column("weak")
@@ -209,7 +212,7 @@ def test_repeated_folds_by_the_corrected_test():
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
-    assert outcome.p == corrected_t_test(gaps, 1 / 3).p
+    assert outcome.p == pytest.approx(mean_estimate(gaps, 1 / 12 + 1 / 3).p())
     row = score_predictions(systems, ["F1(macro)"]).rows[0]
     assert "over folds" in row.intervals[0].method
     assert row.units == 40

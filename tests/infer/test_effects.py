@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.infer.effects import pair_effects
-from heldout.infer.paired import t_test
+from heldout.infer.results import mean_estimate
 
 scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
 
@@ -49,7 +49,7 @@ def test_swapped_systems(pairs):
 @given(scores)
 def test_standardised_is_t_by_the_root_of_n(pairs):
     first, second = np.array(pairs, float).T
-    statistic = t_test(first - second).statistic
+    statistic = mean_estimate(first - second).t
     expected = effect_sizes(first, second).standardised * math.sqrt(len(pairs))
     assert statistic == pytest.approx(expected)
 

@@ -14,7 +14,7 @@ from heldout.infer.fold_intervals import (
     corrected_t,
     naive_z,
 )
-from heldout.infer.paired import corrected_t_test
+from heldout.infer.results import mean_estimate
 
 Z = 1.959963984540054
 folds = st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=2, max_size=30)
@@ -37,7 +37,8 @@ def test_naive_is_narrower_than_corrected(scores):
 def test_corrected_interval_and_test_agree(scores):
     interval = corrected_t(scores, 0.25)
     if np.ptp(scores) > 1e-3:
-        assert corrected_t_test(np.array(scores) - interval.high, 0.25).p == pytest.approx(0.05)
+        p = mean_estimate(np.array(scores) - interval.high, 1 / len(scores) + 0.25).p()
+        assert p == pytest.approx(0.05)
 
 
 def ridge_errors(inputs, targets, train, test):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from heldout.infer.paired import mcnemar_test
+from heldout.infer.randomization import mcnemar_test
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 
@@ -18,7 +18,7 @@ def p_values(discordant):
     for won in range(discordant + 1):
         first = [1] * won + [0] * (discordant - won)
         second = [1 - value for value in first]
-        outcome = mcnemar_test([*first, 1], [*second, 1])
+        outcome = mcnemar_test([*first, 1, 1], [*second, 1, 1])
         middle = float(re.search(r"mid-p (\S+)", outcome.detail).group(1))
         found.append((outcome.p, middle))
     return np.array(found)

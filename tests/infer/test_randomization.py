@@ -1,25 +1,33 @@
-"""Fisher's randomization test: published numbers, counting, and agreement of the methods."""
+"""Fisher's randomization test and its transforms: published numbers, counting, SciPy."""
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from heldout.errors import InputError
 from heldout.infer import randomization
-from heldout.infer.paired import mcnemar_test
-from heldout.infer.randomization import randomization_test
+from heldout.infer.randomization import (
+    mcnemar_test,
+    randomization_test,
+    sign_test,
+    wilcoxon_test,
+)
 
 A = np.array([0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9])
 B = np.array([0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8])
 MAIZE = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 X = np.array([7, 3, 2, 6, 4, 4, 0, 7, 1, 3, 5, 4, 0, 6, 5, 3, 1, 5, 2, 1]) / 10
 Y = np.array([5, 1, 0, 2, 4, 3, 0, 5, 3, 3, 4, 4, 1, 4, 2, 1, 1, 6, 3, 2]) / 10
+
+SIDES = ("two-sided", "greater", "less")
 
 numbers = st.lists(
     st.one_of(
@@ -46,11 +54,6 @@ def smooth(n, seed=0, shift=0.05):
     return np.random.default_rng(seed).normal(shift, 0.2, n)
 
 
-def by_method(method, values, tail="two-sided", *more):
-    """One of the methods of the test, where another would be taken."""
-    return method(randomization._Case.of(values, tail), *more)
-
-
 def test_ten_folds():
     """Enumerated by hand: 208 of the 1,024 assignments, ties counted."""
     assert randomization_test(B - A, alternative="greater").p == 208 / 1024
@@ -73,7 +76,7 @@ def test_sakai():
     assert randomization_test(X - Y).p == 135 / 2048
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("tail", SIDES)
 @given(numbers)
 def test_enumeration_equals_counting(tail, values):
     assert randomization_test(values, alternative=tail).p == by_counting(values, tail)
@@ -98,36 +101,29 @@ def test_convolution_equals_enumeration(seed):
         assert lattice.p == pytest.approx(counted.sum() / 2**24, rel=1e-12)
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("tail", SIDES)
 @pytest.mark.parametrize("seed", range(6))
-def test_grid_bounds_contain_the_exact_p(tail, seed):
+def test_grid_bounds_contain_the_exact_p(tail, seed, monkeypatch):
     values = smooth(26, seed)
     exact = randomization_test(values, alternative=tail)
-    grid = by_method(randomization._grid, values, tail)
+    monkeypatch.setattr(randomization, "MANY", 0)
+    grid = randomization_test(values, alternative=tail)
     assert (exact.method, grid.method) == ("exact", "grid")
     assert 0 < grid.error <= max(0.02 * grid.p, 1e-4)
     assert abs(grid.p - exact.p) <= grid.error * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("seed", range(4))
-def test_monte_carlo_is_near_the_exact_p(tail, seed):
-    values = smooth(30, seed)
+@pytest.mark.parametrize("tail", SIDES)
+@pytest.mark.parametrize("n", [30, 33, 300, 1000])
+def test_random_signs_are_near_the_exact_p(tail, n, monkeypatch):
+    values = np.random.default_rng(n).integers(-3, 5, n) / 4  # tables of several sizes
     exact = randomization_test(values, alternative=tail)
-    drawn = by_method(randomization._monte_carlo, values, tail, 100_000, seed)
+    for limit in ("MANY", "MOST_WORK", "GRID_WORK"):
+        monkeypatch.setattr(randomization, limit, 0)
+    drawn = randomization_test(values, alternative=tail, seed=n)
     assert (exact.method, drawn.method) == ("exact", "monte carlo")
-    assert abs(drawn.p - exact.p) <= 4 * drawn.error
-    assert drawn.detail == f"100,000 replicates, seed {seed}"
-
-
-@pytest.mark.parametrize("n", [17, 33, 300, 1000])
-def test_monte_carlo_sums_have_the_right_moments(n):
-    """Tables of all sizes: mean 0, variance sum d^2, and p of a lattice with ties."""
-    values = np.random.default_rng(n).integers(-3, 5, n) / 4
-    exact = randomization_test(values)
-    drawn = by_method(randomization._monte_carlo, values, "two-sided", 100_000, 0)
-    assert exact.method == "exact"
     assert abs(drawn.p - exact.p) <= 4 * max(drawn.error, 1e-5)
+    assert drawn.detail == f"100,000 replicates, seed {n}"
 
 
 def test_auto_takes_the_first_feasible():
@@ -142,7 +138,7 @@ def test_auto_takes_the_first_feasible():
 
 
 def test_a_system_against_its_own_copy():
-    for tail in ("two-sided", "greater", "less"):
+    for tail in SIDES:
         assert randomization_test(np.zeros(60), alternative=tail).p == 1.0
 
 
@@ -223,20 +219,114 @@ def test_grid_p_values_are_those_of_the_whole_distribution(units, shift, tail, p
     assert abs(outcome.p - p) <= outcome.error + error  # both bounds hold the exact p
 
 
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-def test_differences_of_one_size_are_coins(monkeypatch, tail):
-    values = np.repeat([0.25, -0.25, 0.0], [140, 110, 50])
-    convolved = randomization_test(values, alternative=tail)
-    assert "convolution" in convolved.detail
-    monkeypatch.setattr(randomization, "WAIT", 0)
-    thrown = randomization_test(values, alternative=tail)
-    assert (thrown.method, thrown.error) == ("exact", 0.0)
-    assert "binomial" in thrown.detail
-    assert thrown.p == pytest.approx(convolved.p, rel=1e-12)
-
-
 def test_millions_of_units_that_are_right_or_wrong_are_tested_exactly():
     first, second = np.random.default_rng(1).random((2, 5_000_000)) < 0.5
-    outcome = randomization_test(first.astype(float) - second)
+    outcome = mcnemar_test(first, second)
+    won, lost = int((first & ~second).sum()), int((second & ~first).sum())
     assert outcome.method == "exact"
-    assert outcome.p == pytest.approx(mcnemar_test(first, second).p, rel=1e-9)
+    assert outcome.p == pytest.approx(stats.binomtest(won, won + lost).pvalue, rel=1e-9)
+
+
+# The transforms
+
+
+def test_wilcoxon_of_the_depression_scale():
+    """Hollander & Wolfe (1973), 29 f., the example of R's wilcox.test: V = 40, p = .01953."""
+    before = np.array([1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30])
+    after = np.array([0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29])
+    outcome = wilcoxon_test(before - after, alternative="greater")
+    assert (outcome.statistic, outcome.method) == (40.0, "exact")
+    assert outcome.p == pytest.approx(0.01953125, abs=1e-15)
+    assert outcome.detail == "9 differences ranked, 0 zeros dropped"
+
+
+def test_mcnemar_exact_and_mid_p():
+    """Fagerland, Lydersen & Laake (2013), table 1: 1 and 7 discordant, p .0703, mid-p .0391."""
+    first = [1] * 1 + [0] * 7 + [1] * 1 + [0] * 12
+    second = [0] * 1 + [1] * 7 + [1] * 1 + [0] * 12
+    outcome = mcnemar_test(first, second)
+    assert outcome.p == pytest.approx(0.0703125, abs=1e-15)
+    assert outcome.detail == "1 of 8 discordant units won; mid-p 0.0390625"
+    assert mcnemar_test(first, second, alternative="less").detail.endswith("mid-p 0.0195312")
+    same = mcnemar_test(first, first)
+    assert (same.p, same.detail) == (1, "0 of 0 discordant units won; mid-p 1")
+
+
+@pytest.mark.parametrize("tail", SIDES)
+@pytest.mark.parametrize("n", [2, 9, 30, 50, 51, 200])
+def test_wilcoxon_agrees_with_scipy(tail, n):
+    values = np.random.default_rng(n).normal(0.2, 1, n)
+    theirs = stats.wilcoxon(values, alternative=tail, method="exact")
+    ours = wilcoxon_test(values, alternative=tail)
+    assert ours.method == "exact"
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-11)
+
+
+def test_wilcoxon_of_many_units_with_ties_equals_a_slow_exact_count():
+    values = np.random.default_rng(3).normal(0.1, 1, 120).round(1)
+    ranks = (2 * stats.rankdata(np.abs(values[values != 0]))).astype(int).tolist()
+    ways = [1]  # integers of any size, for each sum of doubled ranks
+    for rank in ranks:
+        ways = [a + b for a, b in zip(ways + [0] * rank, [0] * rank + ways, strict=True)]
+    outcome = wilcoxon_test(values, alternative="greater")
+    exact = Fraction(sum(ways[int(2 * outcome.statistic) :]), 2 ** len(ranks))
+    assert outcome.p == pytest.approx(float(exact), rel=1e-14)
+
+
+@pytest.mark.parametrize("tail", SIDES)
+@pytest.mark.parametrize("digits", [1, 8])
+def test_wilcoxon_of_very_many_units_is_normal(tail, digits):
+    values = np.random.default_rng(3).normal(0.03, 1, 1500).round(digits)
+    theirs = stats.wilcoxon(values, alternative=tail, method="asymptotic", correction=True)
+    ours = wilcoxon_test(values, alternative=tail)
+    assert ours.method == "normal"
+    assert ours.p == pytest.approx(theirs.pvalue, rel=1e-10)
+
+
+@pytest.mark.parametrize("tail", SIDES)
+@given(st.lists(st.integers(-4, 4), min_size=2, max_size=9))
+def test_wilcoxon_with_ties_is_the_enumeration(tail, values):
+    kept = np.array([value for value in values if value], float)
+    ranks = stats.rankdata(np.abs(kept)) * np.sign(kept)
+    expected = by_counting(ranks, tail) if len(kept) else 1
+    assert wilcoxon_test(values, alternative=tail).p == expected
+    tenths = [value * 0.1 + 0.7 - 0.7 if value else 0.0 for value in values]
+    assert wilcoxon_test(tenths, alternative=tail).p == expected  # rounding does not undo ties
+
+
+@pytest.mark.parametrize("tail", SIDES)
+@pytest.mark.parametrize("losses", [0, 3, 40])
+@pytest.mark.parametrize("wins", [0, 1, 7, 60])
+def test_sign_and_mcnemar_are_binomial(tail, wins, losses):
+    values = np.repeat([1.0, -0.5, 0.0], [wins, losses, 2])
+    outcome = sign_test(values, alternative=tail)
+    expected = stats.binomtest(wins, wins + losses, 0.5, tail).pvalue if wins + losses else 1
+    assert outcome.p == pytest.approx(expected, rel=1e-12)
+    assert outcome.detail.endswith(", 2 ties")
+    assert mcnemar_test(values > 0, values < 0, alternative=tail).p == outcome.p
+
+
+@pytest.mark.parametrize("test", [wilcoxon_test, sign_test])
+@given(values=st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=60))
+def test_sides(test, values):
+    two, greater, less = (test(values, alternative=tail).p for tail in SIDES)
+    assert all(0 <= p <= 1 for p in (two, greater, less))
+    assert greater + less >= 1 - 1e-9  # a discrete statistic counts its own point twice
+    assert two == pytest.approx(min(1, 2 * min(greater, less)), abs=1e-9)
+    negated = [-value for value in values]
+    assert test(negated, alternative="greater").p == pytest.approx(less, abs=1e-12)
+    assert test(negated).p == pytest.approx(two, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: wilcoxon_test([0.1, math.nan]), "unit number 2 is nan"),
+        (lambda: sign_test([0.1, 0.2], alternative="both"), "alternative='both'"),
+        (lambda: mcnemar_test([0, 1], [0, 0.5]), "mcnemar needs scores of 0 and 1"),
+        (lambda: mcnemar_test([0, 1], [0, 1, 1]), "first has 2 units, second 3"),
+    ],
+)
+def test_bad_input_of_the_transforms(call, words):
+    with pytest.raises(InputError, match=words):
+        call()

@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from heldout.infer import resample_sums
 from heldout.infer.corpus_level import corpus_bootstrap, corpus_randomization_test
-from heldout.infer.paired import mcnemar_test
+from heldout.infer.randomization import mcnemar_test
 from heldout.infer.resample_sums import bootstrap_sums, bootstrap_weights, randomize_sums
 
 

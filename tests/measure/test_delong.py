@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from prediction_data import ranked, value
 
 from heldout.errors import InputError
-from heldout.infer.auc import delong_interval, delong_test
-from heldout.measure.base import Undefined
+from heldout.infer.auc import area_interval, delong
 from heldout.measure.prediction.order import auc_covariance
 
 
@@ -48,6 +47,15 @@ def test_midranks_give_what_all_pairs_give(rows):
     assert found.areas[0] == pytest.approx(value("AUC", ranked(flags, table[:, 0])), abs=1e-12)
 
 
+def difference(flags, first, second):
+    return delong(flags, np.column_stack([first, second]), np.array([0]), np.array([1]))
+
+
+def interval_of(flags, scores, level=0.95):
+    areas = delong(flags, scores)
+    return area_interval(float(areas.value[0]), float(areas.error[0]), level)
+
+
 def drawn(random, shift=1.0, units=60):
     flags = np.arange(units) % 2 == 0
     common = random.normal(size=units) + shift * flags
@@ -63,8 +71,8 @@ def test_the_test_keeps_its_level_and_the_interval_its_coverage():
     alarms = covered = 0
     for _ in range(2000):
         flags, first, second = drawn(random)
-        alarms += delong_test(flags, first, second).p <= 0.05
-        interval = delong_interval(flags, first)
+        alarms += bool(difference(flags, first, second).p() <= 0.05)
+        interval = interval_of(flags, first)
         covered += interval.low <= true <= interval.high
     # Binomial noise is .005; the interval is known to be a little short for 60 units.
     assert 0.03 <= alarms / 2000 <= 0.07
@@ -73,44 +81,60 @@ def test_the_test_keeps_its_level_and_the_interval_its_coverage():
 
 def test_tails_and_direction():
     flags, first, second = drawn(np.random.default_rng(2))
-    better = first + 3 * flags
-    two = delong_test(flags, better, second)
-    assert two.statistic > 0
-    assert delong_test(flags, better, second, alternative="greater").p == pytest.approx(two.p / 2)
-    assert delong_test(flags, better, second, alternative="less").p == pytest.approx(1 - two.p / 2)
-    assert delong_test(flags, second, better).statistic == pytest.approx(-two.statistic)
+    better = difference(flags, first + 3 * flags, second)
+    two = better.p()
+    assert better.t > 0
+    assert better.p("greater") == pytest.approx(two / 2)
+    assert better.p("less") == pytest.approx(1 - two / 2)
+    assert difference(flags, second, first + 3 * flags).t == pytest.approx(-better.t)
+    (outcome,) = better.outcomes("delong", "two-sided", 60)
+    assert (outcome.p, outcome.method) == (two, "normal")
 
 
 def test_a_system_against_its_copy_gives_one():
     flags, first, _ = drawn(np.random.default_rng(4))
-    assert delong_test(flags, first, first).p == 1.0
+    assert difference(flags, first, first).p() == 1.0
     # Any rising function of the scores is the same classifier.
-    assert delong_test(flags, first, np.exp(first)).p == 1.0
+    assert difference(flags, first, np.exp(first)).p() == 1.0
+
+
+def test_all_pairs_at_once_are_as_one_by_one():
+    flags, first, second = drawn(np.random.default_rng(5))
+    table = np.column_stack([first, second, flags, np.zeros(60)])
+    pairs = np.array([[0, 1], [2, 3], [0, 2], [3, 1]])
+    together = delong(flags, table, *pairs.T).p()
+    alone = [difference(flags, table[:, a], table[:, b]).p().item() for a, b in pairs]
+    assert together == pytest.approx(alone, abs=1e-14)
+    assert together[1] == 2.0**-59  # perfect against constant scores: no variance, never 0
 
 
 def test_the_logit_interval_stays_inside():
     flags = np.arange(20) < 10
     scores = np.where(flags, 1.0, 0.0)
     scores[9], scores[10] = 0.0, 1.0
-    found = delong_interval(flags, scores)
-    assert found == delong_interval(flags, scores, scale="logit")
-    assert found.low < found.estimate < found.high < 1.0
-    assert found.method == "DeLong, logit"
+    interval = interval_of(flags, scores)
+    assert interval.low < interval.estimate < interval.high < 1.0
+    assert interval.method == "DeLong, logit"
 
 
 def test_the_plain_interval_stays_where_it_is_inside():
     flags, first, _ = drawn(np.random.default_rng(4))
-    plain, logit = delong_interval(flags, first), delong_interval(flags, first, scale="logit")
+    plain = interval_of(flags, first)
     assert plain.method == "DeLong"
     assert plain.high - plain.estimate == pytest.approx(plain.estimate - plain.low)
-    assert logit.low != plain.low
 
 
-def test_classes_that_are_wholly_divided_have_no_interval():
-    flags = [1, 1, 0, 0]
-    assert isinstance(delong_interval(flags, [4, 3, 2, 1]), Undefined)
-    with pytest.raises(InputError, match="undefined"):
-        delong_test(flags, [4, 3, 2, 1], [1, 2, 3, 4])
+def test_classes_that_are_wholly_divided_have_no_variance():
+    flags, right = [1, 1, 0, 0], [4, 3, 2, 1]
+    assert delong(flags, right).error == 0
+    divided = difference(flags, right, right[::-1])
+    assert [divided.p(side).item() for side in ("two-sided", "greater", "less")] == [
+        1 / 8,
+        1 / 16,
+        1,
+    ]
+    (interval,) = divided.interval(0.95)
+    assert (interval.low, interval.high) == (-math.inf, math.inf)  # 4 units cannot show it
 
 
 def test_bad_input_is_refused():
@@ -118,5 +142,3 @@ def test_bad_input_is_refused():
         auc_covariance([1, 0, 0], [1, 2, 3])
     with pytest.raises(InputError, match="not a finite number"):
         auc_covariance([1, 1, 0, 0], [1, 2, math.nan, 4])
-    with pytest.raises(InputError, match="scale"):
-        delong_interval([1, 1, 0, 0], [1, 2, 3, 4], scale="log")
