@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FEW: Final = 20  # differences up to which enumeration takes microseconds and is tried first
 MANY: Final = 32  # differences up to which enumeration (milliseconds) beats approximations
-MOST_WORK: Final = 1e8  # nanoseconds that convolution may take
+MOST_WORK: Final = 4e7  # nanoseconds that convolution may take
 GRID_WORK: Final = 2**23  # additions above which random signs are faster than a grid
 TIGHT: Final = 0.02  # a grid p-value is used if its error is at most this share of it, or .0001
 
@@ -105,7 +105,7 @@ def wilcoxon_test(
 
     The null hypothesis is that the differences are **symmetric about zero**: skewed differences
     with mean zero are rejected, too, so it is not a test of the mean. Zeros are dropped, as by
-    Wilcoxon and R; equal sizes share their mean rank. Up to about 700 units p is exact, also with
+    Wilcoxon and R; equal sizes share their mean rank. Up to about 600 units p is exact, also with
     ties; above it is normal, with the corrections for continuity and ties of R's ``wilcox.test``.
     """
     values = as_values(differences, "differences")
