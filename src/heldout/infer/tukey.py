@@ -143,24 +143,30 @@ def tukey_hsd(values: Floats, level: float = 0.95) -> list[Pair]:
 
 
 def range_tail(ratios: Floats, systems: int, df: float) -> Floats:
-    """Return the chance of a studentized range of k means beyond each ratio, 1e-10 at least.
+    """Return the chance of a studentized range of k means beyond each ratio, 1e-10 at least."""
+    from scipy.stats import studentized_range
 
-    SciPy takes 10 ms for each, so that many are interpolated.
-    """
+    distinct, places = np.unique(ratios, return_inverse=True)
+    if len(distinct) <= POINTS:
+        with warnings.catch_warnings(action="ignore"):  # of errors beyond 1e-11, SciPy's aim
+            tails = studentized_range.sf(distinct, systems, df)[places].reshape(ratios.shape)
+    else:
+        curve = _tail_curve(systems, df)
+        tails = curve(np.minimum(ratios, curve.domain[1]))
+    return np.asarray(np.clip(tails, LEAST, 1.0))
+
+
+@lru_cache(maxsize=16)
+def _tail_curve(systems: int, df: float) -> np.polynomial.Chebyshev:
+    """Return the upper tail of the studentized range, interpolated: SciPy takes 10 ms a value."""
     from scipy.stats import studentized_range
 
     tail = studentized_range(systems, df).sf
-    distinct, places = np.unique(ratios, return_inverse=True)
-    with warnings.catch_warnings(action="ignore"):  # of errors beyond 1e-11, SciPy's aim
-        if len(distinct) <= POINTS:
-            tails = tail(distinct)[places].reshape(ratios.shape)
-        else:
-            top = 8.0
-            while tail(top) > LEAST:
-                top *= 1.25
-            curve = np.polynomial.Chebyshev.interpolate(tail, POINTS - 1, [0.0, top])
-            tails = curve(np.minimum(ratios, top))
-    return np.asarray(np.clip(tails, LEAST, 1.0))
+    with warnings.catch_warnings(action="ignore"):
+        top = 8.0
+        while tail(top) > LEAST:
+            top *= 1.25
+        return np.polynomial.Chebyshev.interpolate(tail, POINTS - 1, [0.0, top])
 
 
 @lru_cache(maxsize=256)
