@@ -74,6 +74,14 @@ class StepDown(NamedTuple):
         return float(self.null[last]) + self.noise if rejected else math.inf
 
 
+def pair_columns(systems: int, baseline: int | None) -> tuple[Ints, Ints]:
+    """Return the columns of each pair: every later and earlier system, or others and baseline."""
+    if baseline is None:
+        second, first = np.triu_indices(systems, 1)
+        return first, second
+    return np.delete(np.arange(systems), baseline), np.full(systems - 1, baseline)
+
+
 def pair_statistics(values: Floats, first: Ints, second: Ints) -> Estimate:
     """Return the mean differences of pairs of columns, first minus second."""
 
@@ -90,9 +98,8 @@ def in_blocks(
 ) -> NDArray[Any]:
     """Return a function of pairs, the last axis of its result, block by block to bound memory."""
     size = max(1, PAIR_BLOCK // units)
-    starts = range(0, max(1, len(first)), size)
-    parts = [function(first[at : at + size], second[at : at + size]) for at in starts]
-    return np.concatenate(parts, axis=-1)
+    parts = [slice(start, start + size) for start in range(0, max(1, len(first)), size)]
+    return np.concatenate([function(first[part], second[part]) for part in parts], axis=-1)
 
 
 def largest_t(values: Floats, first: Ints, second: Ints) -> Floats:
@@ -164,10 +171,7 @@ def romano_wolf(
     """
     check_draws(replicates, seed)
     systems = values.shape[1]
-    if baseline is None:
-        second, first = np.triu_indices(systems, 1)
-    else:
-        first, second = np.delete(np.arange(systems), baseline), np.full(systems - 1, baseline)
+    first, second = pair_columns(systems, baseline)
     if machine is None:
         drawn_units, estimate = len(values), pair_statistics(values, first, second)
     else:
@@ -186,9 +190,10 @@ def romano_wolf(
         BothReplicates(values, machine, *pairs) if machine else _Replicates(values, *pairs, kind),
         (evidence[order] - noise).astype(kind),
         (alternative,) if alternative == "two-sided" else (alternative, "two-sided"),
+        min(drawn_units, NORMAL),
         seed,
     )
-    counts, null = family.tally(total, min(drawn_units, NORMAL), progress)
+    counts, null = family.tally(total, progress)
     # Pairs that do not vary are adjusted by Bonferroni.
     adjusted = np.minimum(len(first) * estimate.p(alternative), 1.0)
     p = np.minimum((counts + 1) / (total + 1), 1.0)
@@ -215,16 +220,16 @@ class _Family(NamedTuple):
     replicates: Replicates
     thresholds: Numbers  # the observed evidence, less a tolerance
     sides: tuple[Alternative, ...]
+    units: int  # in memory, of each replicate
     seed: int
 
     def tally(
-        self, total: int, units: int, progress: Callable[[int, int], None] | None
+        self, total: int, progress: Callable[[int, int], None] | None
     ) -> tuple[Floats, Floats]:
         """Return how many replicates reach each observed statistic, and their largest ones."""
-        size = max(1, min(REPLICATE_BLOCK, COUNT_BLOCK // units))
+        size = max(1, min(REPLICATE_BLOCK, COUNT_BLOCK // self.units))
         pieces = [
-            (number, min(size, total - start), units)
-            for number, start in enumerate(range(0, total, size))
+            (number, min(size, total - start)) for number, start in enumerate(range(0, total, size))
         ]
         counts, largest, done = np.zeros((len(self.sides), len(self.thresholds))), [], 0
         # Pieces run in parallel; multithreaded matrix products would oversubscribe the cores.
@@ -245,14 +250,14 @@ class _Family(NamedTuple):
         twice = np.minimum(2 * np.arange(total) + 2, total - 1)
         return np.maximum(counts[0], (counts[1] - 1) / 2), np.maximum(null[0], null[1][twice])
 
-    def _compare(self, piece: tuple[int, int, int]) -> tuple[Ints, Numbers]:
+    def _compare(self, piece: tuple[int, int]) -> tuple[Ints, Numbers]:
         """Return how many replicates reach each threshold, and the largest statistic of each."""
-        number, count, units = piece
+        number, count = piece
         generator = np.random.default_rng(np.random.SeedSequence([self.seed, number]))
         drawn = self.replicates.draw(generator, count)
         reached = np.empty((len(self.sides), len(self.thresholds)), np.int64)
         running = np.full((len(self.sides), count), -np.inf, self.thresholds.dtype)
-        size = max(1, PAIR_BLOCK // max(count, units))
+        size = max(1, PAIR_BLOCK // max(count, self.units))
         for start in range(0, len(self.thresholds), size):
             statistics = self.replicates.statistics(slice(start, start + size), drawn)
             # The pairs come smallest observed first, so `running` is the maximum over this pair and
@@ -307,13 +312,13 @@ class _Replicates:
             return np.asarray((drawn[first] - drawn[second]) / error)
         # In standard deviations of the pair: single precision is then enough for every pair.
         gaps = (self.centred[first] - self.centred[second]) / deviation
-        found: Numbers = gaps.astype(self.kind) @ drawn
+        t: Numbers = gaps.astype(self.kind) @ drawn
         variance = np.square(gaps, out=gaps).astype(self.kind) @ drawn
-        variance -= found * found
+        variance -= t * t
         variance[variance <= self.flat] = self.no_variance
         variance /= self.units - 1
-        found /= np.sqrt(variance, out=variance)
+        t /= np.sqrt(variance, out=variance)
         limit = self.limit[part, None]
         if np.isfinite(limit).any():
-            np.clip(found, -limit, limit, out=found)
-        return found
+            np.clip(t, -limit, limit, out=t)
+        return t
