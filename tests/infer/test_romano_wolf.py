@@ -105,36 +105,6 @@ def recorded_samples(monkeypatch):
     return seen
 
 
-@pytest.mark.parametrize("lattice", [False, True])
-@pytest.mark.parametrize("units", [6, 16, 24])
-def test_all_pairs_equal_the_slow_implementation(monkeypatch, units, lattice):
-    values = some_scores(units, units, 4, lattice)
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, replicates=199, seed=3)
-    expected = slow_p(values, list(combinations(range(4), 2)), samples)
-    assert len(samples) == 199
-    assert_equals(found, expected)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
-    values = some_scores(5, 18, 4)
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
-    expected = slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative)
-    assert_equals(found, expected)
-    assert len(samples) == 199
-    assert math.isnan(found.p[0, 2])
-
-
-def test_near_copies_equal_the_slow_implementation(monkeypatch):
-    values = near_copies()
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, replicates=199)
-    expected = slow_p(values, list(combinations(range(5), 2)), samples)
-    assert_equals(found, expected)
-
-
 def near_copies():
     """Three systems, and two that differ from the first on few units, by very unequal amounts."""
     values = some_scores(11, 30, 5)
@@ -143,6 +113,28 @@ def near_copies():
     values[:4, 3] += [1e-6, 1e-5, 1e-3, -1e-2]
     values[10:13, 4] += [2e-6, 1e-4, 1e-2]
     return values
+
+
+@pytest.mark.parametrize(
+    "values",
+    [some_scores(units, units, 4, lattice) for units in (6, 16, 24) for lattice in (False, True)]
+    + [near_copies()],
+)
+def test_all_pairs_equal_the_slow_implementation(monkeypatch, values):
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, replicates=199, seed=3)
+    assert len(samples) == 199
+    assert_equals(found, slow_p(values, list(combinations(range(values.shape[1]), 2)), samples))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
+    values = some_scores(5, 18, 4)
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
+    assert len(samples) == 199
+    assert_equals(found, slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative))
+    assert math.isnan(found.p[0, 2])
 
 
 @pytest.mark.parametrize("single", [10**8, 0])
