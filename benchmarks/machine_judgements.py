@@ -35,9 +35,9 @@ import heldout
 from harness import save
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
-from heldout.infer.both_judgements import draw_weights, replicated_statistics
-from heldout.infer.prediction_powered import DIFFERING, combined_means
-from heldout.infer.romano_wolf import romano_wolf
+from heldout.infer.few_differ import DIFFERING
+from heldout.infer.prediction_powered import combined_means, replicated_statistics
+from heldout.infer.romano_wolf import draw_weights, romano_wolf
 from heldout.resample.sample import draw_sample
 from heldout.retrieve.search import search
 
@@ -230,15 +230,15 @@ def _coverage(
     truth, rows = y.mean(), []
     for human, extra in parts:
         drawn = y[human]
-        estimates = combined_means(drawn, f[human], f[extra], plus_four=plus_four)
+        estimates = combined_means(drawn, f[human], f[extra], plus_four=plus_four).estimate
         quantile = float(stdtrit(len(human) - 1, 0.975))
         mean, error = drawn.mean(0), drawn.std(0, ddof=1) / np.sqrt(len(human))
         rows.append(
             np.stack(
                 [
-                    np.abs(estimates.mean - truth) <= quantile * estimates.error + 1e-12,
+                    np.abs(estimates.value - truth) <= quantile * estimates.error + 1e-12,
                     np.abs(mean - truth) <= quantile * error + 1e-12,
-                    estimates.mean,
+                    estimates.value,
                     mean,
                 ]
             )
@@ -277,7 +277,7 @@ def any_claim(human: Array, known: Array, extra: Array, generator: np.random.Gen
     size, n, _ = human.shape
     y, f, g = (_pairs(each) for each in (human, known, extra))  # draws x pairs x queries
     means = combined_means(*(part.reshape(-1, part.shape[-1]).T for part in (y, f, g)))
-    mean, error = (each.reshape(size, -1) for each in (means.mean, means.error))
+    mean, error = (each.reshape(size, -1) for each in means.estimate[:2])
     few = means.differ.reshape(size, -1) < DIFFERING
     # The draws have different queries, so they can share the random numbers of the replicates.
     drawn, drawn_extra = (draw_weights(generator, part.shape[-1], REPLICATES) for part in (f, g))

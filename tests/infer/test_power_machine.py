@@ -27,8 +27,8 @@ def test_the_power_of_the_combined_test_is_as_planned():
     human = generator.normal(0.35, 1, (total, 2000))
     noise = generator.normal(0, 1, human.shape)
     machine = 2 + correlation * human + np.sqrt(1 - correlation**2) * noise
-    means = combined_means(human[:n], machine[:n], machine[n:])
-    rejected = np.abs(means.mean / means.error) > stats.t.ppf(0.975, n - 1)
+    estimate = combined_means(human[:n], machine[:n], machine[n:]).estimate
+    rejected = np.abs(estimate.t) > stats.t.ppf(0.975, n - 1)
     assert rejected.mean() == pytest.approx(0.8, abs=0.05)
 
 

@@ -7,13 +7,18 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from heldout import compare
-from heldout.data.scores import Scores
-from heldout.errors import InputError
+from heldout.data.scores import MachineScores, Scores
 from heldout.infer import romano_wolf as module
-from heldout.infer.results import mean_estimate
-from heldout.infer.romano_wolf import replicates_made, romano_wolf
+from heldout.infer.romano_wolf import (
+    draw_weights,
+    largest_t,
+    pair_statistics,
+    replicates_made,
+    romano_wolf,
+)
 
 
 def some_scores(seed, units, systems, lattice=False):
@@ -40,14 +45,9 @@ def possible(gaps):
     return alike.mean() / (alike.std(ddof=1) / math.sqrt(len(gaps)))
 
 
-def slow_counts(values, pairs, samples, alternative):
+def slow_counts(values, pairs, samples, observed, alternative):
     """Step-down counts, one replicate and one pair after the other."""
     n = len(values)
-    observed = {}
-    for pair in pairs:
-        gaps = values[:, pair[0]] - values[:, pair[1]]
-        t = gaps.mean() / (gaps.std(ddof=1) / math.sqrt(n))
-        observed[pair] = sided(t, alternative)
     counts = dict.fromkeys(pairs, 0)
     for sample in samples:
         statistics = {}
@@ -65,15 +65,19 @@ def slow_counts(values, pairs, samples, alternative):
         for pair in pairs:
             up_to = [other for other in pairs if observed[other] <= observed[pair]]
             counts[pair] += max(statistics[other] for other in up_to) >= observed[pair] - 1e-9
-    return observed, counts
+    return counts
 
 
 def slow_p(values, pairs, samples, alternative="two-sided"):
     """Adjusted p-values: (c + 1) / (B + 1), none smaller than that of a larger statistic."""
-    observed, counts = slow_counts(values, pairs, samples, alternative)
+    observed = {}
+    for pair in pairs:
+        gaps = values[:, pair[0]] - values[:, pair[1]]
+        observed[pair] = sided(stats.ttest_1samp(gaps, 0).statistic, alternative)
+    counts = slow_counts(values, pairs, samples, observed, alternative)
     if alternative != "two-sided":
         # Half of what the absolute statistics give is the least.
-        _, both = slow_counts_of_absolute(values, pairs, samples, observed)
+        both = slow_counts(values, pairs, samples, observed, "two-sided")
         counts = {pair: max(counts[pair], (both[pair] - 1) / 2) for pair in pairs}
     p, largest = {}, 0.0
     for pair in sorted(pairs, key=lambda pair: -observed[pair]):
@@ -82,71 +86,23 @@ def slow_p(values, pairs, samples, alternative="two-sided"):
     return p
 
 
-def slow_counts_of_absolute(values, pairs, samples, observed):
-    n = len(values)
-    counts = dict.fromkeys(pairs, 0)
-    for sample in samples:
-        for pair in pairs:
-            largest = 0.0
-            for other in pairs:
-                if observed[other] > observed[pair]:
-                    continue
-                gaps = values[:, other[0]] - values[:, other[1]]
-                drawn = gaps[sample]
-                if np.ptp(drawn) > 1e-9:
-                    error = drawn.std(ddof=1) / math.sqrt(n)
-                    largest = max(largest, abs(drawn.mean() - gaps.mean()) / error)
-            counts[pair] += largest >= observed[pair] - 1e-9
-    return observed, counts
+def assert_equals(found, expected):
+    for pair, p in expected.items():
+        assert found.p[pair] == pytest.approx(p, abs=1e-12)
 
 
 def recorded_samples(monkeypatch):
     """The units that `romano_wolf` draws, a row a replicate."""
     seen = []
-    original = module._Replicates._weights
 
-    def record(self, generator, count):
-        weights = original(self, generator, count)
-        for column in weights.T:
-            times = np.round(column * self.units).astype(int)
-            seen.append(np.repeat(np.arange(self.units), times))
+    def record(generator, units, count):
+        weights = draw_weights(generator, units, count)
+        times = np.round(weights.T * units).astype(int)
+        seen.extend(np.repeat(np.arange(units), row) for row in times)
         return weights
 
-    monkeypatch.setattr(module._Replicates, "_weights", record)
+    monkeypatch.setattr(module, "draw_weights", record)
     return seen
-
-
-@pytest.mark.parametrize("lattice", [False, True])
-@pytest.mark.parametrize("units", [6, 16, 24])
-def test_all_pairs_equal_the_slow_implementation(monkeypatch, units, lattice):
-    values = some_scores(units, units, 4, lattice)
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, replicates=199, seed=3)
-    expected = slow_p(values, list(combinations(range(4), 2)), samples)
-    assert len(samples) == 199
-    for pair, p in expected.items():
-        assert found[pair] == pytest.approx(p, abs=1e-12)
-
-
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
-    values = some_scores(5, 18, 4)
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
-    samples = samples[:199]  # one-sided, the same ones are drawn again for absolute statistics
-    expected = slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative)
-    for pair, p in expected.items():
-        assert found[pair] == pytest.approx(p, abs=1e-12)
-    assert math.isnan(found[0, 2])
-
-
-def test_near_copies_equal_the_slow_implementation(monkeypatch):
-    values = near_copies()
-    samples = recorded_samples(monkeypatch)
-    found = romano_wolf(values, replicates=199)
-    expected = slow_p(values, list(combinations(range(5), 2)), samples)
-    for pair, p in expected.items():
-        assert found[pair] == pytest.approx(p, abs=1e-12)
 
 
 def near_copies():
@@ -159,6 +115,28 @@ def near_copies():
     return values
 
 
+@pytest.mark.parametrize(
+    "values",
+    [some_scores(units, units, 4, lattice) for units in (6, 16, 24) for lattice in (False, True)]
+    + [near_copies()],
+)
+def test_all_pairs_equal_the_slow_implementation(monkeypatch, values):
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, replicates=199, seed=3)
+    assert len(samples) == 199
+    assert_equals(found, slow_p(values, list(combinations(range(values.shape[1]), 2)), samples))
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_baseline_equals_the_slow_implementation(monkeypatch, alternative):
+    values = some_scores(5, 18, 4)
+    samples = recorded_samples(monkeypatch)
+    found = romano_wolf(values, 1, alternative=alternative, replicates=199)
+    assert len(samples) == 199
+    assert_equals(found, slow_p(values, [(0, 1), (2, 1), (3, 1)], samples, alternative))
+    assert math.isnan(found.p[0, 2])
+
+
 @pytest.mark.parametrize("single", [10**8, 0])
 def test_near_copies_hide_no_difference(monkeypatch, single):
     """They cannot be significant themselves, and must not keep other pairs from it."""
@@ -166,10 +144,10 @@ def test_near_copies_hide_no_difference(monkeypatch, single):
     values = near_copies()
     alone = romano_wolf(values[:, :3], replicates=1999)
     found = romano_wolf(values, replicates=1999)
-    assert alone[2, 0] < 0.05
-    assert found[2, 0] < 0.05
-    assert found[3, 0] > 0.5
-    assert found[4, 3] > 0.5
+    assert alone.p[2, 0] < 0.05
+    assert found.p[2, 0] < 0.05
+    assert found.p[3, 0] > 0.5
+    assert found.p[4, 3] > 0.5
 
 
 @pytest.mark.parametrize("units", [15, 20, 50])
@@ -179,12 +157,11 @@ def test_no_t_exceeds_the_largest_possible_one(units):
         values = np.zeros((units, 3))
         values[:differ, 1] = 0.25  # the largest: all alike
         values[:differ, 2] = generator.exponential(1, differ)
-        seen = module.pair_statistics(values, np.array([1, 2]), np.array([0, 0]))
-        limit = seen.largest_t(units)
-        assert seen.t[0] == pytest.approx(limit[0])
-        assert seen.t[1] <= limit[1] * (1 + 1e-12)
-    everywhere = module.pair_statistics(values + np.array([0, 1, 1]), *np.array([[1], [0]]))
-    assert everywhere.largest_t(units).tolist() == [math.inf]
+        pairs = np.array([[1, 2], [0, 0]])
+        t, limit = pair_statistics(values, *pairs).t, largest_t(values, *pairs)
+        assert t[0] == pytest.approx(limit[0])
+        assert t[1] <= limit[1] * (1 + 1e-12)
+    assert largest_t(values + np.array([0, 1, 1]), *np.array([[1], [0]])).tolist() == [math.inf]
 
 
 def test_replicates_are_the_bootstrap():
@@ -194,7 +171,7 @@ def test_replicates_are_the_bootstrap():
     exact = slow_p(values, list(combinations(range(3), 2)), samples)
     found = romano_wolf(values, replicates=40_000)
     for pair, p in exact.items():
-        assert found[pair] == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 40_000) + 1e-3)
+        assert found.p[pair] == pytest.approx(p, abs=4 * math.sqrt(p * (1 - p) / 40_000) + 1e-3)
 
 
 def test_single_precision_blocks_and_threads_change_nothing(monkeypatch):
@@ -224,12 +201,12 @@ def test_p_falls_as_the_statistic_grows_and_exceeds_the_unadjusted_one():
     values = some_scores(3, 40, 6)
     found = romano_wolf(values, replicates=1999)
     pairs = list(combinations(range(6), 2))
-    t = {pair: abs(mean_estimate(values[:, pair[0]] - values[:, pair[1]]).t) for pair in pairs}
-    p = [found[pair] for pair in sorted(pairs, key=t.get)]
+    t = dict(zip(pairs, np.abs(pair_statistics(values, *np.transpose(pairs)).t), strict=True))
+    p = [found.p[pair] for pair in sorted(pairs, key=t.get)]
     assert p == sorted(p, reverse=True)
     for pair in pairs:
         alone = romano_wolf(values[:, list(pair)], replicates=1999)
-        assert found[pair] >= alone[0, 1] - 1e-12
+        assert found.p[pair] >= alone.p[0, 1] - 1e-12
 
 
 def test_the_first_step_and_the_intervals_agree():
@@ -280,11 +257,11 @@ def test_constant_differences_and_copies():
     values = some_scores(1, 20, 3)
     with_copies = np.column_stack([values, values[:, 0], values[:, 0] + 0.25])
     found = romano_wolf(with_copies, replicates=999)
-    assert found[0, 3] == 1
-    assert found[0, 4] == pytest.approx(10 * 2.0**-19)
-    assert romano_wolf(with_copies[:4], replicates=999)[0, 4] == 1  # 10 pairs x 2^-3
+    assert found.p[0, 3] == 1
+    assert found.p[0, 4] == pytest.approx(10 * 2.0**-19)
+    assert romano_wolf(with_copies[:4], replicates=999).p[0, 4] == 1  # 10 pairs x 2^-3
     one_sided = romano_wolf(with_copies, 0, alternative="less", replicates=999)
-    assert one_sided[4, 0] == 1
+    assert one_sided.p[4, 0] == 1
     np.testing.assert_allclose(found.p[:3, :3], romano_wolf(with_copies, replicates=999).p[:3, :3])
     result = compare(scores_of(with_copies[:4]), replicates=999)
     claim = next(one for one in result.claims if (one.first, one.second) == ("s4", "s0"))
@@ -307,27 +284,36 @@ def test_very_many_units_take_the_normal_limit(monkeypatch):
     monkeypatch.setattr(module, "NORMAL", 300)
     limit = romano_wolf(values, replicates=20_000)
     np.testing.assert_allclose(limit.p, drawn.p, atol=0.02)
-    assert limit.null.critical(0.05) == pytest.approx(drawn.null.critical(0.05), rel=0.03)
+    assert limit.critical(0.05) == pytest.approx(drawn.critical(0.05), rel=0.03)
+
+
+@pytest.mark.parametrize("units", [20, 40])
+def test_a_statistic_beyond_the_critical_one_is_significant(units):
+    for lattice in (False, True):
+        found = romano_wolf(some_scores(2, units, 3, lattice), replicates=999)
+        p = np.arange(2, 1001) / 1000  # of the largest statistics
+        for alpha in (0.001, 0.05, 0.2, 0.5):
+            critical = found.critical(alpha)
+            assert p[found.null > critical].max(initial=0.0) <= alpha
+            if math.isfinite(critical):
+                assert p[found.null >= critical - found.noise - 1e-15].max() > alpha
+            else:
+                assert p[0] > alpha
+
+
+@pytest.mark.parametrize(("side", "p"), [("greater", 2 * 2.0**-6), ("less", 1)])
+def test_without_any_variance_the_signs_decide(side, p):
+    values = np.arange(6.0)[:, None] + np.array([0, 1, 1])
+    flat = MachineScores(np.ones((6, 3)), np.ones((9, 3)))
+    for machine in (None, flat):
+        found = romano_wolf(values, 0, machine=machine, alternative=side, replicates=99)
+        assert found.p[0].tolist() == [1, p, p]
 
 
 def test_fewer_replicates_where_there_is_much_to_do():
     assert replicates_made(100_000, 6, 50) == 100_000
     assert replicates_made(100_000, 124_750, 50) == 10_000
     assert replicates_made(500, 124_750, 50) == 500
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda values: romano_wolf(values, 9), "baseline=9: expected a column"),
-        (lambda values: romano_wolf(values, alternative="less"), "compared two-sided"),
-        (lambda values: romano_wolf(values, replicates=0), "replicates=0"),
-        (lambda values: romano_wolf(values[:1]), "found 1"),
-    ],
-)
-def test_what_is_refused(call, message):
-    with pytest.raises(InputError, match=message):
-        call(some_scores(0, 8, 3))
 
 
 @pytest.mark.parametrize("settings", [{}, {"baseline": "s0"}])
@@ -383,8 +369,20 @@ def test_many_pairs_are_tested_at_once():
     assert {"many-pairs", "no-letters"} <= {note.code for note in result.warnings}
     for claim in result.claims[::500]:
         gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]
-        assert claim.outcomes[0].p == pytest.approx(mean_estimate(gaps).p())
+        assert claim.outcomes[0].p == pytest.approx(stats.ttest_1samp(gaps, 0).pvalue)
         assert claim.outcomes[0].detail == "59 degrees of freedom"
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_the_statistics_of_pairs_are_those_of_the_t_test(monkeypatch, alternative):
+    values = np.column_stack([some_scores(8, 12, 4), some_scores(8, 12, 1) + 0.1])
+    first, second = np.array([3, 0, 2, 4, 0]), np.array([0, 1, 1, 2, 4])
+    whole = pair_statistics(values, first, second)
+    theirs = stats.ttest_rel(values[:, first], values[:, second], alternative=alternative)
+    np.testing.assert_allclose(whole.t, theirs.statistic)
+    np.testing.assert_allclose(whole.p(alternative), theirs.pvalue)
+    monkeypatch.setattr(module, "PAIR_BLOCK", 1)
+    np.testing.assert_allclose(pair_statistics(values, first, second).error, whole.error)
 
 
 def test_of_very_many_pairs_those_with_the_best_are_listed(monkeypatch):

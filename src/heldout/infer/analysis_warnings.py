@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.scores import Scores
-    from heldout.infer.blocks import Sphericity
     from heldout.infer.claim_tests import Design
     from heldout.infer.comparison import Claim, SystemRow
+    from heldout.infer.tukey import Sphericity
 
 __all__ = ["LETTERED", "TAKEN_AS_GIVEN", "design_warnings", "result_warnings", "skewed_means"]
 

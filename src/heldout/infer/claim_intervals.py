@@ -14,7 +14,6 @@ from heldout.infer.retuned import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
     from heldout.infer.claim_tests import Adjusted, Design
-    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative
 
 __all__ = ["INTERVALS", "PLUS_FOUR", "Coverage", "claim_intervals", "interval_coverage"]
@@ -135,24 +134,10 @@ def _own_intervals(design: Design, adjusted: Adjusted) -> list[Interval] | None:
     if design.correction == "tukey":
         return _tukey(design)
     if adjusted.table is not None:
-        return _romano_wolf(design, adjusted, adjusted.table)
+        differences = design.statistics()._replace(method="Romano-Wolf")
+        critical = adjusted.table.critical(design.alpha)
+        return differences.interval(design.level, design.side, critical)
     return None
-
-
-def _romano_wolf(design: Design, adjusted: Adjusted, table: Pairwise) -> list[Interval]:
-    """Return bootstrap-t intervals whose critical value is that of the largest statistic."""
-    statistics = design.statistics()
-    critical = table.null.critical(design.alpha)
-    significant = np.array(adjusted.p) <= design.alpha
-    # Differences that do not vary have no standard error: the test alone decides about them.
-    constant = np.where(significant, 0.0, np.inf)
-    # The critical value may be infinite, so it is multiplied by positive errors only.
-    half = np.multiply(critical, statistics.error, out=constant, where=statistics.error > 0)
-    half = np.where((statistics.error == 0) & (statistics.mean == 0), 0.0, half)
-    low = statistics.mean - half if design.side != "less" else np.full(len(half), -np.inf)
-    high = statistics.mean + half if design.side != "greater" else np.full(len(half), np.inf)
-    rows = zip(statistics.mean.tolist(), low.tolist(), high.tolist(), strict=True)
-    return [Interval(*row, design.level, "Romano-Wolf") for row in rows]
 
 
 def _tukey(design: Design) -> list[Interval]:

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import Estimate, alpha_of, drop_noise, numeric_alternative
+from heldout.infer.results import alpha_of, drop_noise, numeric_alternative
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
-    from heldout.infer.pairwise import Pairwise
-    from heldout.infer.results import Alternative, Outcome
-    from heldout.infer.romano_wolf import PairStatistics
+    from heldout.infer.results import Alternative, Estimate, Outcome
+    from heldout.infer.romano_wolf import StepDown
     from heldout.infer.scoring import Scoring
 
 __all__ = ["Adjusted", "Design", "adjust_claims", "claim_outcomes", "tests_at_once"]
@@ -80,12 +79,12 @@ class Design(NamedTuple):
         first, second = np.array(self.pairs, np.intp).T
         return first, second
 
-    def statistics(self) -> PairStatistics:
+    def statistics(self) -> Estimate:
         """Return mean differences and their standard errors."""
         from heldout.infer.romano_wolf import pair_statistics
 
         if self.scores.machine is not None:
-            from heldout.infer.both_judgements import combined_statistics
+            from heldout.infer.prediction_powered import combined_statistics
 
             return combined_statistics(self.scores.values, self.scores.machine, *self.columns)
         return pair_statistics(self.scores.values, *self.columns)
@@ -113,7 +112,7 @@ class Adjusted(NamedTuple):
 
     p: tuple[float, ...]
     detail: str = ""
-    table: Pairwise | None = None
+    table: StepDown | None = None
     draws: int = 0
 
     def error(self, at: int) -> float:
@@ -144,10 +143,7 @@ def tests_at_once(design: Design, tests: tuple[str, ...]) -> bool:
 
 def _all_t_tests(design: Design) -> list[Outcome]:
     """Return the t tests of all pairs at once: there may be very many."""
-    statistics = design.statistics()
-    units = len(design.scores.units)
-    estimates = Estimate(statistics.mean, statistics.error, units - 1, "t")
-    outcomes = estimates.outcomes("t", design.side, units)
+    outcomes = design.statistics().outcomes("t", design.side, len(design.scores.units))
     return [outcome._replace(alternative=design.alternative) for outcome in outcomes]
 
 
@@ -204,7 +200,7 @@ def _step_down(design: Design, progress: Callable[[int, int], None] | None) -> A
         **design.draws,
     )
     p = tuple(table.p[design.columns].tolist())
-    return Adjusted(p, table.detail, table, len(table.null.values))
+    return Adjusted(p, table.detail, table, table.draws)
 
 
 def _tukey(design: Design) -> Adjusted:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.claim_intervals import Coverage
     from heldout.infer.default_analysis import Advice
     from heldout.infer.effects import Effects
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Alternative
+    from heldout.infer.tukey import Anova, Sphericity
 
 __all__ = [
     "Claim",

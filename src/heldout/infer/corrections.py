@@ -1,7 +1,8 @@
-"""Adjust p-values for the number of comparisons."""
+"""Adjust p-values for the number of comparisons, and show by letters who differs."""
 
 from __future__ import annotations
 
+from string import ascii_letters
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
@@ -9,34 +10,20 @@ import numpy as np
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import ArrayLike
 
     from heldout.data.words import Floats
 
-__all__ = ["Adjustment", "adjust"]
-
+# Holm and Bonferroni control the familywise error rate under any dependence, BH the false discovery
+# rate of independent or positively dependent tests.
 Adjustment = Literal["holm", "bonferroni", "bh", "none"]
-"""Family-wise error rate (the first two) or false discovery rate (``bh``)."""
 
 
-def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
-    """Return adjusted p-values, in the given order.
+def adjust(p: ArrayLike, how: Adjustment | str = "holm") -> Floats:
+    """Return adjusted p-values in the given order, the same as R's ``p.adjust``.
 
-    Parameters
-    ----------
-    p
-        The p-values of all comparisons of the family.
-    method
-        ``holm`` and ``bonferroni`` control the familywise error rate under any dependence; ``bh``
-        controls the false discovery rate for independent or positively dependent tests; ``none``.
-
-    Returns
-    -------
-    ndarray
-        The same as R's ``p.adjust``.
-
-    References
-    ----------
     S. Holm, Scand. J. Stat. 6 (1979) 65-70; Y. Benjamini and Y. Hochberg, J. R. Stat. Soc. B 57
     (1995) 289-300.
 
@@ -45,17 +32,19 @@ def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
     >>> adjust([0.01, 0.02, 0.03, 0.04, 0.05], "holm").round(4).tolist()
     [0.05, 0.08, 0.09, 0.09, 0.09]
     """
-    if method not in get_args(Adjustment):
-        raise InputError(f"method={method!r}: expected one of {', '.join(get_args(Adjustment))}")
-    values = _check(p)
+    if how not in get_args(Adjustment):
+        raise InputError(f"how={how!r}: expected one of {', '.join(get_args(Adjustment))}")
+    values = np.array(p, np.float64)
+    if values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
+        raise InputError("p: expected a list of p-values from 0 to 1")
     count = len(values)
-    if method == "none" or count < 2:
-        return values.copy()
-    if method == "bonferroni":
+    if how == "none":
+        return values
+    if how == "bonferroni":
         return np.minimum(values * count, 1.0)
     order = np.argsort(values, kind="stable")
     rank = np.arange(1.0, count + 1)
-    if method == "holm":
+    if how == "holm":
         stepped = np.maximum.accumulate(values[order] * (count + 1 - rank))
     else:
         stepped = np.minimum.accumulate((values[order] * (count / rank))[::-1])[::-1]
@@ -64,14 +53,46 @@ def adjust(p: ArrayLike, method: Adjustment | str = "holm") -> Floats:
     return adjusted
 
 
-def _check(p: ArrayLike) -> Floats:
-    values = np.asarray(p, np.float64)
-    if values.ndim != 1:
-        raise InputError(f"p: expected a list of p-values, got an array of shape {values.shape}")
-    wrong = ~((values >= 0) & (values <= 1))
-    if wrong.any():
-        position = int(np.argmax(wrong))
-        raise InputError(
-            f"p: number {position + 1} is {values[position]}, expected a p-value from 0 to 1"
-        )
-    return values
+def compact_letters(
+    systems: int, different: Iterable[tuple[int, int]], order: Sequence[int] | None = None
+) -> list[str]:
+    """Return letters such that systems are different exactly if they share none.
+
+    The first systems of the order get the first letters; after z comes A, after Z a1.
+
+    H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons,
+    J. Comput. Graph. Stat. 13 (2004) 456-466: insert and absorb.
+
+    Examples
+    --------
+    >>> compact_letters(3, [(0, 2)])
+    ['a', 'ab', 'b']
+    """
+    listed = list(range(systems)) if order is None else list(order)
+    bit = {system: 1 << place for place, system in enumerate(listed)}
+    columns = [(1 << systems) - 1]  # sets of systems as bits: each becomes a letter
+    for first, second in different:
+        columns = _insert(columns, bit[first], bit[second])
+    members = sorted(
+        [place for place in range(systems) if column >> place & 1] for column in columns
+    )
+    letters = [""] * systems
+    for number, places in enumerate(members):
+        turn, letter = divmod(number, len(ascii_letters))
+        for place in places:
+            letters[listed[place]] += ascii_letters[letter] + (str(turn) if turn else "")
+    return letters
+
+
+def _insert(columns: list[int], first: int, second: int) -> list[int]:
+    """Separate two systems (bits) that share a column; drop columns that are within others."""
+    both = first | second
+    kept = [column for column in columns if column & both != both]
+    parted = [
+        column & ~bit for column in columns if column & both == both for bit in (first, second)
+    ]
+    # Only new columns can lie within another one: the old ones were absorbed before.
+    for number, column in enumerate(parted):
+        if not any(column & ~wider == 0 for wider in kept + parted[number + 1 :]):
+            kept.append(column)
+    return kept

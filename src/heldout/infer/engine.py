@@ -228,10 +228,7 @@ def _with_signs(design: Design, effects: Effects, pair: tuple[int, int]) -> Effe
 
 def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     """Return the analyses of three or more systems together: ANOVA, sphericity, Friedman."""
-    from heldout.infer import (
-        blocks,  # SciPy
-        ranks,  # SciPy
-    )
+    from heldout.infer import ranks, tukey  # SciPy
 
     scores = design.scores
     if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
@@ -239,18 +236,18 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     values = scores.values
     # The covariance of the systems needs more units than systems.
     enough = len(scores.units) > len(scores.systems)
-    sphericity = blocks.sphericity(values) if enough else None
+    sphericity = tukey.sphericity(values) if enough else None
     better_first = values if scores.higher_is_better else -values
     by_rank = (
         ranks.friedman(better_first),
         ranks.nemenyi(better_first, design.level),
     )
-    return blocks.anova(values), sphericity, by_rank
+    return tukey.anova(values), sphericity, by_rank
 
 
 def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[SystemRow, ...]:
     """Return the systems with their intervals, with letters if all pairs were compared."""
-    from heldout.infer import tukey  # SciPy
+    from heldout.infer.corrections import compact_letters
 
     scores = design.scores
     letters = [""] * len(scores.systems)
@@ -264,5 +261,5 @@ def _systems(design: Design, adjusted: tuple[float, ...] | None) -> tuple[System
         ]
         values = np.array([mean.estimate for mean in means])
         order = np.argsort(-values if scores.higher_is_better else values).tolist()
-        letters = tukey.compact_letters(len(scores.systems), different, order)
+        letters = compact_letters(len(scores.systems), different, order)
     return tuple(SystemRow(name, means[at], letters[at]) for at, name in enumerate(scores.systems))

@@ -6,17 +6,13 @@ the machine's values is precise and biased; the human queries show how far it is
 combination is unbiased for any machine: a useless machine gets the weight 0, and the human
 estimate remains.
 
-References
-----------
 A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
 inference, Science 382 (2023) 669-674; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
-Efficient prediction-powered inference, arXiv 2311.01453. A. Agresti and B. A. Coull, Approximate is
-better than "exact" for interval estimation of binomial proportions, Am. Stat. 52 (1998) 119-126.
+Efficient prediction-powered inference, arXiv 2311.01453.
 """
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -31,90 +27,49 @@ from heldout.infer.results import (
     as_values,
     check_alternative,
     check_fraction,
+    drop_noise,
+    mean_estimate,
 )
+from heldout.infer.romano_wolf import FEW, draw_weights, in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from heldout.data.scores import MachineScores
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative
 
-__all__ = [
-    "DIFFERING",
-    "TEST",
-    "Combined",
-    "CombinedMeans",
-    "combine_judgements",
-    "combined_means",
-    "differing",
-]
-
 TEST: Final = "prediction-powered"
-"""The name of the test."""
-
-LEAST: Final = 3
-"""Human queries at least: the weight of the machine is estimated without one of them."""
-
-FLAT: Final = 1e-9
-"""Share of the variance of the machine's values below which the others are taken as equal."""
+LEAST: Final = 3  # human queries: the weight of the machine is estimated without one of them
+FLAT: Final = 1e-9  # share of the variance of the machine's values below which others are equal
 
 
 class Combined(NamedTuple):
-    """Human-only, machine-only and combined estimates of one mean.
-
-    Parameters
-    ----------
-    human
-        From the human queries alone.
-    machine
-        From the machine's values of all queries. It is biased, and its interval does not include
-        the bias.
-    combined
-        From both; unbiased.
-    weight
-        The weight of the machine, 0 to 1.
-    test
-        The test of the combined estimate being 0.
-    queries, machine_queries
-        The number of queries with human judgements, and of those judged by the machine alone.
-    effective
-        The number of human queries that would give as precise an estimate by themselves.
-    """
+    """Human-only, machine-only and combined estimates of one mean."""
 
     human: Interval
-    machine: Interval
-    combined: Interval
-    weight: float
-    test: Outcome
+    machine: Interval  # of all queries; biased, and the interval does not include the bias
+    combined: Interval  # unbiased
+    weight: float  # of the machine, 0 to 1
+    test: Outcome  # of the combined estimate being 0
     queries: int
-    machine_queries: int
-    effective: float
+    machine_queries: int  # judged by the machine alone
+    effective: float  # human queries that would give as precise an estimate by themselves
 
 
 class CombinedMeans(NamedTuple):
-    """Combined estimates of many means.
+    """Combined estimates of many means."""
 
-    Parameters
-    ----------
-    mean, error, weight
-        The estimate, its standard error and the weight of the machine.
-    differ
-        The number of human queries whose value is not the commonest one.
-    added
-        The variance that was added because they are few.
-    """
-
-    mean: Floats
-    error: Floats
-    weight: Floats
-    differ: Ints
-    added: Floats
+    estimate: Estimate
+    weight: Floats  # of the machine
+    differ: Ints  # human queries whose value is not the commonest one
+    added: Floats  # variance that was added because they are few
 
 
 def combined_means(
     human: Floats, machine: Floats, extra: Floats, *, plus_four: bool = True
 ) -> CombinedMeans:
-    """Return cross-fitted estimates of many means at once.
+    """Return cross-fitted estimates of many means: queries x quantities, `extra` by machine alone.
 
     In the term of each human query, the weight of the machine is estimated from the other human
     queries, so that the estimate is unbiased. The variance is the larger of the jackknife's and
@@ -125,15 +80,6 @@ def combined_means(
     are 0, say), their variance is hardly known; if none does, it is 0. The variance is then that
     with four more differing queries, two in each direction, as in the "plus four" interval of a
     proportion (Agresti and Coull 1998).
-
-    Parameters
-    ----------
-    human, machine
-        Human queries x quantities, under both judgements.
-    extra
-        Further queries x quantities, under machine judgements.
-    plus_four
-        Whether to enlarge the variance where few queries differ.
     """
     n, more = len(human), len(extra)
     average, known, others = human.mean(0), machine.mean(0), extra.mean(0)
@@ -141,32 +87,30 @@ def combined_means(
     # Centred, the sums without query i are the sums minus n / (n - 1) times its own term.
     own = n / (n - 1)
     squares = (f * f).sum(0)
-    weights = _weights((y * f).sum(0) - own * y * f, squares - own * f * f, FLAT * squares, n, more)
+    products, rest = (y * f).sum(0) - own * y * f, squares - own * f * f
+    weights = _weight(products, rest, FLAT * squares, 1 + n / more)
     # Measured from the mean of the other queries, so that a constant error of the machine cancels.
     residuals = human - weights * (machine - others)
     weight, mean = weights.mean(0), residuals.mean(0)
     left_out = average - y / (n - 1) - weights * (known - f / (n - 1) - others)
     variance = np.maximum(residuals.var(0, ddof=1) / n, left_out.var(0) * (n - 1))
-    differ, square = differing(human, machine, extra)
+    differ, square = _differing(human, machine, extra)
     added = np.where(plus_four & (differ < DIFFERING), PSEUDO * square / n**2, 0.0)
     error = np.sqrt(variance + weight**2 * extra.var(0, ddof=1) / more + added)
-    noise = error <= TIE * np.abs(human).max(0)
-    return CombinedMeans(mean, np.where(noise, 0.0, error), weight, differ, added)
+    error = np.where(error <= TIE * np.abs(human).max(0), 0.0, error)
+    return CombinedMeans(Estimate(mean, error, n - 1, TEST), weight, differ, added)
 
 
-def differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Floats]:
-    """Return how many human queries differ from the commonest value, and by how much.
+def _weight(products: Floats, squares: Floats, flat: Floats, shrink: float) -> Floats:
+    """Return the weight of the machine, less if it judged few queries; 0 without variance."""
+    slope = np.divide(products, squares, out=np.zeros_like(products), where=squares > flat)
+    return np.clip(slope / shrink, 0.0, 1.0)
 
-    Parameters
-    ----------
-    human, machine, extra
-        As for `combined_means`.
 
-    Returns
-    -------
-    tuple
-        The number of human queries, and the mean square of what differs: that of the human
-        queries, or that of all queries under both judgements if it is larger.
+def _differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Floats]:
+    """Return how many human queries differ from the commonest value, and their mean square.
+
+    The mean square is that of all queries under both judgements if it is larger.
     """
     counts, sums = [], []
     for values in (human, machine, extra):
@@ -179,13 +123,6 @@ def differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Floa
     return counts[0], square
 
 
-def _weights(products: Floats, squares: Floats, least: Floats, n: int, more: int) -> Floats:
-    """Return covariance over variance, less if the machine judged few queries, from 0 to 1."""
-    vary = squares > least
-    slope = np.divide(products, squares, out=np.zeros_like(products), where=vary)
-    return np.clip(slope / (1 + n / more), 0.0, 1.0)
-
-
 def combine_judgements(
     human: Iterable[float],
     machine: Iterable[float],
@@ -196,33 +133,11 @@ def combine_judgements(
     plus_four: bool = True,
     variance: float = 0.0,
 ) -> Combined:
-    """Estimate a mean from human and machine judgements.
+    """Estimate a mean from values of the same queries under both judgements, and of extra queries.
 
-    Parameters
-    ----------
-    human, machine
-        Values of the same queries under human and machine judgements.
-    extra
-        Values of further queries under machine judgements.
-    level
-        The confidence level.
-    alternative
-        Of the test that the mean is 0.
-    plus_four
-        Whether to enlarge the variance where few queries differ (see `combined_means`): for
-        differences of systems. Scores of one system were covered without it.
-    variance
-        Further variance of the human and of the combined estimate, such as that of parameters that
-        were tuned in folds (`heldout.infer.retuned`).
-
-    Examples
-    --------
-    >>> generator = np.random.default_rng(0)
-    >>> true = generator.normal(0.1, 0.2, 230)
-    >>> machine = true + generator.normal(0.3, 0.1, 230)
-    >>> result = combine_judgements(true[:30], machine[:30], machine[30:])
-    >>> result.combined.estimate < result.machine.estimate, result.effective > 40
-    (True, True)
+    `plus_four` is for differences of systems: scores of one system were covered without it. The
+    `variance` is added to that of the human and of the combined estimate, such as that of
+    parameters that were tuned in folds.
     """
     values, known = as_values(human, "human", LEAST), as_values(machine, "machine", LEAST)
     others = as_values(extra, "extra")
@@ -231,38 +146,112 @@ def combine_judgements(
     check_fraction(level)
     n = len(values)
     columns = values[:, None], known[:, None], others[:, None]
-    found = combined_means(*columns, plus_four=plus_four)
-    mean, error, weight, _, added = (float(result[0]) for result in found)
-    error = math.sqrt(error**2 + variance)
-    plain = math.sqrt(float(values.var(ddof=1)) / n + added + variance)
-    from_human = _interval(float(values.mean()), plain, n - 1, level, "t")
+    means = combined_means(*columns, plus_four=plus_four)
+    combined = means.estimate._replace(error=np.sqrt(means.estimate.error**2 + variance))
+    alone = mean_estimate(columns[0])
+    alone = alone._replace(error=np.sqrt(alone.error**2 + means.added + variance))
+    by_machine = mean_estimate(np.concatenate(columns[1:]), method="t, biased")
+    precision = float(alone.error[0] / combined.error[0]) ** 2 if combined.error[0] > 0 else 1.0
     return Combined(
-        human=from_human,
-        machine=_mean_interval(np.concatenate([known, others]), level, "t, biased"),
-        combined=_interval(mean, error, n - 1, level, TEST),
-        weight=weight,
-        test=_test(mean, error, check_alternative(alternative), n),
+        human=alone.interval(level)[0],
+        machine=by_machine.interval(level)[0],
+        combined=combined.interval(level)[0],
+        weight=float(means.weight[0]),
+        test=combined.outcomes(TEST, check_alternative(alternative), n)[0],
         queries=n,
         machine_queries=len(others),
-        effective=n * (plain / error) ** 2 if error > 0 else float(n),
+        effective=n * precision,
     )
 
 
-def _mean_interval(values: Floats, level: float, method: str) -> Interval:
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return _interval(float(values.mean()), error, len(values) - 1, level, method)
+def combined_statistics(
+    values: Floats, machine: MachineScores, first: Ints, second: Ints
+) -> Estimate:
+    """Return the combined differences of pairs of columns, first minus second."""
+
+    def means(first: Ints, second: Ints) -> Floats:
+        parts = (values, machine.known, machine.extra)
+        gaps = (drop_noise(part[:, first], part[:, second]) for part in parts)
+        estimate = combined_means(*gaps).estimate
+        return np.stack([estimate.value, estimate.error])
+
+    value, error = in_blocks(means, first, second, len(values) + len(machine.extra))
+    return Estimate(value, error, len(values) - 1, TEST)
 
 
-def _interval(estimate: float, error: float, freedom: int, level: float, method: str) -> Interval:
-    from scipy.special import stdtrit  # slow to import
+class BothReplicates:
+    """Replicates of combined differences, for Romano-Wolf.
 
-    quantile = float(stdtrit(freedom, (1 + level) / 2))
-    return Interval(
-        estimate, estimate - quantile * error, estimate + quantile * error, level, method
-    )
+    Human queries and queries of the machine alone are drawn with replacement, and the weight of
+    the machine is estimated in each replicate. It is estimated from all drawn human queries, not
+    without one: a query that was drawn twice cannot be left out.
+
+    If fewer than ten human queries differ from the commonest difference, replicates say little
+    about the statistic: in many of them no query differs. It is then drawn from Student's t,
+    independently of the other pairs.
+    """
+
+    def __init__(
+        self, values: Floats, machine: MachineScores, first: Ints, second: Ints, error: Floats
+    ) -> None:
+        def differing(first: Ints, second: Ints) -> Ints:
+            gaps = drop_noise(values[:, first], values[:, second])
+            return np.asarray(np.count_nonzero(from_commonest(gaps), axis=0))
+
+        self.first, self.second, self.error = first, second, error
+        # Systems x queries, so that pairs are rows.
+        self.judged = [np.ascontiguousarray(part.T) for part in (values, *machine)]
+        self.sizes = len(values), len(machine.extra)
+        self.few = in_blocks(differing, first, second, len(values)) < DIFFERING
+
+    def draw(self, generator: np.random.Generator, count: int) -> tuple[Floats, Floats, Floats]:
+        """Return weights of both sets of queries, and statistics for pairs with few differences."""
+        human, extra = (draw_weights(generator, size, count) for size in self.sizes)
+        by_t = generator.standard_t(self.sizes[0] - 1, (int(self.few.sum()), count))
+        return human, extra, by_t
+
+    def statistics(self, part: slice, drawn: tuple[Floats, Floats, Floats]) -> Floats:
+        """Return the studentized differences of some pairs: pairs x replicates."""
+        human, extra, by_t = drawn
+        first, second = self.first[part], self.second[part]
+        y, f, g = (each[first] - each[second] for each in self.judged)
+        statistics = replicated_statistics(y, f, g, human, extra, self.error[part])
+        few, before = self.few[part], int(self.few[: part.start].sum())
+        statistics[few] = by_t[before : before + int(few.sum())]
+        return statistics
 
 
-def _test(estimate: float, error: float, alternative: Alternative, n: int) -> Outcome:
-    """Return the t test of the estimate being 0."""
-    given = Estimate(np.array([estimate]), np.array([error]), n - 1, TEST)
-    return given.outcomes(TEST, alternative, n)[0]
+def replicated_statistics(
+    human: Floats,
+    machine: Floats,
+    extra: Floats,
+    drawn: Floats,
+    drawn_extra: Floats,
+    error: Floats,
+) -> Floats:
+    """Return combined differences in replicates, minus the observed ones, over standard errors.
+
+    Differences are (…) x pairs x queries: of human queries under both judgements, and of the
+    queries of the machine alone. How often each query is drawn, over the number of queries, is
+    (…) x queries x replicates, and the observed standard errors are (…) x pairs.
+    """
+    n, more = human.shape[-1], extra.shape[-1]
+    shift = (machine.mean(-1) - extra.mean(-1))[..., None]
+    y, f, g = (each - each.mean(-1, keepdims=True) for each in (human, machine, extra))
+    mean_y, mean_f, mean_g = y @ drawn, f @ drawn, g @ drawn_extra
+    products = (y * f) @ drawn - mean_y * mean_f
+    squares = (f * f) @ drawn - mean_f**2
+    flat = FLAT * (f * f).mean(-1)[..., None]
+    weight = _weight(products, squares, flat, 1 + n / more)
+    own = (y * y) @ drawn - mean_y**2 - 2 * weight * products + weight**2 * squares
+    others = weight**2 * ((g * g) @ drawn_extra - mean_g**2)
+    variance = own / (n - 1) + others / (more - 1)
+    # In place of a variance of 0: the statistic becomes 0, or as large as possible.
+    no_variance = np.inf if n >= FEW else float(np.finfo(np.float64).tiny)
+    variance[variance <= 1e-10 * error[..., None] ** 2] = no_variance
+    # The estimate of all queries, by the weight that all of them give.
+    both, alone = ((each * f).sum(-1)[..., None] for each in (y, f))
+    centre = -_weight(both, alone, np.zeros_like(flat), 1 + n / more) * shift
+    statistics: Floats = mean_y - weight * (mean_f - mean_g + shift) - centre
+    statistics /= np.sqrt(variance)
+    return statistics

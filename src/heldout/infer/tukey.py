@@ -1,55 +1,63 @@
-"""Tukey's HSD with the pooled error of a block design, and letters."""
+"""Analysis of variance in blocks (every unit is scored under every system), and Tukey's HSD."""
 
 from __future__ import annotations
 
 import math
 import warnings
 from functools import lru_cache
-from string import ascii_letters
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
-from heldout.infer.blocks import anova, as_scores
-from heldout.infer.results import TIE, check_fraction
+from heldout.infer.results import TIE, Estimate, alpha_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
     from heldout.data.words import Floats
 
-    Columns = NDArray[np.integer[Any]]
+POINTS: Final = 100  # at which the studentized range is evaluated if there are more pairs
+LEAST: Final = 1e-10  # smaller p-values would be SciPy's rounding errors: it subtracts from 1
 
-__all__ = [
-    "Pair",
-    "compact_letters",
-    "critical_range",
-    "range_tail",
-    "tukey_hsd",
-]
 
-_POINTS: Final = 100
-_LEAST: Final = 1e-10
-"""Smaller p-values would be SciPy's rounding errors: it subtracts from 1."""
+class Source(NamedTuple):
+    """A row of the table: a source of variation. What is not tested has no F, p and effect size."""
+
+    name: str
+    sum_of_squares: float
+    df: int
+    mean_square: float
+    f: float = math.nan
+    p: float = math.nan
+    partial_eta_squared: float = math.nan
+
+    def tested(self, error: Source) -> Source:
+        """Return the source with its F against an error; infinite without error, NaN for 0/0."""
+        if error.mean_square > 0:
+            f = self.mean_square / error.mean_square
+        else:
+            f = math.inf if self.mean_square > 0 else math.nan
+        both = self.sum_of_squares + error.sum_of_squares
+        eta = self.sum_of_squares / both if both > 0 else 0.0
+        return self._replace(f=f, p=_f_tail(f, self.df, error.df), partial_eta_squared=eta)
+
+
+class Anova(NamedTuple):
+    """A table of the analysis of variance."""
+
+    systems: Source
+    blocks: Source
+    residual: Source
+    total: float  # sum of squares
+
+
+class Sphericity(NamedTuple):
+    """Whether the differences of all pairs have equal variance, as the F test assumes."""
+
+    greenhouse_geisser: float  # epsilon, by which both degrees of freedom are multiplied; 1 if so
+    corrected_p: float
 
 
 class Pair(NamedTuple):
-    """A comparison of two systems.
-
-    Parameters
-    ----------
-    first, second
-        Their columns.
-    difference
-        The mean of the first minus the mean of the second.
-    low, high
-        The simultaneous confidence interval of the difference.
-    p
-        The p-value, adjusted for the whole family.
-    """
+    """The difference of two systems, first minus second, with simultaneous bounds and p."""
 
     first: int
     second: int
@@ -59,150 +67,112 @@ class Pair(NamedTuple):
     p: float
 
 
-def tukey_hsd(scores: ArrayLike, level: float = 0.95) -> list[Pair]:
+def anova(values: Floats) -> Anova:
+    """Return the two-way analysis of variance with one observation per cell (Fisher 1935, IV).
+
+    Systems and blocks are tested against the residual. If the systems differ by constants only, the
+    residual is 0 and F infinite with p = 0; if all are identical, F is NaN and p = 1.
+    """
+    units, systems = values.shape
+    noise = TIE * float(np.abs(values).max())
+
+    def source(name: str, deviations: Floats, times: int, df: int) -> Source:
+        squares = times * float(np.sum(np.where(np.abs(deviations) <= noise, 0, deviations) ** 2))
+        return Source(name, squares, df, squares / df)
+
+    centred = values - values.mean()
+    by_system, by_unit = centred.mean(0), centred.mean(1)
+    rest = centred - by_system - by_unit[:, None]
+    residual = source("residual", rest, 1, (units - 1) * (systems - 1))
+    factor = source("systems", by_system, units, systems - 1)
+    blocks = source("blocks", by_unit, systems, units - 1)
+    total = factor.sum_of_squares + blocks.sum_of_squares + residual.sum_of_squares
+    return Anova(factor.tested(residual), blocks.tested(residual), residual, total)
+
+
+def _f_tail(f: float, df: float, df_error: float) -> float:
+    """Return the upper tail of F: 0 for an infinite F (no error), 1 for an undefined one."""
+    from scipy.special import fdtrc  # slow to import
+
+    if math.isnan(f):
+        return 1.0
+    return 0.0 if math.isinf(f) else float(fdtrc(df, df_error, f))
+
+
+def sphericity(values: Floats) -> Sphericity:
+    """Return how far the differences are from sphericity (1 if they are constants), and p for it.
+
+    S. W. Greenhouse and S. Geisser, Psychometrika 24 (1959) 95-112.
+    """
+    units, systems = values.shape
+    # Eigenvalues of the covariance of orthonormal contrasts of the systems.
+    spanned = np.column_stack([np.ones(systems), np.eye(systems)[:, : systems - 1]])
+    contrasts = values @ np.linalg.qr(spanned)[0][:, 1:]
+    variances = np.linalg.eigvalsh(np.atleast_2d(np.cov(contrasts, rowvar=False)))
+    # Variances below this are rounding noise.
+    noise = (TIE * float(np.abs(values).max())) ** 2 + TIE * float(max(variances[-1], 0.0))
+    variances = np.where(variances <= noise, 0.0, variances)
+    df, squares = systems - 1, float((variances**2).sum())
+    epsilon = float(variances.sum()) ** 2 / (df * squares) if squares > 0 else 1.0
+    f = anova(values).systems.f
+    return Sphericity(epsilon, _f_tail(f, epsilon * df, epsilon * df * (units - 1)))
+
+
+def tukey_hsd(values: Floats, level: float = 0.95) -> list[Pair]:
     """Return Tukey's honestly significant differences with the residual error of the blocks.
 
-    Parameters
-    ----------
-    scores
-        Units x systems, complete.
-    level
-        The simultaneous confidence level of all intervals.
-
-    Returns
-    -------
-    list of Pair
-        Every later system minus every earlier one, ordered as in R's ``TukeyHSD``. The half-width
-        of the intervals is Q(k, (b-1)(k-1)) √(MSE / b) with the residual mean square MSE of
-        `anova`: unlike in one-way procedures, differences between units are removed. Systems that
-        differ by a constant have p = 0, identical systems p = 1.
-
-    References
-    ----------
-    J. W. Tukey, The problem of multiple comparisons (1953); for topics by systems B. A. Carterette,
-    Multiple testing in statistical analysis of systems-based information retrieval experiments,
-    ACM Trans. Inf. Syst. 30 (2012).
-
-    Examples
-    --------
-    >>> for pair in tukey_hsd([[1, 2, 4], [2, 4, 5], [3, 3, 6], [1, 4, 4]]):
-    ...     print(pair.first, pair.second, round(pair.difference, 4), round(pair.p, 4))
-    1 0 1.5 0.0659
-    2 0 3.0 0.0031
-    2 1 1.5 0.0659
+    Every later system minus every earlier one, ordered as in R's ``TukeyHSD``. Unlike in one-way
+    procedures, differences between units are removed (B. A. Carterette, ACM Trans. Inf. Syst. 30,
+    2012). If all systems differ by constants, p is that of `Estimate` times the number of pairs.
     """
-    check_fraction(level)
-    values = as_scores(scores)
-    units, k = values.shape
-    means, scale = values.mean(0), float(np.abs(values).max())
-    error = anova(values).residual
-    second, first = np.triu_indices(k, 1)
+    units, systems = values.shape
+    residual, means = anova(values).residual, values.mean(0)
+    second, first = np.triu_indices(systems, 1)
     gaps = means[first] - means[second]
-    gaps = np.where(np.abs(gaps) <= TIE * scale, 0.0, gaps)
-    deviation = math.sqrt(error.mean_square / units)
-    # Without error a difference is infinitely large, unless it is 0.
-    ratios = np.where(gaps == 0, 0.0, np.inf)
-    if deviation > 0:
-        ratios = np.abs(gaps) / deviation
-    p = range_tail(ratios, k, error.df)
-    width = critical_range(1 - level, k, error.df) * deviation
-    rows = zip(first, second, gaps, gaps - width, gaps + width, p, strict=True)
-    return [Pair(int(a), int(b), *map(float, rest)) for a, b, *rest in rows]
+    gaps = np.where(np.abs(gaps) <= TIE * float(np.abs(values).max()), 0.0, gaps)
+    error = np.full(len(gaps), math.sqrt(residual.mean_square / units))
+    estimate = Estimate(gaps, error, units - 1, "Tukey")
+    if residual.mean_square > 0:
+        p = range_tail(np.abs(estimate.t), systems, residual.df)
+    else:
+        p = np.minimum(1.0, len(gaps) * estimate.p())
+    critical = critical_range(alpha_of(level), systems, residual.df)
+    intervals = estimate.interval(level, critical=critical)
+    rows = zip(first.tolist(), second.tolist(), intervals, p.tolist(), strict=True)
+    return [Pair(a, b, *interval[:3], chance) for a, b, interval, chance in rows]
 
 
-def range_tail(ratios: Floats, k: int, df: float) -> Floats:
-    """Return the chance of a studentized range of k means beyond each ratio, 1e-10 at least.
-
-    SciPy takes 10 ms for each, so that many are interpolated.
-    """
+def range_tail(ratios: Floats, systems: int, df: float) -> Floats:
+    """Return the chance of a studentized range of k means beyond each ratio, 1e-10 at least."""
     from scipy.stats import studentized_range
 
-    tail = studentized_range(k, df).sf
     distinct, places = np.unique(ratios, return_inverse=True)
-    with warnings.catch_warnings(action="ignore"):  # of errors beyond 1e-11, SciPy's aim
-        if len(distinct) <= _POINTS:
-            tails = tail(distinct)[places].reshape(ratios.shape)
-        else:
-            top = 8.0
-            while tail(top) > _LEAST:
-                top *= 1.25
-            curve = np.polynomial.Chebyshev.interpolate(tail, _POINTS - 1, [0.0, top])
-            tails = curve(np.minimum(ratios, top))
-    return np.where(np.isinf(ratios), 0.0, np.clip(tails, _LEAST, 1.0))
+    if len(distinct) <= POINTS:
+        with warnings.catch_warnings(action="ignore"):  # of errors beyond 1e-11, SciPy's aim
+            tails = studentized_range.sf(distinct, systems, df)[places].reshape(ratios.shape)
+    else:
+        curve = _tail_curve(systems, df)
+        tails = curve(np.minimum(ratios, curve.domain[1]))
+    return np.asarray(np.clip(tails, LEAST, 1.0))
+
+
+@lru_cache(maxsize=16)
+def _tail_curve(systems: int, df: float) -> np.polynomial.Chebyshev:
+    """Return the upper tail of the studentized range, interpolated: SciPy takes 10 ms a value."""
+    from scipy.stats import studentized_range
+
+    tail = studentized_range(systems, df).sf
+    with warnings.catch_warnings(action="ignore"):
+        top = 8.0
+        while tail(top) > LEAST:
+            top *= 1.25
+        return np.polynomial.Chebyshev.interpolate(tail, POINTS - 1, [0.0, top])
 
 
 @lru_cache(maxsize=256)
-def critical_range(p: float, k: int, df: float) -> float:
+def critical_range(p: float, systems: int, df: float) -> float:
     """Return the studentized range of k means that is exceeded with chance p."""
     from scipy.stats import studentized_range
 
     with warnings.catch_warnings(action="ignore"):
-        return float(studentized_range.isf(p, k, df))
-
-
-def compact_letters(
-    n_systems: int,
-    different_pairs: Iterable[tuple[int, int]],
-    order: Sequence[int] | None = None,
-) -> list[str]:
-    """Return letters such that systems are different exactly if they share none.
-
-    Parameters
-    ----------
-    n_systems
-        The number of systems.
-    different_pairs
-        The significantly different pairs.
-    order
-        The systems in the order of display: the first systems get the first letters.
-
-    Returns
-    -------
-    list of str
-        The letters of each system. After z comes A, after Z a1.
-
-    References
-    ----------
-    H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons,
-    J. Comput. Graph. Stat. 13 (2004) 456-466: insert and absorb.
-
-    Examples
-    --------
-    >>> compact_letters(3, [(0, 2)])
-    ['a', 'ab', 'b']
-    """
-    listed = list(range(n_systems)) if order is None else [int(at) for at in order]
-    if sorted(listed) != list(range(n_systems)):
-        raise InputError(f"order: expected every system from 0 to {n_systems - 1} once")
-    place = {system: at for at, system in enumerate(listed)}
-    columns = [(1 << n_systems) - 1] if n_systems else []
-    for one, other in different_pairs:
-        if one not in place or other not in place or one == other:
-            raise InputError(
-                f"different_pairs: ({one}, {other}) is not a pair of {n_systems} systems"
-            )
-        columns = _insert(columns, 1 << place[one], 1 << place[other])
-    members = sorted([at for at in range(n_systems) if column >> at & 1] for column in columns)
-    letters = [""] * n_systems
-    for number, column in enumerate(members):
-        for at in column:
-            letters[listed[at]] += _letter(number)
-    return letters
-
-
-def _insert(columns: list[int], one: int, other: int) -> list[int]:
-    """Separate two systems (bits) that share a column; drop columns that are within others."""
-    kept = [column for column in columns if not (column & one and column & other)]
-    parted = [column for column in columns if column & one and column & other]
-    new = [column & ~bit for column in parted for bit in (one, other)]
-    # Only new columns can lie within another one: the old ones were absorbed before.
-    for at, column in enumerate(new):
-        rest = kept + new[at + 1 :]
-        if not any(column & ~wider == 0 for wider in rest):
-            kept.append(column)
-    return kept
-
-
-def _letter(number: int) -> str:
-    turn, at = divmod(number, len(ascii_letters))
-    return ascii_letters[at] + (str(turn) if turn else "")
+        return float(studentized_range.isf(p, systems, df))
