@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     )
     from heldout.errors import HeldoutError as HeldoutError, InputError as InputError
     from heldout.experiment.experiment import Experiment as Experiment
+    from heldout.experiment.pilots import power as power
     from heldout.experiment.results import Results as Results
     from heldout.experiment.systems.base import System as System
     from heldout.infer.agree import agree as agree
@@ -85,6 +86,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "data.segments": "Segments read_hypotheses read_references",
         "errors": "HeldoutError InputError",
         "experiment.experiment": "Experiment",
+        "experiment.pilots": "power",
         "experiment.results": "Results",
         "experiment.systems.base": "System",
         "infer.agree": "agree",
