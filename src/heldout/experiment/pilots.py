@@ -47,7 +47,7 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         A pilot study of two or more systems: `Scores` or a table of them, an evaluation, a list of
         predictions (one object per system), or results of an experiment.
     measure
-        Its measure, if there are several.
+        Its measure; by default the first, of predictions accuracy or RMSE.
     sd
         The standard deviation of the differences, if it is known, instead of a pilot.
     differences
@@ -99,49 +99,35 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     goal.check()
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
-    study = None
-    if sd is not None:
-        plans = [PowerPlan("", sd, design=Design.of_units(sd))]
-    elif _is_by_document(pilot):
-        plans = document_plans(pilot, None if measure is None else str(measure))
-    else:
+    if sd is None:
         study = _study(pilot, measure, test_share, positive, by)
-        plans = pilot_plans(study.scores, study.test_share, study.rows)
-    plans = [plan.answered(differences, units, half_widths, goal) for plan in plans]
+    else:
+        study = _Study([PowerPlan("", sd, design=Design.of_units(sd))])
+    plans = [plan.answered(differences, units, half_widths, goal) for plan in study.plans]
     if not simulations:
         return plans
-    if study is None or study.test_share is not None:
+    if study.scores is None or study.drawn is None:
         raise InputError(
             "--simulate needs a pilot with values of units: runs, a table, predictions"
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 
     wanted = study.scores.measure if measure is None else measure
-    options: Any = {"simulations": simulations, "seed": seed, "positive": positive}
     sizes = units or [len(study.scores.units)]
-    return [
-        plan._replace(
-            simulated=tuple(
-                simulated_power(study.drawn, wanted, pair, n, goal, **options) for n in sizes
-            )
-        )
-        for plan, pair in zip(plans, combinations(study.scores.systems, 2), strict=True)
+    options: Any = {"simulations": simulations, "seed": seed, "positive": positive}
+    simulated = [
+        tuple(simulated_power(study.drawn, wanted, pair, n, goal, **options) for n in sizes)
+        for pair in combinations(study.scores.systems, 2)
     ]
+    return [plan._replace(simulated=rows) for plan, rows in zip(plans, simulated, strict=True)]
 
 
 class _Study(NamedTuple):
-    """The scores of a pilot, n_test / n_train and rows of folds, and what units are drawn from."""
+    """What a pilot tells: plans, the scores they come from, and what units can be drawn from."""
 
-    scores: Scores
-    test_share: float | None
-    rows: int = 0
+    plans: list[PowerPlan]
+    scores: Scores | None = None
     drawn: Any = None
-
-
-def _is_by_document(pilot: Any) -> bool:
-    from heldout.experiment.results import Results  # slow to import
-
-    return isinstance(pilot, Results) and pilot.manifest["settings"].get("by") == "document"
 
 
 def _study(
@@ -152,30 +138,33 @@ def _study(
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(pilot, Results):
-        scores = pilot.scores(None if measure is None else str(measure))
+        name = None if measure is None else str(measure)
+        if pilot.manifest["settings"].get("by") == "document":
+            return _Study(document_plans(pilot, name))
         if pilot.unit == "split":
             test_share = float(pilot.manifest["settings"]["test_share"])
-        return _Study(scores, test_share, drawn=scores)
-    if isinstance(pilot, Evaluation) and pilot.task in ("classification", "regression"):
+        pilot = pilot.scores(name)
+    elif isinstance(pilot, Evaluation) and pilot.task != "text":
         measure = pilot.measure(0 if measure is None else measure)
-        pilot = [pilot.data[name] for name in pilot.names]
-    if not isinstance(pilot, Evaluation) and not _are_predictions(pilot):
-        scores = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
-        return _Study(scores, test_share, drawn=scores)
-    if test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    comparison = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
-    scores = comparison.scores
-    if isinstance(pilot, Evaluation):
-        return _Study(scores, None, drawn=pilot if pilot.task == "text" else scores)
-    first = next(system for system in pilot if system.name == scores.systems[0])
-    return _Study(scores, comparison.test_share, unit_count(first), pilot)
-
-
-def _are_predictions(pilot: Any) -> bool:
-    return isinstance(pilot, list | tuple) and all(
+        of_runs = pilot.task == "ranking"
+        pilot = pilot.scores(measure) if of_runs else [pilot.data[name] for name in pilot.names]
+    are_predictions = isinstance(pilot, list | tuple) and all(
         isinstance(system, ClassPredictions | NumberPredictions) for system in pilot
     )
+    rows = 0
+    if are_predictions or isinstance(pilot, Evaluation):
+        if test_share is not None:
+            raise InputError(
+                "--test-share: predictions with a column fold or repeat know their own"
+            )
+        compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
+        scores, test_share = compared.scores, compared.test_share
+        if are_predictions:
+            rows = unit_count(next(one for one in pilot if one.name == scores.systems[0]))
+    else:
+        scores = pilot = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
+    plans = pilot_plans(scores, test_share, rows)
+    return _Study(plans, scores, pilot if test_share is None else None)
 
 
 def document_plans(results: Results, measure: str | None = None) -> list[PowerPlan]:

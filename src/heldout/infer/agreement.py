@@ -23,6 +23,7 @@ from heldout.measure.agreement import (
     confusion,
     mean_over_pairs,
 )
+from heldout.measure.ranking.run_checks import distinct_names
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 LEAST_PAIRS: Final = 10  # judged by both: with fewer, the ids are probably wrong
 FEW_QUERIES: Final = 20  # below this there is a warning: intervals cover less than they promise
 JACKKNIFE: Final = "t, jackknife over queries"
-_BLOCK: Final = 2**20  # numbers of confusion matrices in memory at a time
 _SHARE: Final = (0.0, 1.0)
 _CORRELATION: Final = (-1.0, 1.0)
 
@@ -212,7 +212,13 @@ def agree(
     names, several = zip(*_named(machines).items(), strict=True)
     judged = [_grades(given) for given in several]
     for name, given in zip(names, judged, strict=True):
-        _check_common(truth, name, given)
+        common = sum(pair in given for pair in truth)
+        if common < LEAST_PAIRS:
+            raise InputError(
+                f"{name}: {count_of(common, 'pair')} of query and document judged by both, "
+                f"expected at least {LEAST_PAIRS}: check that the ids are the same (human: "
+                f"{_first_two(truth)}; {name}: {_first_two(given)})"
+            )
     grades = tuple(sorted({*truth.values(), *(g for each in judged for g in each.values())}))
     settings = {"level": level, "seed": seed}
     orders = repeat(()) if runs is None else _orders(truth, judged, runs, measures, rel, settings)
@@ -225,22 +231,17 @@ def agree(
 
 
 def _named(machines: Any) -> dict[str, Any]:
-    """Return the judgements of each machine by its name: given, of the file, or a number."""
+    """Return the judgements of each machine by its name, which is given or that of its file."""
     if isinstance(machines, Mapping) and machines and all(map(_is_qrels, machines.values())):
         return {str(name): given for name, given in machines.items()}
-    if isinstance(machines, Mapping) or _is_qrels(machines):
-        machines = [machines]
-    several = list(machines)
+    several = [machines] if isinstance(machines, Mapping) or _is_qrels(machines) else list(machines)
     if not several:
         raise InputError("no machine judgements given")
-    files = [os.fspath(given) if isinstance(given, str | os.PathLike) else "" for given in several]
-    alone = ["machine"] if len(several) == 1 else [f"machine {n + 1}" for n in range(len(several))]
-    names = [file_stem(file) or name for file, name in zip(files, alone, strict=True)]
-    if len(set(names)) < len(names):  # files of the same name in several folders
-        names = [file or name for file, name in zip(files, names, strict=True)]
-    if len(set(names)) < len(names):
-        raise InputError(f"two machines have the same name: {', '.join(names)}")
-    return dict(zip(names, several, strict=True))
+    names = [
+        file_stem(os.fspath(given)) if isinstance(given, str | os.PathLike) else "machine"
+        for given in several
+    ]
+    return dict(zip(distinct_names(names, several), several, strict=True))
 
 
 def _is_qrels(given: Any) -> bool:
@@ -260,18 +261,8 @@ def _grades(given: QrelsLike) -> Judged:
     }
 
 
-def _check_common(truth: Judged, name: str, judged: Judged) -> None:
-    common = sum(pair in judged for pair in truth)
-    if common < LEAST_PAIRS:
-        first = [
-            ", ".join(f"{query} {doc}" for query, doc in list(each)[:2]) or "no judgements"
-            for each in (truth, judged)
-        ]
-        raise InputError(
-            f"{name}: {count_of(common, 'pair')} of query and document judged by both, expected at "
-            f"least {LEAST_PAIRS}: check that the ids are the same (human: {first[0]}; {name}: "
-            f"{first[1]})"
-        )
+def _first_two(judged: Judged) -> str:
+    return ", ".join(f"{query} {doc}" for query, doc in list(judged)[:2]) or "no judgements"
 
 
 def _judge(
@@ -326,12 +317,10 @@ def _statistics(tables: Floats, grades: tuple[int, ...], rel: int, level: float)
         "difference": (lambda table: mean_over_pairs(table, gaps), UNBOUNDED),
     }
     total, count = tables.sum(axis=0), len(tables)
-    size = max(1, _BLOCK // total.size)  # many queries with many grades would fill the memory
     intervals = {}
     for name, (function, ends) in functions.items():
         estimate = float(function(total))
-        starts = range(0, count, size)
-        without = np.concatenate([function(total - tables[row : row + size]) for row in starts])
+        without = function(total - tables)
         half = np.nan
         if count > 1 and np.isfinite(without).all():
             error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
@@ -355,7 +344,6 @@ def _orders(
     from heldout.infer.order_agreement import order_agreement, verdict_changes
     from heldout.measure.names import parse_measures
     from heldout.measure.ranking.evaluate import evaluate_runs
-    from heldout.measure.ranking.run_checks import distinct_names
 
     wanted = parse_measures(measures, "ranking", **({} if rel == 1 else {"rel": rel}))
     for measure in wanted:

@@ -196,8 +196,8 @@ class Design(NamedTuple):
     def detectable(self, n: int, goal: Goal = USUAL) -> float:
         """Return the smallest true difference that so much data detect; NaN if there is none."""
         goal.check()
-        if n < self._least:
-            raise InputError(f"n={n}: expected at least {self._least} units")
+        if n < (least := 1 if self.size else 2):
+            raise InputError(f"n={n}: expected at least {least} units")
         low, high = 0.0, min(self.error(n, 0.0), self.most)
         while self.power(n, goal.sign * high, goal) < goal.power:
             if high >= self.most:
@@ -218,61 +218,28 @@ class Design(NamedTuple):
             f"an interval of ± {half:g}",
         )
 
-    @property
-    def _least(self) -> int:
-        return 1 if self.size else 2
-
     def _smallest(self, enough: Callable[[int], bool], what: str) -> int:
-        amount = smallest_n(enough, self._least)
+        amount = smallest_n(enough, 1 if self.size else 2)
         if amount is None:
             raise InputError(f"{what} needs more than {MOST:,} units: choose a larger one")
         return amount
 
 
 class PowerPlan(NamedTuple):
-    """How much data the comparison of two systems needs; see `heldout.power`.
+    """How much data the comparison of two systems needs; see `heldout.power`."""
 
-    Parameters
-    ----------
-    what
-        The systems and the measure; empty when only a standard deviation was given.
-    sd
-        The standard deviation of the differences, or the standard error over folds and documents; 0
-        when all differences are the same, so that nothing can be planned.
-    units
-        Units of the pilot; 0 without one.
-    bound
-        What the true standard deviation is at most, with confidence .8; 0 if not known.
-    unit
-        What is counted, in the plural.
-    about
-        What the plan starts from, where that is not a standard deviation.
-    design
-        How differences are tested; None if nothing can be planned.
-    goal
-        Power, level and alternative.
-    needed
-        Pairs of a true difference and the amount of data that detects it.
-    detectable
-        Pairs of an amount of data and the smallest true difference that it detects.
-    intervals
-        Pairs of a half-width and the amount of data that the interval needs.
-    simulated
-        The power to detect the pilot's own difference, by simulation.
-    """
-
-    what: str
-    sd: float
-    units: int = 0
-    bound: float = 0.0
-    unit: str = "queries"
-    about: str = ""
-    design: Design | None = None
+    what: str  # the systems and the measure; empty when only a standard deviation was given
+    sd: float  # of the differences, or the error over folds and documents; 0 if all are the same
+    units: int = 0  # of the pilot, if there is one
+    bound: float = 0.0  # of the true standard deviation, with confidence .8; 0 if not known
+    unit: str = "queries"  # what is counted
+    about: str = ""  # what the plan starts from, where that is not a standard deviation
+    design: Design | None = None  # None if nothing can be planned
     goal: Goal = USUAL
-    needed: tuple[tuple[float, int], ...] = ()
-    detectable: tuple[tuple[int, float], ...] = ()
-    intervals: tuple[tuple[float, int], ...] = ()
-    simulated: tuple[SimulatedPower, ...] = ()
+    needed: tuple[tuple[float, int], ...] = ()  # a true difference, the data that detect it
+    detectable: tuple[tuple[int, float], ...] = ()  # data, the smallest difference they detect
+    intervals: tuple[tuple[float, int], ...] = ()  # a half-width, the data that it needs
+    simulated: tuple[SimulatedPower, ...] = ()  # for the pilot's own difference
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -336,9 +303,13 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
         raise InputError(
             f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
         )
+    unit = "queries" if scores.unit in ("query", "unit") else "units"  # a table does not say
     plans = []
     for pair in combinations(range(len(scores.systems)), 2):
-        plan, gaps = _pair(scores, *pair)
+        first, second = (scores.values[:, number] for number in pair)
+        gaps = drop_noise(second, first)
+        what = f"{scores.systems[pair[1]]} - {scores.systems[pair[0]]}, {scores.measure}"
+        plan = PowerPlan(what, 0.0, len(gaps), unit=unit)
         if do_not_vary(gaps):
             plan = plan._replace(unit=plan.unit if test_share is None else "folds")
         elif test_share is not None:
@@ -352,14 +323,6 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
             "give a pilot whose systems differ on some units, or --sd"
         )
     return plans
-
-
-def _pair(scores: Scores, first: int, second: int) -> tuple[PowerPlan, Floats]:
-    """Return a plan that knows nothing of the spread yet, and the differences of its systems."""
-    gaps = drop_noise(scores.values[:, second], scores.values[:, first])
-    what = f"{scores.systems[second]} - {scores.systems[first]}, {scores.measure}"
-    unit = "queries" if scores.unit in ("query", "unit") else "units"  # a table does not say
-    return PowerPlan(what, 0.0, len(gaps), unit=unit), gaps
 
 
 def _unit_plan(plan: PowerPlan, gaps: Floats, scores: Scores, pair: tuple[int, int]) -> PowerPlan:

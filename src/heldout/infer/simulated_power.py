@@ -97,69 +97,54 @@ def _sampler(pilot: Any, systems: tuple[str, str]) -> tuple[int, Sample]:
         values = pilot.values[:, [pilot.index(name) for name in systems]]
 
         def of_scores(rows: Ints) -> tuple[Any, Any]:
-            better = pilot.higher_is_better
             ids = tuple(map(str, range(len(rows))))
-            return Scores(pilot.measure, systems, ids, values[rows], better), None
+            return Scores(pilot.measure, systems, ids, values[rows], pilot.higher_is_better), None
 
         return len(values), of_scores
     if isinstance(pilot, Evaluation):
-        texts = {"": pilot.truth} | {name: pilot.data[name].system for name in systems}
+        texts = [pilot.truth, *(pilot.data[name].system for name in systems)]
 
         def of_texts(rows: Ints) -> tuple[Any, Any]:
             ids = tuple(map(str, range(len(rows))))
-            drawn = {
-                name: replace(
-                    segments,
-                    ids=ids,
-                    texts=_taken(segments.texts, rows),
-                    log_probs=_taken(segments.log_probs, rows),
-                )
-                for name, segments in texts.items()
-            }
-            return drawn.pop(""), drawn
+            taken = ((_taken(each.texts, rows), _taken(each.log_probs, rows)) for each in texts)
+            references, *drawn = (
+                replace(each, ids=ids, texts=some, log_probs=log_probs)
+                for each, (some, log_probs) in zip(texts, taken, strict=True)
+            )
+            return references, drawn
 
         return len(pilot.units()), of_texts
-    by_name = {predictions.name: predictions for predictions in pilot}
-    return _prediction_sampler([by_name[name] for name in systems])
-
-
-def _prediction_sampler(predictions: Sequence[Any]) -> tuple[int, Sample]:
-    """Draw units, or groups of units if there are any, with all of their rows."""
-    places: list[dict[str, list[int]]] = []
-    for system in predictions:
-        rows_of: dict[str, list[int]] = {}
-        for row, name in enumerate(system.groups or system.units):
+    predictions = [next(each for each in pilot if each.name == name) for name in systems]
+    # Units with several rows, and groups of units, are drawn as a whole.
+    places: list[dict[str, list[int]]] = [{}, {}]
+    for each, rows_of in zip(predictions, places, strict=True):
+        for row, name in enumerate(each.groups or each.units):
             rows_of.setdefault(name, []).append(row)
-        places.append(rows_of)
     shared = [name for name in places[0] if name in places[1]]
 
-    def sample(rows: Ints) -> tuple[Any, Any]:
-        drawn = []
-        for system, rows_of in zip(predictions, places, strict=True):
-            picked = [
-                (number, row)
-                for number, unit in enumerate(rows.tolist())
-                for row in rows_of[shared[unit]]
-            ]
-            index = np.array([row for _, row in picked])
-            columns = {
-                name: getattr(system, name)[index]
-                for name in ("truth", "predicted", "scores", "weights")
-                if getattr(system, name, None) is not None
-            }
-            drawn.append(
-                replace(
-                    system,
-                    **columns,
-                    units=tuple(f"{number} {system.units[row]}" for number, row in picked),
-                    groups=tuple(str(number) for number, _ in picked) if system.groups else (),
-                    repeats=_taken(system.repeats, index),
-                    folds=(),
-                )
-            )
-        return drawn, None
+    def of_predictions(rows: Ints) -> tuple[Any, Any]:
+        names = [shared[row] for row in rows.tolist()]
+        drawn = zip(predictions, places, strict=True)
+        return [_drawn(each, [rows_of[name] for name in names]) for each, rows_of in drawn], None
 
-    return len(shared), sample
+    return len(shared), of_predictions
+
+
+def _drawn(predictions: Any, groups: Sequence[Sequence[int]]) -> Any:
+    """Return predictions of groups of rows, each a new group even if it is there twice."""
+    numbers = [number for number, rows in enumerate(groups) for _ in rows]
+    rows = np.concatenate([np.asarray(each) for each in groups])
+    arrays = ("truth", "predicted", "scores", "weights")
+    given = {name: getattr(predictions, name, None) for name in arrays}
+    units = zip(numbers, _taken(predictions.units, rows), strict=True)
+    return replace(
+        predictions,
+        **{name: array[rows] for name, array in given.items() if array is not None},
+        units=tuple(f"{number} {unit}" for number, unit in units),
+        groups=tuple(map(str, numbers)) if predictions.groups else (),
+        repeats=_taken(predictions.repeats, rows),
+        folds=(),
+    )
 
 
 def _taken(column: tuple[Any, ...], rows: Ints) -> tuple[Any, ...]:
