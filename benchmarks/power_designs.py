@@ -1,6 +1,6 @@
 """Measure with which power of the amount of data the standard error of a difference falls.
 
-Plans for documents and for rows under folds rest on it (`heldout.infer.power_designs`). Measured:
+Plans for documents and for rows under folds rest on it (`heldout.infer.power`). Measured:
 
 - documents: the half-sample standard error of the difference between two models in pooled
   estimates on random quarters, halves and the whole of a collection, times the root of the size;

@@ -142,7 +142,7 @@ def _studies(collection: Collection) -> list[NamedChart]:
 def _agreement() -> tuple[NamedChart, ...]:
     """Two machines that judge 20 queries, one of them too kindly, and five systems."""
     from heldout.as_json import plain
-    from heldout.infer.agree import agree
+    from heldout.infer.agreement import agree
     from heldout.report.agreement import agreement_dict
     from heldout.report.charts.of_agreement import charts_of_agreement
 

@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     )
     from heldout.errors import HeldoutError as HeldoutError, InputError as InputError
     from heldout.experiment.experiment import Experiment as Experiment
+    from heldout.experiment.pilots import power as power
     from heldout.experiment.results import Results as Results
     from heldout.experiment.systems.base import System as System
-    from heldout.infer.agree import agree as agree
-    from heldout.infer.agreement import Agreement as Agreement
+    from heldout.infer.agreement import Agreement as Agreement, agree as agree
     from heldout.infer.compare import Comparison as Comparison, compare as compare
     from heldout.measure.base import Measure as Measure, Undefined as Undefined
     from heldout.measure.custom import define_measure as define_measure
@@ -85,10 +85,10 @@ __all__, __getattr__, __dir__ = lazy_names(
         "data.segments": "Segments read_hypotheses read_references",
         "errors": "HeldoutError InputError",
         "experiment.experiment": "Experiment",
+        "experiment.pilots": "power",
         "experiment.results": "Results",
         "experiment.systems.base": "System",
-        "infer.agree": "agree",
-        "infer.agreement": "Agreement",
+        "infer.agreement": "Agreement agree",
         "infer.compare": "Comparison compare",
         "measure.base": "Measure Undefined",
         "measure.custom": "define_measure",

@@ -168,12 +168,12 @@ def test_inputs_in_any_form(judged, tmp_path):
     for given in (qrels, path, str(path), {"m": path}, [qrels], [path]):
         assert agree(frame, given).judges[0].statistics == expected
     assert agree(human, path).judges[0].name == "model.v2"
-    assert agree(human, [qrels, qrels]).judges[1].name == "machine 2"
+    assert agree(human, [qrels, qrels]).judges[1].name == "machine (2)"
     other = tmp_path / "b"
     other.mkdir()
     qrels.write(other / path.name)
     names = [one.name for one in agree(human, [path, other / path.name]).judges]
-    assert names[:2] == [str(path), str(other / path.name)]
+    assert names == ["model.v2", "model.v2 (2)"]
 
 
 @pytest.mark.parametrize(

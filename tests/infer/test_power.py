@@ -1,4 +1,4 @@
-"""Planning, against published sizes, an integral and its own inverse."""
+"""Plans, against published sizes, integrals, simulation and their own inverse."""
 
 from __future__ import annotations
 
@@ -10,47 +10,52 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from heldout.errors import InputError
-from heldout.infer.power import (
-    FAR,
-    detectable_difference,
-    pilot_sd,
-    power,
-    queries_needed,
-)
+import heldout
+from heldout import ClassPredictions, InputError, Scores
+from heldout.data.scores import MachineScores
+from heldout.infer.power import FAR, Design, Goal, pilot_correlation, power_of
+from heldout.infer.prediction_powered import combined_means
 from heldout.infer.results import mean_estimate
 
-effects = st.floats(0.05, 3)
-targets = st.floats(0.3, 0.99)
-tails = st.sampled_from(["two-sided", "greater"])
+SIDES = st.sampled_from(["two-sided", "greater", "less"])
+GENERATOR = np.random.default_rng(1)
+
+
+def needed(sd, delta, **more):
+    [plan] = heldout.power(sd=sd, differences=[delta], **more)
+    return plan.needed[0][1]
+
+
+def detectable(sd, n, **more):
+    [plan] = heldout.power(sd=sd, units=[n], **more)
+    return plan.detectable[0][1]
 
 
 @pytest.mark.parametrize(("effect", "pairs"), [(0.2, 199), (0.5, 34), (0.8, 15)])
 def test_small_medium_and_large_effects(effect, pairs):
     # The sizes that Cohen's (1988) small, medium and large effect need at power .8, as G*Power
     # and R's power.t.test(type = "paired") give them.
-    assert queries_needed(1, effect) == pairs
+    assert needed(1, effect) == pairs
 
 
 @pytest.mark.parametrize("n", [2, 5, 25, 50, 400])
-@pytest.mark.parametrize("tail", ["two-sided", "greater", "less"])
-def test_against_an_integral_over_the_standard_deviation(tail, n):
+@pytest.mark.parametrize("side", ["two-sided", "greater", "less"])
+def test_against_an_integral_over_the_standard_deviation(side, n):
     # t = (Z + shift) / s is beyond c where Z is beyond c s - shift, whatever s.
     s = np.linspace(0, 8, 40_001)
     chances = stats.chi.pdf(s, n - 1, scale=1 / math.sqrt(n - 1))
     for effect in (-0.4, 0.0, 0.1, 0.3, 1.0):
         shift = effect * math.sqrt(n)
         for alpha in (0.01, 0.05):
-            c = stats.t.isf(alpha / 2 if tail == "two-sided" else alpha, n - 1)
+            c = stats.t.isf(alpha / 2 if side == "two-sided" else alpha, n - 1)
             above, below = stats.norm.sf(c * s - shift), stats.norm.cdf(-c * s - shift)
-            claimed = {"two-sided": above + below, "greater": above, "less": below}[tail]
+            claimed = {"two-sided": above + below, "greater": above, "less": below}[side]
             expected = integrate.simpson(claimed * chances, x=s)
-            ours = power(0.2, n, 0.2 * effect, level=1 - alpha, alternative=tail)
-            assert ours == pytest.approx(expected, abs=1e-9)
+            assert power_of(shift, n - 1, alpha, side) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize(
-    ("tail", "n", "effect", "alpha", "expected"),
+    ("side", "n", "effect", "alpha", "expected"),
     [
         ("two-sided", 2, 1.0, 0.01, 0.0186131321),
         ("two-sided", 5, -0.4, 0.05, 0.1076635665),
@@ -63,45 +68,62 @@ def test_against_an_integral_over_the_standard_deviation(tail, n):
         ("less", 400, 0.1, 0.05, 0.0001355426),
     ],
 )
-def test_against_values_of_statsmodels(tail, n, effect, alpha, expected):
+def test_against_values_of_statsmodels(side, n, effect, alpha, expected):
     # statsmodels 0.15.0: TTestPower().power(effect, n, alpha, alternative)
-    found = power(0.2, n, 0.2 * effect, level=1 - alpha, alternative=tail)
-    assert found == pytest.approx(expected, abs=1e-9)
+    assert power_of(effect * math.sqrt(n), n - 1, alpha, side) == pytest.approx(expected, abs=1e-9)
 
 
 def test_simulated():
-    rng = np.random.default_rng(3)
-    draws = rng.normal(0.08, 0.2, (4000, 50))
-    found = np.mean(mean_estimate(draws.T).p() <= 0.05)
-    assert found == pytest.approx(power(0.2, 50, 0.08), abs=0.02)
+    draws = np.random.default_rng(3).normal(0.08, 0.2, (50, 4000))
+    found = (mean_estimate(draws).p() <= 0.05).mean()
+    assert found == pytest.approx(Design.of_units(0.2).power(50, 0.08), abs=0.02)
 
 
-@given(effects, targets, tails)
-def test_queries_needed_is_the_smallest(effect, target, tail):
-    n = queries_needed(1, effect, power=target, alternative=tail)
-    assert power(1, n, effect, alternative=tail) >= target
-    if n > 2:
-        assert power(1, n - 1, effect, alternative=tail) < target
+DESIGNS = st.one_of(
+    st.builds(Design.of_units, st.floats(0.001, 100)),
+    st.builds(Design.of_shares, st.floats(0.02, 1)),
+    st.builds(
+        Design.scaled,
+        st.floats(0.001, 1),
+        st.integers(1, 500),
+        st.integers(50, 10_000),
+        st.sampled_from([0.25, 0.5]),
+    ),
+    st.builds(Design.with_machine, st.floats(0.01, 1), st.floats(0, 1), st.integers(100, 2000)),
+)
 
 
-@given(st.integers(2, 5000), targets, tails)
-def test_detectable_difference_has_the_power(n, target, tail):
-    delta = detectable_difference(0.3, n, power=target, alternative=tail)
-    assert power(0.3, n, delta, alternative=tail) == pytest.approx(target, abs=1e-9)
+@given(DESIGNS, st.floats(0.5, 5), st.floats(0.3, 0.99), SIDES)
+def test_needed_and_detectable_are_each_other_s_inverse(design, factor, power, side):
+    goal = Goal(power, 0.95, side)
+    delta = goal.sign * min(factor * design.error(200, 0.0), 1 if design.most == 1 else math.inf)
+    n = design.needed(delta, goal)
+    least = 1 if design.size else 2
+    assert design.power(n, delta, goal) >= power - 1e-9
+    assert n == least or design.power(n - 1, delta, goal) < power
+    assert abs(design.detectable(n, goal)) <= abs(delta) * (1 + 1e-9)
+    assert design.power(n, design.detectable(n, goal), goal) == pytest.approx(power, abs=1e-9)
+    assert design.needed(delta / 2, goal) >= n
 
 
-def test_less_mirrors_greater():
-    assert detectable_difference(0.2, 50, alternative="less") == -detectable_difference(
-        0.2, 50, alternative="greater"
-    )
-    assert queries_needed(0.2, -0.05, alternative="less") == queries_needed(
-        0.2, 0.05, alternative="greater"
-    )
+@pytest.mark.parametrize(
+    ("design", "error", "df"),
+    [
+        (Design.of_units(0.15), lambda n: 0.15 / math.sqrt(n), lambda n: n - 1),
+        (Design.of_shares(0.2), lambda n: math.sqrt(0.2 / n), lambda n: n - 1),
+        (Design.scaled(0.02, 30, 700), lambda n: 0.02 * math.sqrt(700 / n), lambda _: 30),
+        (Design.scaled(0.02, 30, 700, 0.25), lambda n: 0.02 * (700 / n) ** 0.25, lambda _: 30),
+    ],
+)
+def test_an_interval_that_is_as_narrow_as_asked(design, error, df):
+    n = design.for_width(0.011, 0.9)
+    narrow, wide = (stats.t.isf(0.05, df(size)) * error(size) for size in (n, n - 1))
+    assert narrow <= 0.011 < wide
 
 
-@given(st.integers(2, 10**7), st.floats(-60, 60), st.sampled_from(["two-sided", "greater", "less"]))
-def test_power_is_a_probability(n, shift, tail):
-    assert 0 <= power(1, n, shift / math.sqrt(n), alternative=tail) <= 1
+@given(st.integers(2, 10**7), st.floats(-60, 60), SIDES)
+def test_power_is_a_probability(n, shift, side):
+    assert 0 <= power_of(shift, n - 1, 0.05, side) <= 1
 
 
 @pytest.mark.parametrize("n", [2, 3, 5])
@@ -111,43 +133,249 @@ def test_far_out_the_denominator_alone_decides(n, alpha):
     critical = stats.t.isf(alpha / 2, n - 1)
     shift = stats.chi.ppf(0.8, n - 1) / math.sqrt(n - 1) * critical
     expected = shift / math.sqrt(n)
-    assert detectable_difference(1, n, level=1 - alpha) == pytest.approx(expected, rel=1 / shift)
+    assert detectable(1, n, level=1 - alpha) == pytest.approx(expected, rel=1 / shift)
 
 
 @pytest.mark.parametrize("n", [2, 3, 30])
-def test_power_has_no_step_where_the_formula_changes(n):
-    for alpha in (1e-3, 1e-8):
-        below, above = (
-            power(1, n, FAR * f / math.sqrt(n), level=1 - alpha) for f in (1 - 1e-9, 1 + 1e-9)
-        )
-        assert below == pytest.approx(above, abs=1e-7)
+@pytest.mark.parametrize("alpha", [1e-3, 1e-8])
+def test_power_has_no_step_where_the_formula_changes(n, alpha):
+    below, above = (power_of(FAR * factor, n - 1, alpha) for factor in (1 - 1e-9, 1 + 1e-9))
+    assert below == pytest.approx(above, abs=1e-7)
 
 
-def test_pilot():
-    assert pilot_sd([0.1, 0.3, 0.2]) == pytest.approx(0.1)
+# Pilots
+
+
+def pilot(*gaps, **more):
+    base = GENERATOR.uniform(size=len(gaps[0]))
+    values = np.stack([base, *(base + np.asarray(gap) for gap in gaps)], axis=1)
+    names = [f"s{number}" for number in range(len(gaps) + 1)]
+    return Scores("AP", names, range(len(base)), values, **more)
+
+
+def test_a_pilot_has_the_standard_deviation_of_its_differences_and_a_bound():
+    [plan] = heldout.power(pilot([0.1, 0.3, 0.2]), differences=[0.05])
+    assert plan.sd == pytest.approx(0.1)
     # chi-square with two degrees of freedom: lower 20 % point is -2 ln .8.
-    bound = 0.1 * math.sqrt(2 / (-2 * math.log(0.8)))
-    assert pilot_sd([0.1, 0.3, 0.2], level=0.8) == pytest.approx(bound)
-    with pytest.raises(InputError, match="all are equal"):
-        pilot_sd([0.1, 0.1, 0.1])
+    assert plan.bound == pytest.approx(0.1 * math.sqrt(2 / (-2 * math.log(0.8))))
+    assert plan.needed == ((0.05, needed(0.1, 0.05)),)
+    assert f"it may be {plan.bound:.4f}" in str(plan)
+    [plan] = heldout.power(pilot(GENERATOR.normal(size=10)))
+    assert "Warning" not in str(plan)
 
 
-def test_errors():
-    with pytest.raises(InputError, match="sd=0"):
-        power(0, 10, 0.1)
-    with pytest.raises(InputError, match="n=1"):
-        power(1, 1, 0.1)
-    with pytest.raises(InputError, match="n=1"):
-        detectable_difference(1, 1)
-    with pytest.raises(InputError, match="delta=nan"):
-        power(1, 10, math.nan)
-    with pytest.raises(InputError, match="other than zero"):
-        queries_needed(1, 0)
-    with pytest.raises(InputError, match="has the wrong sign"):
-        queries_needed(1, -0.1, alternative="greater")
-    with pytest.raises(InputError, match="more than 100,000,000 queries"):
-        queries_needed(1, 1e-6)
-    with pytest.raises(InputError, match=r"power=0\.01"):
-        detectable_difference(1, 10, power=0.01)
-    with pytest.raises(InputError, match="level=5"):
-        power(1, 10, 0.1, level=5)
+def test_differences_that_are_all_the_same_are_named_and_the_rest_is_planned():
+    gap = GENERATOR.normal(0, 0.2, 20)
+    plans = heldout.power(pilot(np.full(20, 0.25), gap))
+    assert [plan.what for plan in plans] == ["s1 - s0, AP", "s2 - s0, AP", "s2 - s1, AP"]
+    assert str(plans[0]) == "s1 - s0, AP: all differences are equal: nothing to plan from."
+    assert f"s2 - s0, AP: differences have standard deviation {gap.std(ddof=1):.4f}" in str(
+        plans[1]
+    )
+    with pytest.raises(InputError, match="s1 - s0, AP: all differences are equal"):
+        heldout.power(pilot(np.zeros(20)))
+
+
+@pytest.mark.parametrize("sd", [1e-9, 0.15, 1.0, 150.0, 1e9])
+def test_default_differences_have_the_scale_of_the_spread(sd):
+    [plan] = heldout.power(sd=sd)
+    assert plan.needed[0][1] < 20_000
+    assert plan.needed[-1][1] < 100
+
+
+def test_folds_have_the_standard_error_of_their_interval():
+    gaps = [0.04, 0.01, 0.06, 0.01, 0.05]
+    table = {"A": [0.5] * 5, "B": [0.5 + gap for gap in gaps]}
+    difference = heldout.compare(Scores.of(table), test_share=0.25).claims[0].difference
+    half = (difference.high - difference.low) / 2
+    [plan] = heldout.power(table, test_share=0.25, half_widths=[half], differences=[0.05])
+    assert plan.intervals == ((half, 100),)  # per cent of the data
+    assert plan.design.df(7) == 4
+
+
+class Results:
+    """Of an experiment by document, as far as a plan needs them."""
+
+    systems, level = ("A", "B"), 0.95
+    summary = (
+        {"name": "A", "differences": []},
+        {
+            "name": "B",
+            "differences": [
+                {"measure": "AP", "system": "A", "difference": 0.1, "low": 0.0, "high": 0.2}
+            ],
+        },
+    )
+
+    def estimate(self, *_):
+        return {"n_queries": 31, "target_size": 1000}
+
+
+def test_documents_are_planned_from_the_interval_of_the_difference():
+    [plan] = heldout.experiment.pilots.document_plans(Results(), "AP")
+    plan = plan.answered([0.1], [], [0.1, 0.05], Goal())
+    assert plan.design.df(1) == 30
+    assert plan.intervals == ((0.1, 1000), (0.05, 16_000))  # half, to the power 1 / .25
+    assert plan.detectable[0][0] == 1000
+    lines = str(plan).splitlines()
+    assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
+    assert lines[1].startswith("Documents needed to detect a difference")
+    with pytest.raises(InputError, match="no differences"):
+        heldout.experiment.pilots.document_plans(Results(), "RR")
+
+
+# Machine judgements
+
+
+def test_the_power_of_the_combined_test_is_as_planned():
+    """2,000 draws from normal differences: standard error of the power .009."""
+    correlation, total = 0.7, 400
+    n = Design.with_machine(1.0, correlation, total).needed(0.35)
+    assert 30 < n < 45  # 67 without the machine
+    generator = np.random.default_rng(0)
+    human = generator.normal(0.35, 1, (total, 2000))
+    noise = generator.normal(0, 1, human.shape)
+    machine = 2 + correlation * human + np.sqrt(1 - correlation**2) * noise
+    means = combined_means(human[:n], machine[:n], machine[n:])
+    rejected = np.abs(means.mean / means.error) > stats.t.ppf(0.975, n - 1)
+    assert rejected.mean() == pytest.approx(0.8, abs=0.05)
+
+
+def test_a_machine_without_correlation_and_all_human_are_the_t_test():
+    for design in (Design.with_machine(0.3, 0.0, 500), Design.with_machine(0.3, 0.8, 100)):
+        assert design.detectable(145) == pytest.approx(detectable(0.3, 145))
+        assert design.for_width(0.05) == Design.of_units(0.3).for_width(0.05)
+    found = [design.detectable(n) for n in range(5, 150, 5)]
+    assert sorted(found, reverse=True) == found
+    sizes = [Design.with_machine(0.15, r, 1000).needed(0.03) for r in (0.0, 0.5, 0.8)]
+    assert sizes == [199, 157, 84]
+
+
+def test_the_correlation_of_a_pilot_is_adjusted_and_not_negative():
+    human = GENERATOR.normal(size=30)
+    machine = human + GENERATOR.normal(size=30)
+    plain = np.corrcoef(human, machine)[0, 1]
+    adjusted = np.sqrt(1 - (1 - plain**2) * 29 / 28)
+    assert pilot_correlation(human, machine) == pytest.approx(adjusted)
+    assert pilot_correlation(human, -machine) == pilot_correlation(human, np.ones(30)) == 0
+    judged = MachineScores(np.stack([np.zeros(30), machine], axis=1), np.zeros((70, 2)))
+    [plan] = heldout.power(pilot(human, machine=judged), differences=[0.5])
+    expected = Design.with_machine(human.std(ddof=1), adjusted, 100)
+    assert plan.needed == ((0.5, expected.needed(0.5)),)
+    assert "which judged 100 queries (pilot of 30 queries)" in str(plan)
+
+
+# Simulation
+
+
+def test_simulated_power_of_means_is_that_of_the_formula():
+    """A large normal pilot: the test on samples of it has about the power of the noncentral t."""
+    gaps = stats.norm.ppf((np.arange(4000) + 0.5) / 4000) * 0.2 + 0.08
+    [plan] = heldout.power(pilot(gaps), units=[50], simulations=300)
+    [found] = plan.simulated
+    assert (found.n, found.test, found.simulations) == (50, "randomization", 300)
+    assert found.difference == pytest.approx(0.08)
+    assert found.power == pytest.approx(Design.of_units(0.2).power(50, 0.08), abs=4 * 0.024)
+    assert found.error == pytest.approx(math.sqrt(found.power * (1 - found.power) / 300))
+
+
+def predictions(n=60, **more):
+    generator = np.random.default_rng(5)
+    ids, truth = tuple(map(str, range(n))), np.arange(n) % 2
+    return [
+        ClassPredictions(
+            name,
+            ids,
+            ("a", "b"),
+            truth,
+            np.where(generator.random(n) < right, truth, 1 - truth),
+            **more,
+        )
+        for name, right in (("A", 0.65), ("B", 0.85))
+    ]
+
+
+def test_simulated_power_of_f1_is_that_of_comparing_samples():
+    """The same samples, drawn and compared through the front door."""
+    pair = predictions()
+    [plan] = heldout.power(pair, "F1(macro)", units=[30], simulations=25, seed=4)
+    shown = 0
+    for number in range(25):
+        rows = np.random.default_rng([4, number]).integers(0, 60, 30).tolist()
+        ids = tuple(map(str, range(30)))
+        drawn = [
+            ClassPredictions(one.name, ids, one.classes, one.truth[rows], one.predicted[rows])
+            for one in pair
+        ]
+        claim = heldout.compare(drawn, "F1(macro)", replicates=999, seed=number).claims[0]
+        shown += claim.adjusted <= 0.05
+    assert plan.simulated[0].test == "randomization"
+    assert plan.simulated[0].power == shown / 25
+    values = heldout.compare(pair, "F1(macro)").scores.values
+    assert plan.sd == pytest.approx((values[:, 1] - values[:, 0]).std(ddof=1))
+
+
+def test_groups_are_drawn_as_a_whole():
+    """Of two copies of each row in a group, as many groups have the power of as many rows."""
+    single = predictions()
+    twice = [
+        ClassPredictions(
+            one.name,
+            tuple(map(str, range(120))),
+            one.classes,
+            np.repeat(one.truth, 2),
+            np.repeat(one.predicted, 2),
+            groups=tuple(str(number // 2) for number in range(120)),
+        )
+        for one in single
+    ]
+    powers = [
+        heldout.power(pair, "F1(macro)", units=[30], simulations=15)[0].simulated[0].power
+        for pair in (single, twice)
+    ]
+    assert powers[0] == pytest.approx(powers[1], abs=0.07)  # one of 15
+
+
+def test_simulation_from_texts():
+    references = ["a b c d", "a b e f", "d e f g", "y z a b"] * 3
+    systems = {"A": ["a b c d", "x", "y", "y z a c"] * 3, "B": references}
+    evaluation = heldout.evaluate(references, systems, "BLEU")
+    [plan] = heldout.power(evaluation, units=[24], simulations=10)
+    assert plan.simulated[0].power > 0.9
+
+
+def test_mcnemar_decides_for_accuracy():
+    [plan] = heldout.power(predictions(), units=[100], simulations=40)
+    assert plan.simulated[0].test == "mcnemar"
+    assert "one system succeeds where the other fails on" in str(plan)
+
+
+TWO = pilot([0.1, 0.3, 0.2, 0.5])
+REFUSED = [
+    ({}, "either a pilot study or sd"),
+    ({"pilot": TWO, "sd": 1}, "either a pilot study or sd"),
+    ({"sd": 0}, "sd=0"),
+    ({"sd": 1, "units": [1]}, "n=1: expected at least 2"),
+    ({"sd": 1, "differences": [math.nan]}, "delta=nan"),
+    ({"sd": 1, "differences": [0]}, "other than zero"),
+    ({"sd": 1, "differences": [-0.1], "alternative": "greater"}, "has the wrong sign"),
+    ({"sd": 1, "differences": [1e-6]}, "more than 100,000,000 units"),
+    ({"sd": 1, "half_widths": [0]}, "above 0"),
+    ({"sd": 1, "power": 0.01}, r"power=0\.01"),
+    ({"sd": 1, "power": 1.0}, r"power=1"),
+    ({"sd": 1, "level": 5}, "level=5"),
+    ({"sd": 1, "alternative": "more"}, "alternative='more'"),
+    ({"sd": 1, "simulations": 10}, "needs a pilot with values"),
+    ({"pilot": TWO, "simulations": 10, "units": [1]}, "at least 2 units"),
+    ({"pilot": TWO, "simulations": 10, "test_share": 0.1}, "needs a pilot with values"),
+    ({"pilot": TWO, "test_share": 0}, "test_share=0"),
+    ({"pilot": {"A": [1, 2, 3]}}, r"one system \(A\)"),
+    ({"pilot": predictions()[:1]}, "at least two"),
+    ({"pilot": predictions(), "test_share": 0.1}, "know their own"),
+]
+
+
+@pytest.mark.parametrize(("given", "words"), REFUSED)
+def test_impossible_plans_are_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        heldout.power(**given)

@@ -97,7 +97,7 @@ def _agree(options: argparse.Namespace) -> int:
 
 def _computed(options: argparse.Namespace, human: str, machines: list[str]) -> Agreement:
     from heldout.data.qrels import read_qrels
-    from heldout.infer.agree import agree
+    from heldout.infer.agreement import agree
 
     with progress_bar("judges", quiet=options.quiet) as progress:
         return agree(

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show
 from heldout.cli.help import group
-from heldout.cli.inputs import (
-    add_prediction_options,
-    given_task,
-    read_predictions,
-)
+from heldout.cli.inputs import add_prediction_options, given_task, read_predictions
 from heldout.cli.measures import given_measures
 from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
 from heldout.cli.scores import add_score_arguments, given_results, read_inputs
@@ -22,16 +17,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from heldout.data.scores import Scores
-    from heldout.experiment.pilots import Spread
-    from heldout.experiment.results import Results
-    from heldout.infer.engine import CompareSettings
-    from heldout.infer.power_pilot import PilotPower
-    from heldout.infer.scoring import Scored
-
-__all__ = ["add_power"]
-
-_EXAMPLES = """\
+_EXAMPLES: Final = """\
   heldout power qrels.txt old.run new.run --difference 0.02
   heldout power --scores scores.csv --queries 50 100 200
   heldout power --scores scores.csv --half-width 0.01
@@ -41,13 +27,19 @@ _EXAMPLES = """\
   heldout power --scores results/ --difference 0.01     an experiment, also by document
 """
 
-_NOTES = """\
-The numbers are for the paired t test; those of the randomization test are close, McNemar's exact
-test needs about 5 % more. Folds are planned for by the corrected resampled t test, whose standard
-error falls with the root of the number of rows; with documents it falls far more slowly.
+_NOTES: Final = """\
+The numbers are for the paired t test, of successes and failures (1 and 0) for McNemar's test; those
+of the randomization test are close. Folds are planned for by the corrected resampled t test, whose
+standard error falls with the root of the number of rows; with documents it falls far more slowly.
 --simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
 difference.
 """
+
+SIMULATIONS: Final = 500
+SEVERAL_HINT: Final = (
+    "Each plan is for one pair tested alone. Comparing all systems at once, with the default "
+    "correction, needs more."
+)
 
 
 def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
@@ -101,78 +93,54 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _power(options: argparse.Namespace) -> int:
-    from heldout.infer.power_designs import Goal
+    from heldout.experiment.pilots import power
     from heldout.infer.results import check_level
-    from heldout.report.power import json_plan, plan_lines, simulated_lines
+    from heldout.report.power import json_plans, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
-    goal = Goal(options.power, options.level, options.alternative)
-    wanted = (options.difference, options.queries, goal)
-    pilots = list(_pilots(options))
-    spreads = [spread for pilot in pilots for spread in pilot.spreads]
-    simulated = [one for pilot in pilots for one in _simulated(pilot, options)]
+    settings: dict[str, Any] = {
+        "differences": options.difference or (),
+        "units": options.queries or (),
+        "half_widths": options.half_width or (),
+        "power": options.power,
+        "level": options.level,
+        "alternative": options.alternative,
+        "test_share": options.test_share,
+        "positive": options.positive,
+        "by": "unit" if options.by_unit else "auto",
+        "simulations": SIMULATIONS if options.simulate else 0,
+        "seed": options.seed,
+    }
+    if options.sd is not None:
+        _check_alone(options)
+        several = [power(sd=options.sd, **settings)]
+    else:
+        several = [power(pilot, measure, **settings) for pilot, measure in _pilots(options)]
+    plans = [plan for pairs in several for plan in pairs]
     if options.json:
-        emit(json_plan(spreads, *wanted, widths=options.half_width, simulated=simulated))
+        emit(json_plans(plans))
         return 0
-    more = {"widths": options.half_width, "quiet": options.quiet}
-    lines = [line for spread in spreads for line in plan_lines(spread, *wanted, **more)]
-    for spread, found in zip(spreads, simulated, strict=False):
-        lines += simulated_lines(spread.what, found)
-    if not options.quiet and any(len(pilot.spreads) > 1 for pilot in pilots):
+    lines = [line for plan in plans for line in plan_lines(plan, quiet=options.quiet)]
+    lines += [line for plan in plans for line in simulated_lines(plan)]
+    if not options.quiet and any(len(pairs) > 1 for pairs in several):
         lines += [SEVERAL_HINT, ""]
     show("".join(line + "\n" for line in lines))
     return 0
 
 
-class _Pilot(NamedTuple):
-    """What is planned from: spreads of all pairs, and the scores, if units can be drawn."""
-
-    spreads: list[Spread]
-    scored: Scored | None = None
-
-
-SEVERAL_HINT: Final = (
-    "Each plan is for one pair tested alone. Comparing all systems at once, with the default "
-    "correction, needs more."
-)
+def _check_alone(options: argparse.Namespace) -> None:
+    """Refuse what does not go with a known standard deviation."""
+    if options.files or options.scores is not None:
+        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
+    if options.test_share is not None:
+        raise InputError("--test-share is for a pilot of folds (--scores): leave it out with --sd")
 
 
-def _simulated(pilot: _Pilot, options: argparse.Namespace) -> list[list[PilotPower]]:
-    """For each pair of systems the power at each amount."""
-    if not options.simulate:
-        return []
-    if pilot.scored is None:
-        raise InputError(
-            "--simulate needs a pilot with values of units: runs, a table, predictions"
-        )
-    from heldout.infer.power_pilot import scored_power
-
-    amounts = options.queries or [len(pilot.scored.scores.units)]
-    return [
-        [
-            scored_power(
-                pilot.scored,
-                n,
-                pair=(second, first),
-                level=options.level,
-                alternative=options.alternative,
-                seed=options.seed,
-            )
-            for n in amounts
-        ]
-        for first, second in combinations(range(len(pilot.scored.scores.systems)), 2)
-    ]
-
-
-def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.experiment.pilots import fold_spreads, pilot_spreads
-
+def _pilots(options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:
+    """Yield each pilot study with its measure."""
     folder = options.files[0] if len(options.files) == 1 and options.scores is None else None
     if folder is not None and Path(folder).is_dir():
         options.files, options.scores = [], folder
-    if options.sd is not None:
-        yield _known_spread(options)
-        return
     if not options.files and options.scores is None:
         raise InputError(
             "no input: give a pilot study (QRELS RUN RUN, predictions, or --scores), or --sd"
@@ -182,73 +150,15 @@ def _pilots(options: argparse.Namespace) -> Iterator[_Pilot]:
     if task == "text":
         raise InputError("texts cannot be planned from: give runs, predictions or --scores")
     if results is not None:
-        yield from _of_results(results, options)
+        for measure in options.measure or results.measures[:1]:
+            yield results, measure
     elif task != "ranking":
-        yield from _of_predictions(task, options)
+        from heldout.measure.names import parse_measures
+
+        predictions = read_predictions(task, options)
+        names = given_measures(options.measure, task)
+        for measure in parse_measures(names, task) if names else [None]:
+            yield predictions, measure
     else:
         for scores in read_inputs(options):
-            if options.test_share is not None:
-                yield _Pilot(fold_spreads(scores, options.test_share))
-            else:
-                yield _Pilot(pilot_spreads(scores), _mean_scored(scores, options))
-
-
-def _known_spread(options: argparse.Namespace) -> _Pilot:
-    from heldout.experiment.pilots import Spread
-
-    if options.files or options.scores is not None:
-        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
-    if options.test_share is not None:
-        raise InputError("--test-share is for a pilot of folds (--scores): leave it out with --sd")
-    return _Pilot([Spread("", options.sd)])
-
-
-def _asked(options: argparse.Namespace) -> CompareSettings:
-    from heldout.infer.engine import CompareSettings
-    from heldout.infer.power_pilot import REPLICATES
-
-    return CompareSettings(replicates=REPLICATES, level=options.level, seed=options.seed)
-
-
-def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
-    from heldout.infer.scoring import mean_scored
-
-    return mean_scored(scores, _asked(options))
-
-
-def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.data.predictions import unit_count
-    from heldout.experiment.pilots import fold_spreads, pilot_spreads
-    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
-
-    if options.test_share is not None:
-        raise InputError("--test-share: predictions with a column fold or repeat know their own")
-    systems = PredictionSystems.of(read_predictions(task, options), None)
-    for measure in systems.measures(given_measures(options.measure, task)):
-        scored = scored_predictions(
-            systems,
-            measure,
-            _asked(options),
-            positive=options.positive,
-            by="unit" if options.by_unit else "auto",
-        )
-        if scored.test_share is not None:
-            rows = unit_count(systems.systems[0])
-            yield _Pilot(fold_spreads(scored.scores, scored.test_share, rows))
-        else:
-            yield _Pilot(pilot_spreads(scored.scores, "units"), scored)
-
-
-def _of_results(results: Results, options: argparse.Namespace) -> Iterator[_Pilot]:
-    from heldout.experiment.pilots import document_spreads, fold_spreads, pilot_spreads
-
-    settings = results.manifest["settings"]
-    for measure in options.measure or results.measures[:1]:
-        if settings.get("by") == "document":
-            yield _Pilot(document_spreads(results, measure))
-        elif results.unit == "split":
-            yield _Pilot(fold_spreads(results.scores(measure), float(settings["test_share"])))
-        else:
-            scores = results.scores(measure)
-            unit = "queries" if results.unit == "query" else "units"
-            yield _Pilot(pilot_spreads(scores, unit), _mean_scored(scores, options))
+            yield scores, None

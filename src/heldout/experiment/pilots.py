@@ -1,267 +1,203 @@
-"""What a pilot study tells about an amount of data: spreads of differences, and plans from them."""
+"""`power`: how much data a comparison needs, planned from a pilot study of any kind."""
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-import numpy as np
-
+from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_count
+from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.results import do_not_vary, drop_noise
-from heldout.notes import Note
+from heldout.infer.power import DOCUMENT_RATE, Design, Goal, PowerPlan, pilot_plans, shown_value
+from heldout.infer.results import alpha_of, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.scores import Scores
     from heldout.experiment.results import Results
-    from heldout.infer.power_designs import Goal, PowerDesign
+    from heldout.infer.results import Alternative
+    from heldout.infer.scored_predictions import By
+    from heldout.measure.base import Measure
 
-__all__ = [
-    "Spread",
-    "document_spreads",
-    "fold_spreads",
-    "pilot_spreads",
-    "planned_numbers",
-    "shown_value",
-]
-
-DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)
-"""What to plan for by default, when differences spread as those of nDCG and AP do."""
-
-USUAL_SPREAD: Final = 0.15
-
-NUMBERS: Final = (25, 50, 100, 200, 400, 1000)
-TIMES: Final = (1, 2, 4, 10)
-"""Multiples of the data there are, where they are what is planned."""
-
-ERRORS: Final = 7.0
-"""A standard error times this is about the spread that fifty units would have."""
-
-FEW_UNITS: Final = 10
-BOUND: Final = 0.8
-"""Confidence of the bound of the spread that a small pilot is shown with."""
+REPLICATES: Final = 100  # of a comparison whose p-values nobody reads
 
 
-class Spread(NamedTuple):
-    """How much the differences of two systems spread.
+def power(  # noqa: PLR0913 (the front door names what it takes)
+    pilot: Any = None,
+    measure: str | Measure | None = None,
+    *,
+    sd: float | None = None,
+    differences: Sequence[float] = (),
+    units: Sequence[int] = (),
+    half_widths: Sequence[float] = (),
+    power: float = 0.8,
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
+    test_share: float | None = None,
+    positive: str | None = None,
+    by: By = "auto",
+    simulations: int = 0,
+    seed: int = 0,
+) -> list[PowerPlan]:
+    """PowerPlan the amount of data of a comparison, or the smallest difference that it can detect.
 
     Parameters
     ----------
-    what
-        The systems and the measure; empty when only a number was given.
+    pilot
+        A pilot study of two or more systems: `Scores` or a table of them, an evaluation, a list of
+        predictions (one object per system), or results of an experiment.
+    measure
+        Its measure; by default the first, of predictions accuracy or RMSE.
     sd
-        Standard deviation of the differences; 0 when all are the same.
+        The standard deviation of the differences, if it is known, instead of a pilot.
+    differences
+        True differences to detect; by default round numbers of a usual size.
     units
-        Units of the pilot; 0 without one.
-    bound
-        What the true standard deviation is at most, with confidence .8; 0 if not known.
-    design
-        How differences are tested; None for paired units.
-    unit
-        What is counted, in the plural.
-    about
-        The first sentence of the plan, where it is not about a standard deviation.
-    """
-
-    what: str
-    sd: float
-    units: int = 0
-    bound: float = 0.0
-    design: PowerDesign | None = None
-    unit: str = "queries"
-    about: str = ""
-
-    @property
-    def planned(self) -> PowerDesign:
-        """How the plan is made."""
-        from heldout.infer.power_designs import UnitDesign
-
-        return UnitDesign(self.sd) if self.design is None else self.design
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What a reader of the plan should know."""
-        if not 0 < self.units < FEW_UNITS or not self.bound:
-            return ()
-        bound = shown_value(self.bound, self.sd)
-        text = (
-            f"{self.units} pilot {self.unit} are too few to estimate the standard deviation "
-            f"reliably: it may be {bound} (upper bound, {BOUND:.0%} confidence; pass --sd)"
-        )
-        return (Note("small-pilot", text),)
-
-
-def pilot_spreads(scores: Scores, unit: str = "queries") -> list[Spread]:
-    """The spread of each pair of systems; refused when there is nothing to plan from.
-
-    Successes and failures are planned for by the share of units on which the systems differ.
-    """
-    _check_pilot(scores)
-    found = [_spread(scores, *pair, unit) for pair in combinations(range(len(scores.systems)), 2)]
-    if not any(spread.sd for spread in found):
-        raise InputError(
-            f"{found[0].what}: all differences are equal, so their standard deviation is unknown: "
-            "give a pilot whose systems differ on some units, or --sd"
-        )
-    return found
-
-
-def _check_pilot(scores: Scores) -> None:
-    if len(scores.systems) < 2:
-        raise InputError(
-            f"one system ({scores.systems[0]}) has no differences to plan from: give a "
-            "pilot of two, or --sd"
-        )
-    if len(scores.units) < 2:
-        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
-
-
-def _named(scores: Scores, first: int, second: int) -> str:
-    names = f"{scores.systems[second]} - {scores.systems[first]}"
-    return f"{names}, {scores.measure}"
-
-
-def _spread(scores: Scores, first: int, second: int, unit: str) -> Spread:
-    from heldout.infer.power import pilot_sd
-
-    columns = scores.values[:, [second, first]]
-    gaps = drop_noise(columns[:, 0], columns[:, 1])
-    what = _named(scores, first, second)
-    if do_not_vary(gaps):
-        return Spread(what, 0.0, len(gaps), unit=unit)
-    found = Spread(what, pilot_sd(gaps), len(gaps), pilot_sd(gaps, level=BOUND), unit=unit)
-    if set(np.unique(columns).tolist()) <= {0.0, 1.0}:
-        return _proportion_spread(float((gaps != 0).mean()), found)
-    return found
-
-
-def _proportion_spread(discordant: float, pilot: Spread) -> Spread:
-    """The plan for successes and failures, given the share of units on which systems differ."""
-    from heldout.infer.power_designs import UnitDesign
-
-    sd = math.sqrt(discordant)  # of differences of 1, 0 and -1, if the systems are equally good
-    about = (
-        f"{pilot.what}: one system succeeds where the other fails on {discordant:.1%} of the units "
-        f"(pilot of {pilot.units:,} {pilot.unit})."
-    )
-    return pilot._replace(design=UnitDesign(sd), about=about)
-
-
-def fold_spreads(scores: Scores, test_share: float, rows: int | None = None) -> list[Spread]:
-    """The plan for folds: how many rows in as many folds, by the corrected resampled t test.
-
-    Parameters
-    ----------
-    scores
-        One row per fold.
+        Amounts of data (queries, documents, units) to find the detectable difference of.
+    half_widths
+        Half-widths of the interval of the difference.
+    power
+        The probability that the test detects the difference.
+    level, alternative
+        The confidence level of the test, and its alternative: ``two-sided``, ``greater``, ``less``.
     test_share
-        n_test / n_train.
-    rows
-        Rows in all folds; if not known, the plan counts in per cent of them.
+        n_test / n_train, if the units of a table are folds.
+    positive, by
+        Of predictions, as for `heldout.compare`.
+    simulations
+        Also draw so many samples of the pilot's units, of each size in `units` (default: that of
+        the pilot), and run the actual test on them, for the pilot's own difference.
+    seed
+        Of simulations.
+
+    Returns
+    -------
+    list of PowerPlan
+        One plan for each pair of systems, tested alone. Its ``needed``, ``detectable`` and
+        ``intervals`` are pairs of a question and its answer; ``print(plan)`` shows them.
+
+    References
+    ----------
+    Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2.
+    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
+
+    Examples
+    --------
+    >>> [plan] = power(sd=0.15, differences=[0.02], units=[50], half_widths=[0.02])
+    >>> plan.needed, plan.intervals
+    (((0.02, 444),), ((0.02, 219),))
+    >>> print(plan)
+    Differences have standard deviation 0.1500.
+    Queries needed to detect a difference (power 80%, level 0.95, two-sided):
+      0.02          444
+    Smallest detectable difference by number of queries:
+      50         0.0606
+    Queries needed for a 95% interval of the difference of:
+      ± 0.02        219
     """
-    from heldout.infer.power_designs import fold_design
-
-    _check_pilot(scores)
-    found = []
-    for first, second in combinations(range(len(scores.systems)), 2):
-        gaps = drop_noise(scores.values[:, second], scores.values[:, first])
-        what, folds = _named(scores, first, second), len(gaps)
-        if do_not_vary(gaps):
-            found.append(Spread(what, 0.0, folds, unit="folds"))
-            continue
-        design = fold_design(gaps, test_share, rows or 100)
-        unit = "rows" if rows else "per cent of the data"
-        about = (
-            f"{what}: the difference has standard error "
-            f"{shown_value(design.error, design.error)} over {folds} folds, corrected "
-            "for shared training data. More rows, as many folds:"
+    goal = Goal(power, level, alternative)
+    goal.check()
+    if (pilot is None) == (sd is None):
+        raise InputError("give either a pilot study or sd, the standard deviation of differences")
+    if sd is None:
+        study = _study(pilot, measure, test_share, positive, by)
+    else:
+        study = _Study([PowerPlan("", sd, design=Design.of_units(sd))])
+    plans = [plan.answered(differences, units, half_widths, goal) for plan in study.plans]
+    if not simulations:
+        return plans
+    if study.scores is None or study.drawn is None:
+        raise InputError(
+            "--simulate needs a pilot with values of units: runs, a table, predictions"
         )
-        found.append(Spread(what, design.error, rows or 100, 0.0, design, unit, about))
-    if not any(one.design for one in found):
-        raise InputError(f"{found[0].what}: all differences are equal: nothing to plan from")
-    return found
+    from heldout.infer.simulated_power import simulated_power  # slow to import
+
+    wanted = study.scores.measure if measure is None else measure
+    sizes = units or [len(study.scores.units)]
+    options: Any = {"simulations": simulations, "seed": seed, "positive": positive}
+    simulated = [
+        tuple(simulated_power(study.drawn, wanted, pair, n, goal, **options) for n in sizes)
+        for pair in combinations(study.scores.systems, 2)
+    ]
+    return [plan._replace(simulated=rows) for plan, rows in zip(plans, simulated, strict=True)]
 
 
-def document_spreads(results: Results, measure: str | None = None) -> list[Spread]:
-    """The plan for collections of another size, from an experiment by document.
+class _Study(NamedTuple):
+    """What a pilot tells: plans, the scores they come from, and what units can be drawn from."""
+
+    plans: list[PowerPlan]
+    scores: Scores | None = None
+    drawn: Any = None
+
+
+def _study(
+    pilot: Any, measure: Any, test_share: float | None, positive: str | None, by: By
+) -> _Study:
+    from heldout.experiment.results import Results  # slow to import
+    from heldout.infer.compare import compare
+    from heldout.measure.evaluation import Evaluation
+
+    if isinstance(pilot, Results):
+        name = None if measure is None else str(measure)
+        if pilot.manifest["settings"].get("by") == "document":
+            return _Study(document_plans(pilot, name))
+        if pilot.unit == "split":
+            test_share = float(pilot.manifest["settings"]["test_share"])
+        pilot = pilot.scores(name)
+    elif isinstance(pilot, Evaluation) and pilot.task != "text":
+        measure = pilot.measure(0 if measure is None else measure)
+        of_runs = pilot.task == "ranking"
+        pilot = pilot.scores(measure) if of_runs else [pilot.data[name] for name in pilot.names]
+    are_predictions = isinstance(pilot, list | tuple) and all(
+        isinstance(system, ClassPredictions | NumberPredictions) for system in pilot
+    )
+    rows = 0
+    if are_predictions or isinstance(pilot, Evaluation):
+        if test_share is not None:
+            raise InputError(
+                "--test-share: predictions with a column fold or repeat know their own"
+            )
+        compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
+        scores, test_share = compared.scores, compared.test_share
+        if are_predictions:
+            rows = unit_count(next(one for one in pilot if one.name == scores.systems[0]))
+    else:
+        scores = pilot = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
+    plans = pilot_plans(scores, test_share, rows)
+    return _Study(plans, scores, pilot if test_share is None else None)
+
+
+def document_plans(results: Results, measure: str | None = None) -> list[PowerPlan]:
+    """Return plans for collections of another size, from an experiment by document.
 
     The standard error of each difference is that of its interval. It falls far more slowly than
-    with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
-    stays as short.
+    with the root of the number of documents: with a cutoff, the top of a list stays as short.
     """
-    from heldout.infer.intervals import t_quantile
-    from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
-
-    found = []
+    plans = []
     for name in results.systems:
-        for one in next(row for row in results.summary if row["name"] == name)["differences"]:
-            if measure is not None and one["measure"] != measure:
+        for row in next(row for row in results.summary if row["name"] == name)["differences"]:
+            if measure not in (None, row["measure"]):
                 continue
-            both = [results.estimate(system, one["measure"]) for system in (name, one["system"])]
-            freedom = max(min(row["n_queries"] for row in both) - 1, 1)
+            both = [results.estimate(system, row["measure"]) for system in (name, row["system"])]
+            df = max(min(estimate["n_queries"] for estimate in both) - 1, 1)
             # A bound outside the range was moved inside: the other one has the full width.
-            half = max(one["difference"] - one["low"], one["high"] - one["difference"])
-            error = half / t_quantile(results.level, freedom)
-            what = f"{name} - {one['system']}, {one['measure']}"
-            size = both[0]["target_size"] or 0
-            if error <= 0:
-                found.append(Spread(what, 0.0, size, unit="documents"))
-                continue
-            about = (
-                f"{what}: the difference has standard error {shown_value(error, error)} on a "
-                f"collection of {size:,} documents ({freedom + 1:,} queries, unchanged). It is "
-                f"assumed to fall with the power {DOCUMENT_RATE:g} of the number of documents, "
-                "which is rough: more queries are more reliable."
-            )
-            design = ScaledDesign(error, freedom, size, DOCUMENT_RATE)
-            found.append(Spread(what, error, size, 0.0, design, "documents", about))
-    if not found:
+            half = max(row["difference"] - row["low"], row["high"] - row["difference"])
+            error = half / t_quantile(df, alpha_of(results.level) / 2)
+            what, size = f"{name} - {row['system']}, {row['measure']}", both[0]["target_size"] or 0
+            plan = PowerPlan(what, 0.0, size, unit="documents")
+            if error > 0:
+                about = (
+                    f"{what}: the difference has standard error {shown_value(error, error)} on a "
+                    f"collection of {size:,} documents ({df + 1:,} queries, unchanged). It is "
+                    f"assumed to fall with the power {DOCUMENT_RATE:g} of the number of documents, "
+                    "which is rough: more queries are more reliable."
+                )
+                design = Design.scaled(error, df, size, DOCUMENT_RATE)
+                plan = plan._replace(sd=error, about=about, design=design)
+            plans.append(plan)
+    if not plans:
         raise InputError(
             "no differences between systems on new documents: plan from an experiment of at least "
             "two systems by document, with an estimate that merges folds (pooled)"
         )
-    return found
-
-
-def planned_numbers(
-    spread: Spread,
-    differences: Sequence[float] | None,
-    numbers: Sequence[int] | None,
-    goal: Goal,
-) -> tuple[list[tuple[float, int]], list[tuple[int, float]]]:
-    """Data needed for each difference, and the difference that each amount can show."""
-    design = spread.planned
-    wanted = differences or _usual_differences(spread, goal)
-    needed = [(delta, design.needed(delta, goal)) for delta in wanted]
-    return needed, [(n, design.detectable(n, goal)) for n in numbers or _usual_numbers(spread)]
-
-
-def _usual_numbers(spread: Spread) -> list[int]:
-    from heldout.infer.power_designs import ScaledDesign
-
-    if isinstance(spread.design, ScaledDesign):
-        return [times * spread.design.size for times in TIMES]
-    return sorted({*NUMBERS, *([spread.units] if spread.units else [])})
-
-
-def _usual_differences(spread: Spread, goal: Goal) -> list[float]:
-    """Round numbers of the size of the spread, negative where only a loss is looked for."""
-    from heldout.infer.power_designs import ScaledDesign
-
-    sd = spread.sd
-    if isinstance(spread.design, ScaledDesign):
-        sd *= ERRORS  # of as many units as are usual
-    if not (math.isfinite(sd) and sd > 0):
-        return list(DIFFERENCES)  # refused with a reason by whoever plans with it
-    scale = 10.0 ** round(math.log10(sd / USUAL_SPREAD))
-    return [goal.signed(delta) * scale for delta in DIFFERENCES]
-
-
-def shown_value(value: float, sd: float) -> str:
-    """Four decimals, unless the scores are on quite another scale."""
-    if math.isnan(value):
-        return "none"
-    return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"
+    return plans

@@ -1,158 +1,100 @@
-"""The agreement of machine judgements with human ones: what `heldout.agree` returns."""
+"""`agree`: how far machine judgements agree with human ones, and what that does to systems."""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from itertools import repeat
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.data.files import file_stem
+from heldout.data.frames import is_frame, is_nested
+from heldout.data.qrels import Qrels
+from heldout.errors import InputError, MeasureError
 from heldout.infer.bounded import UNBOUNDED, inside
-from heldout.infer.intervals import t_quantile
-from heldout.infer.results import Interval
+from heldout.infer.results import Interval, alpha_of, check_level, t_quantile
 from heldout.measure.agreement import (
     alpha_of_confusion,
     binary_confusion,
     cohen_kappa,
+    confusion,
     mean_over_pairs,
 )
+from heldout.measure.ranking.run_checks import distinct_names
+from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     import polars as pl
 
+    from heldout.data.qrels import QrelsLike
+    from heldout.data.run import Runs
     from heldout.data.words import Floats
     from heldout.infer.comparison import Comparison
     from heldout.infer.order_agreement import OrderAgreement, VerdictChange
-    from heldout.notes import Note
+    from heldout.measure.base import Measure
 
-__all__ = [
-    "Agreement",
-    "JudgeAgreement",
-    "JudgeStatistics",
-    "JudgedOrder",
-    "QueryAgreement",
-    "agreement_statistics",
-]
+    Machines = QrelsLike | Sequence[QrelsLike] | Mapping[str, QrelsLike]
+    Judged = dict[tuple[str, str], int]  # grades by query and document
 
+LEAST_PAIRS: Final = 10  # judged by both: with fewer, the ids are probably wrong
+FEW_QUERIES: Final = 20  # below this there is a warning: intervals cover less than they promise
 JACKKNIFE: Final = "t, jackknife over queries"
-
-_BLOCK: Final = 2**20
-"""Numbers of confusion matrices in memory at a time."""
-
 _SHARE: Final = (0.0, 1.0)
 _CORRELATION: Final = (-1.0, 1.0)
 
 
 class QueryAgreement(NamedTuple):
-    """The agreement on one query.
-
-    Parameters
-    ----------
-    query
-        Its id.
-    pairs
-        Documents that both judged.
-    exact
-        The share with the same grade.
-    difference
-        The mean grade of the machine minus that of the human.
-    """
+    """The agreement on one query."""
 
     query: str
-    pairs: int
-    exact: float
-    difference: float
+    pairs: int  # documents that both judged
+    exact: float  # the share with the same grade
+    difference: float  # the mean grade of the machine minus that of the human
 
 
 class JudgedOrder(NamedTuple):
-    """The systems under human and under machine judgements, in one measure.
-
-    Parameters
-    ----------
-    measure
-        Its name.
-    human, machine
-        The comparisons of the systems, on the queries that both judged.
-    agreement
-        How far the orders of the systems agree; the human one is the truth.
-    changes
-        Pairs of systems whose verdicts differ.
-    """
+    """The systems under human and under machine judgements, in one measure."""
 
     measure: str
-    human: Comparison
+    human: Comparison  # on the queries that both judged
     machine: Comparison
-    agreement: OrderAgreement
-    changes: tuple[VerdictChange, ...]
+    agreement: OrderAgreement  # of the orders of the systems; the human one is the truth
+    changes: tuple[VerdictChange, ...]  # pairs of systems whose verdicts differ
 
 
 class JudgeStatistics(NamedTuple):
-    """The statistics of one machine, with intervals that treat queries as the units.
+    """The statistics of one machine, with intervals that treat queries as the units."""
 
-    Parameters
-    ----------
-    exact
-        The share of pairs with the same grade.
-    kappa, kappa_linear, kappa_quadratic
-        Cohen's kappa, plain and weighted by the distance of the grades or its square.
-    kappa_binary
-        Cohen's kappa of relevant (grades from `Agreement.rel` on) and not relevant.
-    alpha
-        Krippendorff's alpha for ordinal grades.
-    overrated, underrated
-        The shares of pairs that the machine grades higher, and lower.
-    difference
-        The mean grade of the machine minus that of the human.
-    """
-
-    exact: Interval
-    kappa: Interval
-    kappa_linear: Interval
-    kappa_quadratic: Interval
-    kappa_binary: Interval
-    alpha: Interval
-    overrated: Interval
+    exact: Interval  # the share of pairs with the same grade
+    kappa: Interval  # Cohen's
+    kappa_linear: Interval  # weighted by the distance of the grades
+    kappa_quadratic: Interval  # weighted by its square
+    kappa_binary: Interval  # of relevant (grades from `Agreement.rel` on) and not relevant
+    alpha: Interval  # Krippendorff's, for ordinal grades
+    overrated: Interval  # the share of pairs that the machine grades higher
     underrated: Interval
-    difference: Interval
+    difference: Interval  # the mean grade of the machine minus that of the human
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class JudgeAgreement:
-    """The agreement of one machine with the human.
-
-    Parameters
-    ----------
-    name
-        The machine.
-    pairs, queries
-        Numbers of pairs of query and document that both judged, and of their queries.
-    only_human, only_machine
-        Numbers of pairs that one of them judged.
-    counts
-        The confusion matrix: one row per human grade, one column per machine grade.
-    mean_human, mean_machine
-        Mean grades.
-    statistics
-        The statistics, with intervals.
-    by_query
-        The agreement on each query.
-    orders
-        The systems under both, one per measure; empty without runs.
-    """
+class JudgeAgreement(NamedTuple):
+    """The agreement of one machine with the human."""
 
     name: str
-    pairs: int
+    pairs: int  # of query and document that both judged
     queries: int
-    only_human: int
+    only_human: int  # pairs that only the human judged
     only_machine: int
-    counts: Floats
+    counts: Floats  # the confusion matrix: a row per human grade, a column per machine grade
     mean_human: float
     mean_machine: float
     statistics: JudgeStatistics
     by_query: tuple[QueryAgreement, ...]
-    orders: tuple[JudgedOrder, ...] = ()
+    orders: tuple[JudgedOrder, ...] = ()  # the systems under both, one per measure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -162,7 +104,8 @@ class Agreement:
     Parameters
     ----------
     judges
-        The machines.
+        The machines: numbers of pairs and queries, ``counts`` by human and machine grade,
+        ``statistics`` with intervals, ``by_query``, and the ``orders`` of systems.
     grades
         The grades of rows and columns of the confusion matrices.
     rel
@@ -181,10 +124,10 @@ class Agreement:
 
     def judge(self, name: str) -> JudgeAgreement:
         """Return the agreement of one machine by its name."""
-        for one in self.judges:
-            if one.name == name:
-                return one
-        raise KeyError(f"no judge {name!r}; there are {', '.join(j.name for j in self.judges)}")
+        known = {judge.name: judge for judge in self.judges}
+        if name not in known:
+            raise KeyError(f"no judge {name!r}; there are {', '.join(known)}")
+        return known[name]
 
     def to_frame(self) -> pl.DataFrame:
         """Return a Polars frame with one row per judge and statistic."""
@@ -198,7 +141,7 @@ class Agreement:
         return pl.DataFrame(rows)
 
     def __repr__(self) -> str:
-        names = ", ".join(one.name for one in self.judges)
+        names = ", ".join(judge.name for judge in self.judges)
         return f"<Agreement of {names} with human judgements>"
 
     def __str__(self) -> str:
@@ -214,12 +157,152 @@ class Agreement:
         return agreement_text(self, "html")
 
 
-def _statistics(
-    grades: Sequence[int], rel: int
-) -> dict[str, tuple[Callable[[Floats], Floats], tuple[float, float]]]:
-    """Return each statistic as a function of confusion matrices, and its range."""
-    gaps = np.subtract.outer(grades, grades).T  # the grade of the second judge minus the first's
+def agree(
+    human: QrelsLike,
+    machines: Machines,
+    runs: Runs | None = None,
+    measures: str | Measure | Sequence[str | Measure] = "nDCG@10",
+    *,
+    rel: int = 1,
+    level: float = 0.95,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Agreement:
+    """Return how far machine judgements agree with human judgements of the same documents.
+
+    Parameters
+    ----------
+    human
+        Judgements: an object, ``{query: {document: grade}}``, a pandas or Polars frame, or the path
+        of a file. Negative grades mean "not judged".
+    machines
+        The same of one machine, or of several in a list or as ``{name: judgements}``.
+    runs
+        Systems to rank under both judgements, as `heldout.evaluate` takes them: their scores, the
+        agreement of their order, and the pairs whose verdict differs.
+    measures
+        The measures that the systems are ranked by.
+    rel
+        The lowest grade that counts as relevant, for the binary kappa and for measures.
+    level
+        The confidence level of intervals, and of the verdicts about systems.
+    seed
+        Of the bootstrap over queries for the order of the systems.
+    progress
+        Called with the number of judges done and of all.
+
+    Returns
+    -------
+    Agreement
+        Confusion by grade, Cohen's kappa, Krippendorff's alpha, over- and underrating for each
+        machine, with intervals that treat queries as the units.
+
+    Examples
+    --------
+    >>> human = {f"q{n}": {"a": 2, "b": 1, "c": 0} for n in range(5)}
+    >>> machine = {f"q{n}": {"a": 2, "b": 1, "c": n % 2} for n in range(5)}
+    >>> found = agree(human, {"model": machine}).judges[0].statistics
+    >>> round(found.kappa.estimate, 2), round(found.overrated.estimate, 2)
+    (0.8, 0.13)
+    """
+    check_level(level)
+    if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
+        raise InputError(f"rel={rel}: expected a positive integer")
+    truth = _grades(human)
+    names, several = zip(*_named(machines).items(), strict=True)
+    judged = [_grades(given) for given in several]
+    for name, given in zip(names, judged, strict=True):
+        common = sum(pair in given for pair in truth)
+        if common < LEAST_PAIRS:
+            raise InputError(
+                f"{name}: {count_of(common, 'pair')} of query and document judged by both, "
+                f"expected at least {LEAST_PAIRS}: check that the ids are the same (human: "
+                f"{_first_two(truth)}; {name}: {_first_two(given)})"
+            )
+    grades = tuple(sorted({*truth.values(), *(g for each in judged for g in each.values())}))
+    settings = {"level": level, "seed": seed}
+    orders = repeat(()) if runs is None else _orders(truth, judged, runs, measures, rel, settings)
+    judges = []
+    for name, given, systems in zip(names, judged, orders, strict=False):
+        judges.append(_judge(truth, name, given, grades, rel, level)._replace(orders=systems))
+        if progress:
+            progress(len(judges), len(judged))
+    return Agreement(tuple(judges), grades, rel, level, tuple(_notes(judges)))
+
+
+def _named(machines: Any) -> dict[str, Any]:
+    """Return the judgements of each machine by its name, which is given or that of its file."""
+    if isinstance(machines, Mapping) and machines and all(map(_is_qrels, machines.values())):
+        return {str(name): given for name, given in machines.items()}
+    several = [machines] if isinstance(machines, Mapping) or _is_qrels(machines) else list(machines)
+    if not several:
+        raise InputError("no machine judgements given")
+    names = [
+        file_stem(os.fspath(given)) if isinstance(given, str | os.PathLike) else "machine"
+        for given in several
+    ]
+    return dict(zip(distinct_names(names, several), several, strict=True))
+
+
+def _is_qrels(given: Any) -> bool:
+    """Return whether this is one set of judgements; the judgements of one query are not."""
+    if isinstance(given, Mapping):
+        return bool(given) and is_nested(given)
+    return isinstance(given, Qrels | str | os.PathLike) or is_frame(given)
+
+
+def _grades(given: QrelsLike) -> Judged:
+    """Return the grades by query and document; negative ones mean "not judged"."""
     return {
+        (query, doc): grade
+        for query, docs in Qrels.of(given).to_dict().items()
+        for doc, grade in docs.items()
+        if grade >= 0
+    }
+
+
+def _first_two(judged: Judged) -> str:
+    return ", ".join(f"{query} {doc}" for query, doc in list(judged)[:2]) or "no judgements"
+
+
+def _judge(
+    truth: Judged, name: str, judged: Judged, grades: tuple[int, ...], rel: int, level: float
+) -> JudgeAgreement:
+    queries: dict[str, list[tuple[int, int]]] = {}
+    for pair, grade in truth.items():
+        if pair in judged:
+            queries.setdefault(pair[0], []).append((grade, judged[pair]))
+    codes = [np.searchsorted(grades, np.array(given).T) for given in queries.values()]
+    tables = np.stack([confusion(human, machine, len(grades)) for human, machine in codes])
+    total = tables.sum(axis=0)
+    pairs = int(total.sum())
+    gaps = np.subtract.outer(grades, grades).T
+    exact, difference = mean_over_pairs(tables, gaps == 0), mean_over_pairs(tables, gaps)
+    return JudgeAgreement(
+        name=name,
+        pairs=pairs,
+        queries=len(queries),
+        only_human=len(truth) - pairs,
+        only_machine=len(judged) - pairs,
+        counts=total,
+        mean_human=float(total.sum(axis=1) @ grades) / pairs,
+        mean_machine=float(total.sum(axis=0) @ grades) / pairs,
+        statistics=_statistics(tables, grades, rel, level),
+        by_query=tuple(
+            QueryAgreement(query, len(given), float(exact[row]), float(difference[row]))
+            for row, (query, given) in enumerate(queries.items())
+        ),
+    )
+
+
+def _statistics(tables: Floats, grades: tuple[int, ...], rel: int, level: float) -> JudgeStatistics:
+    """Return every statistic of the confusion matrices of the queries, with its interval.
+
+    Documents of a query are not independent, so that queries are the units: the standard error is
+    that of the jackknife, which leaves out one query after the other, with a t quantile.
+    """
+    gaps = np.subtract.outer(grades, grades).T  # the grade of the machine minus the human's
+    functions: dict[str, tuple[Callable[[Floats], Floats], tuple[float, float]]] = {
         "exact": (lambda table: mean_over_pairs(table, gaps == 0), _SHARE),
         "kappa": (lambda table: cohen_kappa(table, grades), _CORRELATION),
         "kappa_linear": (lambda table: cohen_kappa(table, grades, "linear"), _CORRELATION),
@@ -233,41 +316,98 @@ def _statistics(
         "underrated": (lambda table: mean_over_pairs(table, gaps < 0), _SHARE),
         "difference": (lambda table: mean_over_pairs(table, gaps), UNBOUNDED),
     }
-
-
-def agreement_statistics(
-    tables: Floats, grades: Sequence[int], rel: int, level: float
-) -> JudgeStatistics:
-    """Return every statistic of a judge with its interval.
-
-    Documents of a query are not independent, so that queries are the units: the standard error is
-    that of the jackknife, which leaves out one query after the other, with a t quantile.
-
-    Parameters
-    ----------
-    tables
-        The confusion matrix of each query.
-    grades, rel, level
-        As for `Agreement`.
-    """
-    total = tables.sum(axis=0)
-    size = max(1, _BLOCK // total.size)  # many queries with many grades would fill the memory
-    starts = range(0, len(tables), size)
-    found = {}
-    for name, (function, ends) in _statistics(grades, rel).items():
-        parts = [function(total - tables[at : at + size]) for at in starts]
+    total, count = tables.sum(axis=0), len(tables)
+    intervals = {}
+    for name, (function, ends) in functions.items():
         estimate = float(function(total))
-        found[name] = _jackknife(estimate, np.concatenate(parts), level, ends)
-    return JudgeStatistics(**found)
+        without = function(total - tables)
+        half = np.nan
+        if count > 1 and np.isfinite(without).all():
+            error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
+            half = t_quantile(count - 1, alpha_of(level) / 2) * float(error)
+        found = Interval(estimate, estimate - half, estimate + half, level, JACKKNIFE)
+        intervals[name] = inside(found, ends) if np.isfinite(found.low) else found
+    return JudgeStatistics(**intervals)
 
 
-def _jackknife(
-    estimate: float, without: Floats, level: float, ends: tuple[float, float]
-) -> Interval:
-    count = len(without)
-    if count < 2 or not (np.isfinite(estimate) and np.isfinite(without).all()):
-        return Interval(estimate, np.nan, np.nan, level, JACKKNIFE)
-    error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
-    half = t_quantile(level, count - 1) * float(error)
-    found = Interval(estimate, estimate - half, estimate + half, level, JACKKNIFE)
-    return inside(found, ends)
+def _orders(
+    truth: Judged,
+    judges: Sequence[Judged],
+    runs: Any,
+    measures: Any,
+    rel: int,
+    settings: dict[str, Any],
+) -> Iterator[tuple[JudgedOrder, ...]]:
+    """Yield, for each judge, the systems under both judgements of the queries that both judged."""
+    from heldout.data.run import Run, as_runs
+    from heldout.infer.compare import compare
+    from heldout.infer.order_agreement import order_agreement, verdict_changes
+    from heldout.measure.names import parse_measures
+    from heldout.measure.ranking.evaluate import evaluate_runs
+
+    wanted = parse_measures(measures, "ranking", **({} if rel == 1 else {"rel": rel}))
+    for measure in wanted:
+        is_mean = measure.aggregate == "mean" and measure.family != "Judged"
+        if not is_mean or measure.higher_is_better is None:
+            raise MeasureError(f"{measure}: systems cannot be ranked by it; use one such as AP")
+    items = as_runs(runs)
+    read = [Run.of(item) for item in items]
+    if len(read) < 2:
+        raise InputError("runs: the order of systems needs at least two runs")
+    systems = dict(zip(distinct_names([run.name for run in read], items), read, strict=True))
+
+    def compared(judged: Judged, queries: frozenset[str]) -> list[Comparison]:
+        rows = [(query, doc, grade) for (query, doc), grade in judged.items() if query in queries]
+        qrels = Qrels.of(dict(zip(("query", "doc", "grade"), zip(*rows, strict=True), strict=True)))
+        evaluation = evaluate_runs(qrels, systems, [*wanted, "Judged@10"], rel=rel)
+        return [compare(evaluation.scores(measure), **settings) for measure in wanted]
+
+    by_people: dict[frozenset[str], list[Comparison]] = {}
+    for judged in judges:
+        shared = frozenset(query for query, _ in truth) & {query for query, _ in judged}
+        if shared not in by_people:
+            by_people[shared] = compared(truth, shared)
+        both = zip(by_people[shared], compared(judged, shared), strict=True)
+        yield tuple(
+            JudgedOrder(
+                human.scores.measure,
+                human,
+                machine,
+                order_agreement(human.scores, machine.scores, **settings),
+                verdict_changes(human, machine),
+            )
+            for human, machine in both
+        )
+
+
+def _notes(judges: Sequence[JudgeAgreement]) -> Iterator[Note]:
+    for judge in judges:
+        if judge.only_human > judge.pairs:
+            missing = count_of(judge.only_human, "human pair")
+            yield Note(
+                "pairs-not-shared",
+                f"{judge.name} did not judge {missing} and shares {judge.pairs:,}: agreement on "
+                "the others is unknown",
+                count=judge.only_human,
+            )
+    if len({judge.pairs for judge in judges}) > 1:
+        listed = ", ".join(f"{judge.name} {judge.pairs:,}" for judge in judges)
+        yield Note(
+            "pairs-not-shared",
+            f"the judges are compared on different pairs ({listed}): differences between them may "
+            "come from the pairs",
+        )
+    if all(np.count_nonzero(judge.counts.sum(1)) == 1 for judge in judges):
+        yield Note(
+            "one-grade",
+            "people gave all shared pairs the same grade, so kappa and alpha say nothing: judge "
+            "documents that are not relevant, too",
+        )
+    fewest = min(judge.queries for judge in judges)
+    if fewest < FEW_QUERIES:
+        yield Note(
+            "few-units",
+            f"{count_of(fewest, 'query', 'queries')}: intervals of agreement are too short below "
+            f"{FEW_QUERIES}",
+            count=fewest,
+        )

@@ -219,7 +219,7 @@ def _needed(
     """Return the units at which t tests with the error of the claim would reject."""
     from scipy.special import stdtrit  # slow to import
 
-    from heldout.infer.power import power, smallest_n
+    from heldout.infer.power import power_of, smallest_n
 
     n, alpha = len(comparison.scores.units), comparison.alpha
     reach = gain.estimate - gain.low
@@ -233,14 +233,12 @@ def _needed(
     if min(distances) <= 0:
         return None
 
-    def power_at(units: int) -> float:
-        level = level_of(alpha)
-        return 1 - sum(
-            1 - power(deviation, units, distance, level=level, alternative="greater")
-            for distance in distances
-        )
+    def enough(units: int) -> bool:
+        shifts = [distance * math.sqrt(units) / deviation for distance in distances]
+        missed = sum(1 - power_of(shift, units - 1, alpha, "greater") for shift in shifts)
+        return 1 - missed >= POWER
 
-    needed = smallest_n(power_at, POWER)
+    needed = smallest_n(enough)
     return None if needed is None else max(needed, n + 1)
 
 

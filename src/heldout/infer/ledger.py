@@ -13,7 +13,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.errors import InputError
 
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from os import PathLike
 
-__all__ = ["Look", "check_ledger", "read_ledger", "record_looks"]
-
-PATIENCE: Final = 60.0
-"""Seconds to wait for another writer."""
-
-TEXTS: Final = ("fingerprint", "time", "measure", "test", "command")
-STORED: Final = (*TEXTS[:2], "systems", *TEXTS[2:4], "p", "effect", "n", "command")
+PATIENCE: Final = 60.0  # seconds to wait for another writer
+STORED: Final[dict[str, Any]] = {  # the fields of a line, and how they are read
+    "fingerprint": str,
+    "time": str,
+    "systems": lambda names: tuple(map(str, names)),
+    "measure": str,
+    "test": str,
+    "p": float,
+    "effect": float,
+    "n": int,
+    "command": str,
+}
 
 
 class Look(NamedTuple):
@@ -49,8 +54,8 @@ class Look(NamedTuple):
 def read_ledger(path: str | PathLike[str]) -> list[Look]:
     """Return all looks in their order, those at the same data together."""
     if not Path(path).is_file():
-        missing = "not a file, so not a ledger" if Path(path).exists() else "no such file"
-        raise InputError(f"{path}: {missing}")
+        why = "not a file, so not a ledger" if Path(path).exists() else "no such file"
+        raise InputError(f"{path}: {why}")
     return _adjusted(_looks(path, Path(path).read_bytes()))
 
 
@@ -123,18 +128,15 @@ def _append(file: Path, content: bytes) -> None:
 
 
 def _looks(path: str | PathLike[str], content: bytes) -> list[Look]:
-    look: Look | None
     looks = list[Look]()
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             row = json.loads(line)
-            texts = {name: str(row[name]) for name in TEXTS}
-            systems = tuple(map(str, row["systems"]))
-            values = {"p": float(row["p"]), "effect": float(row["effect"]), "n": int(row["n"])}
-            look = Look(systems=systems, **texts, **values)  # type: ignore[arg-type]
+            look = Look(**{name: read(row[name]) for name, read in STORED.items()})
+            sound = _is_sound(look)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            look = None
-        if look is None or not _is_sound(look):
+            sound = False
+        if not sound:
             raise InputError(
                 f"{path}:{number}: not an evaluation in a ledger: choose another path, or delete "
                 "the line if it is incomplete (its result was not shown)"
@@ -154,10 +156,9 @@ def _adjusted(looks: list[Look]) -> list[Look]:
     groups = dict[str, list[Look]]()
     for look in looks:
         groups.setdefault(look.fingerprint, []).append(look)
-    return [
-        look._replace(look=number, holm=float(holm))
-        for group in groups.values()
-        for number, (look, holm) in enumerate(
-            zip(group, adjust([look.p for look in group], "holm"), strict=True), start=1
-        )
-    ]
+    adjusted = []
+    for group in groups.values():
+        holm = adjust([look.p for look in group], "holm").tolist()
+        for number, (look, p) in enumerate(zip(group, holm, strict=True), start=1):
+            adjusted.append(look._replace(look=number, holm=p))
+    return adjusted

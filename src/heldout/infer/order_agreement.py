@@ -9,45 +9,25 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval, check_level
-from heldout.measure.rank_correlation import PERSISTENCE, batch_correlations
+from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats, Ints
+    from heldout.data.words import Floats
     from heldout.infer.comparison import Claim, Comparison
 
-__all__ = [
-    "OrderAgreement",
-    "Verdict",
-    "VerdictChange",
-    "order_agreement",
-    "verdict_changes",
-]
-
-REPLICATES: Final = 2_000
-"""Bootstrap samples of the units; correlations of few systems have few values anyway."""
-
+REPLICATES: Final = 2_000  # correlations of few systems have few values anyway
 JOINED: Final = "bootstrap, percentile and basic joined"
-
 _BLOCK: Final = 2**22
 
-Verdict = Literal["better", "worse", "no difference"]
-"""Of a pair of systems: the first is significantly better, or worse, or neither."""
+Verdict = Literal["better", "worse", "no difference"]  # the first system of a pair, significantly
 
 
 class OrderAgreement(NamedTuple):
-    """How far two sets of scores agree on the order of the same systems.
-
-    Parameters
-    ----------
-    systems, units
-        The numbers of systems, and of units (queries) that both have.
-    kendall, tau_ap, rbo, spearman, pearson
-        The correlations with their intervals. For `tau_ap` the first order is the truth.
-    """
+    """How far two sets of scores agree on the order of the same systems; the first is the truth."""
 
     systems: int
-    units: int
+    units: int  # that both have
     kendall: Interval
     tau_ap: Interval
     rbo: Interval
@@ -56,22 +36,12 @@ class OrderAgreement(NamedTuple):
 
 
 class VerdictChange(NamedTuple):
-    """A pair of systems with different verdicts.
-
-    Parameters
-    ----------
-    first, second
-        The systems.
-    verdicts
-        Whether `first` is better or worse than `second` in the two comparisons.
-    p
-        The adjusted p-values of the two comparisons.
-    """
+    """A pair of systems with different verdicts in two comparisons."""
 
     first: str
     second: str
     verdicts: tuple[Verdict, Verdict]
-    p: tuple[float, float]
+    p: tuple[float, float]  # adjusted
 
     @property
     def reversed(self) -> bool:
@@ -84,7 +54,6 @@ def order_agreement(
     second: Scores,
     *,
     level: float = 0.95,
-    p: float = PERSISTENCE,
     replicates: int = REPLICATES,
     seed: int = 0,
 ) -> OrderAgreement:
@@ -94,72 +63,52 @@ def order_agreement(
     percentile and the basic bootstrap interval: a resample adds noise to both orders, so that its
     correlations are too low, and the percentile interval alone would exclude the true correlation
     of many systems too often.
-
-    Parameters
-    ----------
-    first, second
-        Scores of the same systems: in two measures, or under two sets of judgements.
-    level
-        The confidence level.
-    p
-        Of rank-biased overlap: the probability to continue to the next rank.
-    replicates, seed
-        Of the bootstrap.
-
-    Examples
-    --------
-    >>> from heldout import Scores
-    >>> ap = Scores.of({"A": [0.1, 0.3, 0.2], "B": [0.2, 0.4, 0.5], "C": [0.6, 0.5, 0.7]})
-    >>> rr = Scores.of({"A": [0.1, 0.5, 0.5], "B": [0.2, 0.2, 0.5], "C": [1.0, 1.0, 0.5]})
-    >>> order_agreement(ap, rr).kendall.estimate
-    0.3333333333333333
     """
     check_level(level)
     check_draws(replicates, seed)
     x, y = _paired(first, second)
-    estimates = batch_correlations(_means(x, None), _means(y, None), p)
+    units = len(x)
+    once = np.ones((1, units))
+    estimates = batch_correlations(_means(x, once), _means(y, once))
     source = np.random.default_rng([seed, *x.shape])
-    size = max(1, _BLOCK // len(x))
-    parts: list[dict[str, Floats]] = []
+    size = max(1, _BLOCK // units)
+    parts = []
     for start in range(0, replicates, size):
         rows = min(size, replicates - start)
-        weights = source.multinomial(len(x), np.full(len(x), 1 / len(x)), rows)
-        parts.append(batch_correlations(_means(x, weights), _means(y, weights), p))
-    drawn = {name: np.concatenate([part[name] for part in parts]) for name in estimates}
-    found = {
-        name: _interval(float(values[0]), drawn[name], level, 0.0 if name == "rbo" else -1.0)
-        for name, values in estimates.items()
-    }
-    return OrderAgreement(x.shape[1], len(x), **found)
+        weights = source.multinomial(units, np.full(units, 1 / units), rows).astype(np.float64)
+        parts.append(batch_correlations(_means(x, weights), _means(y, weights)))
+    intervals = {}
+    for name, values in estimates.items():
+        drawn = np.concatenate([part[name] for part in parts])
+        least = 0.0 if name == "rbo" else -1.0
+        intervals[name] = _interval(float(values[0]), drawn, level, least)
+    return OrderAgreement(x.shape[1], units, **intervals)
 
 
 def _paired(first: Scores, second: Scores) -> tuple[Floats, Floats]:
     """Return the values on the units that both have, higher always better."""
     if set(first.systems) != set(second.systems):
-        raise InputError(
-            f"the systems differ: {', '.join(first.systems[:3])} … and "
-            f"{', '.join(second.systems[:3])} …"
-        )
+        names = (", ".join(scores.systems[:3]) for scores in (first, second))
+        raise InputError(f"the systems differ: {' … and '.join(names)} …")
     if len(first.systems) < 2:
         raise InputError("the order of the systems needs at least 2 systems")
     rows = {unit: row for row, unit in enumerate(second.units)}
     common = [(row, rows[unit]) for row, unit in enumerate(first.units) if unit in rows]
     if len(common) < 2:
         raise InputError(f"the scores have {len(common)} units in common: expected at least 2")
-    one, other = (list(part) for part in zip(*common, strict=True))
+    ours, theirs = (list(part) for part in zip(*common, strict=True))
     columns = [second.index(name) for name in first.systems]
-    x = first.values[one] * (1 if first.higher_is_better else -1)
-    y = second.values[np.ix_(other, columns)] * (1 if second.higher_is_better else -1)
+    x = first.values[ours] * (1 if first.higher_is_better else -1)
+    y = second.values[np.ix_(theirs, columns)] * (1 if second.higher_is_better else -1)
     return x, y
 
 
-def _means(values: Floats, weights: Ints | None) -> Floats:
+def _means(values: Floats, weights: Floats) -> Floats:
     """Return weighted means of the systems; those that differ by rounding noise are ties."""
-    drawn = np.ones((1, len(values))) if weights is None else weights.astype(np.float64)
-    means = drawn @ values / len(values)
+    means = weights @ values / len(values)
     scale = float(np.abs(values).max()) or 1.0
-    found: Floats = np.round(means / scale / TIE / 10) * (TIE * 10 * scale)
-    return found
+    rounded: Floats = np.round(means / scale / TIE / 10) * (TIE * 10 * scale)
+    return rounded
 
 
 def _interval(estimate: float, drawn: Floats, level: float, least: float) -> Interval:
@@ -172,28 +121,18 @@ def _interval(estimate: float, drawn: Floats, level: float, least: float) -> Int
 
 
 def verdict_changes(first: Comparison, second: Comparison) -> tuple[VerdictChange, ...]:
-    """Return the pairs of systems whose verdicts differ between two comparisons.
-
-    Parameters
-    ----------
-    first, second
-        Comparisons of the same systems.
-    """
-    known = {_pair(claim): claim for claim in second.claims}
-    found = []
+    """Return the pairs of systems whose verdicts differ between two comparisons."""
+    known = {frozenset(claim[:2]): claim for claim in second.claims}
+    changes = []
     for claim in first.claims:
-        other = known.get(_pair(claim))
+        other = known.get(frozenset(claim[:2]))
         if other is None:
             continue
         verdicts = (_verdict(first, claim, claim.first), _verdict(second, other, claim.first))
         if verdicts[0] != verdicts[1]:
-            ps = (claim.adjusted, other.adjusted)
-            found.append(VerdictChange(claim.first, claim.second, verdicts, ps))
-    return tuple(found)
-
-
-def _pair(claim: Claim) -> frozenset[str]:
-    return frozenset((claim.first, claim.second))
+            p = (claim.adjusted, other.adjusted)
+            changes.append(VerdictChange(claim.first, claim.second, verdicts, p))
+    return tuple(changes)
 
 
 def _verdict(comparison: Comparison, claim: Claim, name: str) -> Verdict:

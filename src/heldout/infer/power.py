@@ -1,307 +1,389 @@
-"""Power of the paired t test: queries needed for a difference, and detectable differences.
+"""How much data a comparison needs.
 
-Randomization and the other tests of a mean have nearly the same power. The standard deviation is
-that of the differences between two systems, from a pilot (`pilot_sd`).
+A design says how the standard error of a difference falls with the amount of data, and how many
+degrees of freedom it has. It answers three questions: how much data a difference needs, which
+difference an amount of data detects, and how much data an interval of a given width needs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.results import (
     Alternative,
     alpha_of,
-    as_values,
     check_alternative,
-    check_fraction,
     check_level,
     do_not_vary,
+    drop_noise,
+    mean_estimate,
+    t_quantile,
 )
+from heldout.notes import Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Sequence
 
-__all__ = [
-    "MOST_UNITS",
-    "detectable_difference",
-    "pilot_sd",
-    "power",
-    "power_of_shift",
-    "queries_needed",
-    "smallest_n",
-    "smallest_value",
-]
+    from heldout.data.scores import Scores
+    from heldout.data.words import Floats
+    from heldout.infer.simulated_power import SimulatedPower
 
-MOST_UNITS: Final = 100_000_000
-"""Plans with more units are refused: no collection is that large."""
+MOST: Final = 100_000_000  # plans with more units are refused: no collection is that large
+FAR: Final = 1e4  # SciPy's noncentral t returns NaN for somewhat larger shifts
+NOISE: Final = 1e-12  # a power, or a width, that is missed by this little is reached
+
+# The standard error of a difference decreases with this power of the number of documents. It is
+# below the square root because a measure depends on the few documents at the top of a list.
+# Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`).
+DOCUMENT_RATE: Final = 0.25
+
+DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)  # planned for by default …
+USUAL_SD: Final = 0.15  # … when differences vary as those of nDCG and AP do
+ERRORS: Final = 7.0  # times a standard error is about the standard deviation of fifty units
+AMOUNTS: Final = (25, 50, 100, 200, 400, 1000)
+TIMES: Final = (1, 2, 4, 10)  # the data there are, where they are what is planned
+
+FEW_UNITS: Final = 10
+BOUND: Final = 0.8  # confidence of the bound of the standard deviation of a small pilot
 
 
-FAR: Final = 1e4
-"""Above this shift the noncentral t is the shift over a chi variable, up to probabilities of 1e-8.
+def power_of(shift: float, df: float, alpha: float, side: Alternative = "two-sided") -> float:
+    """Return the power of a t test of a true difference of so many standard errors.
 
-SciPy's noncentral t returns NaN for somewhat larger shifts.
-"""
-
-
-def pilot_sd(differences: Iterable[float], *, level: float | None = None) -> float:
-    """Return the standard deviation of the differences of a pilot.
-
-    Parameters
-    ----------
-    differences
-        First minus second, one per unit of the pilot.
-    level
-        If given, return the one-sided upper confidence bound at this level instead (for normal
-        differences): small pilots often underestimate the deviation, and plan too few queries.
-
-    Returns
-    -------
-    float
-        The standard deviation, with n - 1.
-
-    References
-    ----------
-    Browne (1995). On the use of a pilot sample for sample size determination. Statistics in
-    Medicine 14.
+    Exact for normal differences, by the noncentral t distribution (Cohen 1988, chapter 2).
     """
-    from scipy.special import chdtri  # slow to import
-
-    values = as_values(differences, "differences")
-    if do_not_vary(values):
-        raise InputError(
-            "differences: all are equal, so their standard deviation is unknown; use a pilot whose "
-            "differences vary"
-        )
-    deviation = float(values.std(ddof=1))
-    if level is None:
-        return deviation
-    check_fraction(level)
-    freedom = len(values) - 1
-    return deviation * math.sqrt(freedom / float(chdtri(freedom, level)))
+    if side == "two-sided":
+        critical = t_quantile(df, alpha / 2)
+        return min(1.0, _beyond(critical, df, shift) + _beyond(critical, df, -shift))
+    return _beyond(t_quantile(df, alpha), df, shift if side == "greater" else -shift)
 
 
-def power(
-    sd: float, n: int, delta: float, *, level: float = 0.95, alternative: Alternative = "two-sided"
-) -> float:
-    """Return the probability that a paired t test of n units detects a true difference delta.
-
-    Parameters
-    ----------
-    sd
-        Standard deviation of the differences.
-    n
-        Units, at least 2.
-    delta
-        The true mean difference, first minus second.
-    level
-        The confidence level; the test is at 1 - level.
-    alternative
-        Its alternative.
-
-    Returns
-    -------
-    float
-        Exact for normal differences, by the noncentral t distribution.
-
-    References
-    ----------
-    Cohen (1988). Statistical Power Analysis for the Behavioral Sciences, 2nd ed., chapter 2.
-    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
-
-    Examples
-    --------
-    >>> round(power(sd=0.2, n=50, delta=0.08), 4)
-    0.7918
-    """
-    alpha = _check_design(sd, level, alternative)
-    if n < 2:
-        raise InputError(f"n={n}: expected at least 2 units for a paired t test")
-    if not math.isfinite(delta):
-        raise InputError(f"delta={delta}: expected a finite difference")
-    return _power(delta / sd, n, alpha, alternative)
+def _beyond(limit: float, df: float, shift: float) -> float:
+    """Return P(noncentral t > limit), via the mirror image where that keeps more digits."""
+    return _below(-limit, df, -shift) if shift < 0 else 1 - _below(limit, df, shift)
 
 
-def _power(effect: float, n: int, alpha: float, alternative: Alternative) -> float:
-    return power_of_shift(effect * math.sqrt(n), n - 1, alpha, alternative)
-
-
-def power_of_shift(shift: float, freedom: int, alpha: float, alternative: Alternative) -> float:
-    """Return the power of a t test.
-
-    Parameters
-    ----------
-    shift
-        The true difference divided by the standard error of its estimate.
-    freedom
-        Degrees of freedom of that standard error.
-    alpha, alternative
-        Of the test.
-    """
-    from scipy.special import stdtrit  # slow to import
-
-    if alternative == "two-sided":
-        critical = -float(stdtrit(freedom, alpha / 2.0))
-        reached = _t_beyond(freedom, shift, critical) + _t_beyond(freedom, -shift, critical)
-        return min(1.0, reached)
-    critical = -float(stdtrit(freedom, alpha))
-    return _t_beyond(freedom, shift if alternative == "greater" else -shift, critical)
-
-
-def _t_beyond(freedom: int, shift: float, critical: float) -> float:
-    """Return P(noncentral t > critical), via the mirror image where that keeps more digits."""
-    if shift < 0:
-        return _t_below(freedom, -shift, -critical)
-    return 1.0 - _t_below(freedom, shift, critical)
-
-
-def _t_below(freedom: int, shift: float, limit: float) -> float:
+def _below(limit: float, df: float, shift: float) -> float:
     """Return P(noncentral t < limit) for a shift that is not negative."""
     from scipy.special import chdtrc, nctdtr  # slow to import
 
-    if shift > FAR:
+    if shift > FAR:  # then t is the shift over a chi variable, up to probabilities of 1e-8
         ratio = shift / limit if limit > 0 else math.inf
-        return float(chdtrc(freedom, freedom * ratio * ratio))
-    below = float(nctdtr(float(freedom), shift, limit))
-    # SciPy may return NaN where the result underflows.
-    return 0.0 if math.isnan(below) else below
+        return float(chdtrc(df, df * ratio * ratio))
+    below = float(nctdtr(df, shift, limit))
+    return 0.0 if math.isnan(below) else below  # NaN where the result underflows
 
 
-def queries_needed(
-    sd: float,
-    delta: float,
-    *,
-    power: float = 0.8,
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> int:
-    """Return the smallest number of queries that detects a difference delta with this power.
-
-    Parameters
-    ----------
-    sd
-        Standard deviation of the differences, from a pilot.
-    delta
-        The true mean difference; positive for ``greater``, negative for ``less``.
-    power
-        The target power.
-    level
-        The confidence level; the test is at 1 - level.
-    alternative
-        Its alternative.
-
-    Returns
-    -------
-    int
-        At least 2; one query fewer has less power than the target.
-
-    References
-    ----------
-    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
-
-    Examples
-    --------
-    >>> queries_needed(sd=0.2, delta=0.05)
-    128
-    """
-    alpha = _check_design(sd, level, alternative)
-    check_fraction(power, "power", "0.8")
-    if not math.isfinite(delta) or delta == 0:
-        raise InputError(f"delta={delta}: expected a difference other than zero")
-    if (alternative == "greater" and delta < 0) or (alternative == "less" and delta > 0):
-        raise InputError(f"delta={delta}: has the wrong sign for alternative={alternative!r}")
-    needed = smallest_n(lambda n: _power(delta / sd, n, alpha, alternative), power)
-    if needed is None:
-        raise InputError(
-            f"delta={delta}: needs more than {MOST_UNITS:,} queries at a standard deviation of "
-            f"{sd}; choose a larger difference"
-        )
-    return needed
-
-
-def smallest_n(power_at: Callable[[int], float], target: float) -> int | None:
-    """Return the smallest n whose power, which must not decrease with n, reaches a target.
-
-    Parameters
-    ----------
-    power_at
-        The power at n.
-    target
-        The target power.
-
-    Returns
-    -------
-    int or None
-        At least 2; None beyond `MOST_UNITS`.
-    """
-    low, high = 1, 2
-    while power_at(high) < target:
-        if high >= MOST_UNITS:
+def smallest_n(enough: Callable[[int], bool], least: int = 2) -> int | None:
+    """Return the smallest number that is enough, if larger ones are, too; None beyond `MOST`."""
+    low, high = least - 1, least
+    while not enough(high):
+        if high >= MOST:
             return None
-        low, high = high, min(2 * high, MOST_UNITS)
+        low, high = high, min(2 * high, MOST)
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if power_at(middle) >= target else (middle, high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
     return high
 
 
-def detectable_difference(
-    sd: float,
-    n: int,
-    *,
-    power: float = 0.8,
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> float:
-    """Return the smallest true difference that n queries detect with this power.
+class Goal(NamedTuple):
+    """The power, the confidence level and the alternative of the test that is planned."""
 
-    Parameters
-    ----------
-    sd
-        Standard deviation of the differences, from a pilot.
-    n
-        Queries, at least 2.
-    power
-        The target power, above 1 - level.
-    level
-        The confidence level; the test is at 1 - level.
-    alternative
-        Its alternative.
+    power: float = 0.8
+    level: float = 0.95
+    alternative: Alternative = "two-sided"
 
-    Returns
-    -------
-    float
-        The difference; negative for ``less``.
+    def check(self) -> float:
+        """Return the significance level; refuse an invalid goal."""
+        check_alternative(self.alternative)
+        alpha = alpha_of(check_level(self.level))
+        if not alpha < self.power < 1:
+            raise InputError(
+                f"power={self.power}: expected a number between 1 - level ({alpha:g}) and 1"
+            )
+        return alpha
 
-    References
-    ----------
-    Sakai (2018). Laboratory Experiments in Information Retrieval, chapter 6.
+    @property
+    def sign(self) -> int:
+        """-1 where the planned difference is negative."""
+        return -1 if self.alternative == "less" else 1
+
+
+USUAL: Final = Goal()
+
+
+class Design(NamedTuple):
+    """The standard error of a difference, and its degrees of freedom, by the amount of data."""
+
+    error: Callable[[float, float], float]  # with so much data, if the difference is so large
+    df: Callable[[float], float]
+    size: int = 0  # the data there are, if the plan is for more of the same (documents, rows)
+    most: float = math.inf  # no difference is larger
+
+    @classmethod
+    def of_units(cls, sd: float) -> Design:
+        """Independent units, whose differences have a standard deviation: the paired t test."""
+        if not (math.isfinite(sd) and sd > 0):
+            raise InputError(
+                f"sd={sd}: expected the standard deviation of the differences, above zero"
+            )
+        return cls(lambda n, _: sd / math.sqrt(n), lambda n: n - 1)
+
+    @classmethod
+    def of_shares(cls, discordant: float) -> Design:
+        """Successes and failures, given the share of units on which only one system succeeds.
+
+        An approximation of McNemar's exact test. Its variance given the difference is that of
+        Miettinen (1968), of which a third counts, because most of the critical value is under the
+        null hypothesis. The exact test needs 2 / difference more units, as p has steps; the t
+        distribution adds two of them.
+        """
+
+        def error(n: float, delta: float) -> float:
+            share, delta = max(discordant, min(delta, 1.0)), min(delta, 1.0)
+            units = n + 2 - 2 / delta if delta else n
+            if units <= 0:
+                return math.inf
+            return math.sqrt((share - delta**2 * (3 + share) / (12 * share)) / units)
+
+        return cls(error, lambda n: n - 1, most=1.0)
+
+    @classmethod
+    def scaled(cls, error: float, df: int, size: int, rate: float = 0.5) -> Design:
+        """An error that falls with a power of the data, at fixed df: documents, rows in folds."""
+        return cls(lambda n, _: error * (size / n) ** rate, lambda _: df, size)
+
+    @classmethod
+    def with_machine(cls, sd: float, correlation: float, total: int) -> Design:
+        """Queries judged by people, of a total that a machine has judged.
+
+        The correlation is that of the differences under both judgements. Human judgements reduce
+        the part of the variance that the machine does not explain; if people have judged all
+        queries, the machine adds nothing.
+        """
+
+        def error(n: float, _: float) -> float:
+            shared = correlation**2 if n < total else 0.0
+            return sd * math.sqrt((1 - shared) / n + shared / total)
+
+        return cls(error, lambda n: n - 1)
+
+    def power(self, n: float, delta: float, goal: Goal = USUAL) -> float:
+        """Return the power of so much data if the true difference is delta."""
+        shift = delta / self.error(n, abs(delta))
+        return power_of(shift, self.df(n), goal.check(), goal.alternative)
+
+    def needed(self, delta: float, goal: Goal = USUAL) -> int:
+        """Return the smallest amount of data that detects a true difference."""
+        goal.check()
+        if not math.isfinite(delta) or delta == 0:
+            raise InputError(f"delta={delta}: expected a difference other than zero")
+        if goal.alternative != "two-sided" and delta * goal.sign < 0:
+            raise InputError(
+                f"delta={delta}: has the wrong sign for alternative={goal.alternative!r}"
+            )
+        target = goal.power - NOISE
+        return self._smallest(
+            lambda n: self.power(n, delta, goal) >= target, f"a difference of {delta:g}"
+        )
+
+    def detectable(self, n: int, goal: Goal = USUAL) -> float:
+        """Return the smallest true difference that so much data detect; NaN if there is none."""
+        goal.check()
+        if n < (least := 1 if self.size else 2):
+            raise InputError(f"n={n}: expected at least {least} units")
+        low, high = 0.0, min(self.error(n, 0.0), self.most)
+        while self.power(n, goal.sign * high, goal) < goal.power:
+            if high >= self.most:
+                return math.nan
+            low, high = high, min(2 * high, self.most)
+        while low < (middle := (low + high) / 2) < high:
+            enough = self.power(n, goal.sign * middle, goal) >= goal.power
+            low, high = (low, middle) if enough else (middle, high)
+        return goal.sign * high
+
+    def for_width(self, half: float, level: float = 0.95) -> int:
+        """Return the smallest amount whose interval is expected to be no wider than ± half."""
+        if not (math.isfinite(half) and half > 0):
+            raise InputError(f"half-width {half:g}: expected a number above 0")
+        tail = alpha_of(check_level(level)) / 2
+        return self._smallest(
+            lambda n: t_quantile(self.df(n), tail) * self.error(n, 0.0) <= half * (1 + NOISE),
+            f"an interval of ± {half:g}",
+        )
+
+    def _smallest(self, enough: Callable[[int], bool], what: str) -> int:
+        amount = smallest_n(enough, 1 if self.size else 2)
+        if amount is None:
+            raise InputError(f"{what} needs more than {MOST:,} units: choose a larger one")
+        return amount
+
+
+class PowerPlan(NamedTuple):
+    """How much data the comparison of two systems needs; see `heldout.power`."""
+
+    what: str  # the systems and the measure; empty when only a standard deviation was given
+    sd: float  # of the differences, or the error over folds and documents; 0 if all are the same
+    units: int = 0  # of the pilot, if there is one
+    bound: float = 0.0  # of the true standard deviation, with confidence .8; 0 if not known
+    unit: str = "queries"  # what is counted
+    about: str = ""  # what the plan starts from, where that is not a standard deviation
+    design: Design | None = None  # None if nothing can be planned
+    goal: Goal = USUAL
+    needed: tuple[tuple[float, int], ...] = ()  # a true difference, the data that detect it
+    detectable: tuple[tuple[int, float], ...] = ()  # data, the smallest difference they detect
+    intervals: tuple[tuple[float, int], ...] = ()  # a half-width, the data that it needs
+    simulated: tuple[SimulatedPower, ...] = ()  # for the pilot's own difference
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """Warnings."""
+        if not 0 < self.units < FEW_UNITS or not self.bound:
+            return ()
+        text = (
+            f"{self.units} pilot {self.unit} are too few to estimate the standard deviation "
+            f"reliably: it may be {shown_value(self.bound, self.sd)} (upper bound, {BOUND:.0%} "
+            "confidence; pass --sd)"
+        )
+        return (Note("small-pilot", text),)
+
+    def __str__(self) -> str:
+        """Return the plan in a few lines."""
+        from heldout.report.power import plan_lines  # the report reads results
+
+        return "\n".join(plan_lines(self)).rstrip()
+
+    def answered(
+        self,
+        differences: Sequence[float],
+        units: Sequence[int],
+        half_widths: Sequence[float],
+        goal: Goal,
+    ) -> PowerPlan:
+        """Return the plan with answers; without questions, for usual differences and amounts."""
+        design = self.design
+        if design is None:
+            return self._replace(goal=goal)
+        if not differences:
+            sd = self.sd * (ERRORS if design.size else 1)
+            scale = goal.sign * 10.0 ** round(math.log10(sd / USUAL_SD))
+            differences = [delta * scale for delta in DIFFERENCES]
+        if not units and design.size:
+            units = [times * design.size for times in TIMES]
+        elif not units:
+            units = sorted({*AMOUNTS, *([self.units] if self.units else [])})
+        return self._replace(
+            goal=goal,
+            needed=tuple((delta, design.needed(delta, goal)) for delta in differences),
+            detectable=tuple((n, design.detectable(n, goal)) for n in units),
+            intervals=tuple((half, design.for_width(half, goal.level)) for half in half_widths),
+        )
+
+
+def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) -> list[PowerPlan]:
+    """Return what a pilot tells about each pair of its systems.
+
+    With `test_share` (n_test / n_train) the units are folds, and the plan is for more rows in as
+    many folds; if the number of rows is not known, it counts in per cent of them.
     """
-    alpha = _check_design(sd, level, alternative)
-    if n < 2:
-        raise InputError(f"n={n}: expected at least 2 units for a paired t test")
-    if not alpha < power < 1:
-        raise InputError(f"power={power}: expected a number between 1 - level ({alpha:g}) and 1")
-    side: Alternative = "greater" if alternative == "less" else alternative
-    effect = smallest_value(lambda effect: _power(effect, n, alpha, side), power)
-    return -effect * sd if alternative == "less" else effect * sd
+    if len(scores.systems) < 2:
+        raise InputError(
+            f"one system ({scores.systems[0]}) has no differences to plan from: give a pilot of "
+            "two, or --sd"
+        )
+    if len(scores.units) < 2:
+        raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
+    if test_share is not None and not 0 < test_share < math.inf:
+        raise InputError(
+            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
+        )
+    unit = "queries" if scores.unit in ("query", "unit") else "units"  # a table does not say
+    plans = []
+    for pair in combinations(range(len(scores.systems)), 2):
+        first, second = (scores.values[:, number] for number in pair)
+        gaps = drop_noise(second, first)
+        what = f"{scores.systems[pair[1]]} - {scores.systems[pair[0]]}, {scores.measure}"
+        plan = PowerPlan(what, 0.0, len(gaps), unit=unit)
+        if do_not_vary(gaps):
+            plan = plan._replace(unit=plan.unit if test_share is None else "folds")
+        elif test_share is not None:
+            plan = _fold_plan(plan, gaps, test_share, rows)
+        else:
+            plan = _unit_plan(plan, gaps, scores, pair)
+        plans.append(plan)
+    if not any(plan.design for plan in plans):
+        raise InputError(
+            f"{plans[0].what}: all differences are equal, so their standard deviation is unknown: "
+            "give a pilot whose systems differ on some units, or --sd"
+        )
+    return plans
 
 
-def smallest_value(power_at: Callable[[float], float], target: float) -> float:
-    """Return the smallest positive number whose power, an increasing function, reaches a target."""
-    low, high = 0.0, 1.0
-    while power_at(high) < target:
-        low, high = high, 2.0 * high
-    while low < (middle := (low + high) / 2.0) < high:
-        low, high = (low, middle) if power_at(middle) >= target else (middle, high)
-    return high
+def _unit_plan(plan: PowerPlan, gaps: Floats, scores: Scores, pair: tuple[int, int]) -> PowerPlan:
+    from scipy.special import chdtri  # slow to import
+
+    sd, df = float(gaps.std(ddof=1)), len(gaps) - 1
+    bound = sd * math.sqrt(df / float(chdtri(df, BOUND)))  # Browne (1995)
+    plan = plan._replace(sd=sd, bound=bound, design=Design.of_units(sd))
+    pilot = f"(pilot of {plan.units:,} {plan.unit})"
+    if scores.machine is not None:
+        known, total = scores.machine.known, len(gaps) + len(scores.machine.extra)
+        correlation = pilot_correlation(gaps, known[:, pair[1]] - known[:, pair[0]])
+        about = (
+            f"{plan.what}: differences have standard deviation {shown_value(sd, sd)} and "
+            f"correlation {correlation:.2f} with those of the machine, which judged {total:,} "
+            f"{plan.unit} {pilot}. To be judged by people:"
+        )
+        return plan._replace(about=about, design=Design.with_machine(sd, correlation, total))
+    if np.isin(scores.values[:, list(pair)], (0.0, 1.0)).all():
+        discordant = float((gaps != 0).mean())
+        about = (
+            f"{plan.what}: one system succeeds where the other fails on {discordant:.1%} of the "
+            f"units {pilot}."
+        )
+        return plan._replace(about=about, design=Design.of_shares(discordant))
+    return plan
 
 
-def _check_design(sd: float, level: float, alternative: Alternative) -> float:
-    """Return the significance level of a design; refuse an invalid one."""
-    check_alternative(alternative)
-    check_level(level)
-    if not (math.isfinite(sd) and sd > 0):
-        raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
-    return alpha_of(level)
+def pilot_correlation(human: Floats, machine: Floats) -> float:
+    """Return the correlation of differences, 0 if negative, adjusted for the size of the pilot."""
+    n = len(human)
+    if n < 3 or do_not_vary(machine):
+        return 0.0
+    plain = max(0.0, float(np.corrcoef(human, machine)[0, 1]))
+    # A small pilot overstates the correlation: R² adjusted for its degrees of freedom.
+    return math.sqrt(max(0.0, 1 - (1 - plain**2) * (n - 1) / (n - 2)))
+
+
+def _fold_plan(plan: PowerPlan, gaps: Floats, test_share: float, rows: int) -> PowerPlan:
+    """Return the plan for more rows in as many folds (Nadeau & Bengio 2003).
+
+    More repeats of the same folds add little information, and the variance of a fold's score is
+    assumed to be inversely proportional to its rows.
+    """
+    error = float(mean_estimate(gaps, 1 / len(gaps) + test_share).error)
+    size = rows or 100
+    about = (
+        f"{plan.what}: the difference has standard error {shown_value(error, error)} over "
+        f"{len(gaps)} folds, corrected for shared training data. More rows, as many folds:"
+    )
+    return plan._replace(
+        sd=error,
+        units=size,
+        unit="rows" if rows else "per cent of the data",
+        about=about,
+        design=Design.scaled(error, len(gaps) - 1, size),
+    )
+
+
+def shown_value(value: float, sd: float) -> str:
+    """Four decimals, unless the scores are on quite another scale."""
+    if math.isnan(value):
+        return "none"
+    return f"{value:.4f}" if 0.001 <= sd < 10_000 else f"{value:.4g}"
