@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from heldout.errors import InputError
 from heldout.infer.power import detectable_difference, queries_needed
 from heldout.infer.power_designs import Goal
 from heldout.infer.power_machine import MachineDesign, machine_design
 from heldout.infer.prediction_powered import combined_means
-from heldout.resample.sample import draw_sample
 
 
 def test_a_machine_without_correlation_changes_nothing():
@@ -50,15 +48,3 @@ def test_the_correlation_of_a_pilot_is_adjusted_and_not_negative():
     assert design.total == 100
     assert machine_design(human, -machine, 70).correlation == 0
     assert machine_design(human, np.ones(30), 70).correlation == 0
-
-
-def test_samples_are_uniform_and_depend_on_ids_and_seed_alone():
-    ids = [f"q{number}" for number in range(10)]
-    assert draw_sample(ids, 4, 7) == draw_sample(ids[::-1], 4, 7)
-    counts = np.zeros(10)
-    for seed in range(2000):
-        counts[[ids.index(one) for one in draw_sample(ids, 3, seed)]] += 1
-    # Expected 600 each; the standard deviation is 20.
-    assert np.abs(counts - 600).max() < 80
-    with pytest.raises(InputError, match="from 1 to 10"):
-        draw_sample(ids, 11)
