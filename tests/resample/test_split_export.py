@@ -29,8 +29,8 @@ def made(prefix="doc-", n=24):
 def first_ids(folder, collection):
     """The first ids of the documents and queries of a written side."""
     maps = maps_beside(folder)
-    documents = maps.first("documents", list(collection.documents.ids))
-    return list(documents), list(maps.first("queries", collection.queries.ids))
+    parts = (maps.documents, collection.documents.ids), (maps.queries, collection.queries.ids)
+    return [[known[unit] if known else unit for unit in ids] for known, ids in parts]
 
 
 def judged(collection, documents, queries):
