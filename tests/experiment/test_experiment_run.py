@@ -279,7 +279,7 @@ class TestBoth:
             replicates=100,
         ).run()
         assert len(results.folds) == 2 * 6
-        queries = plan.splits(collection).queries.folds()
+        queries = plan.splits(collection).crossed[0].folds()
         ids = collection.queries.ids
         for row in results.values.iter_rows(named=True):
             assert queries[ids.index(row["unit"])] == row["fold"]
@@ -304,7 +304,7 @@ class TestBoth:
         settings = {"index": index, "systems": "bm25(k1=0.2:2.2:5, b=0,1)", "by": "both"}
         settings |= {"plan": plan, "replicates": 100}
         before = Experiment(collection=collection, **settings).run()
-        folds = plan.splits(collection).queries.folds()
+        folds = plan.splits(collection).crossed[0].folds()
         turned = {
             query: {doc: (0 if grade else 2) for doc, grade in docs.items()}
             if folds[collection.queries.ids.index(query)] == 1
