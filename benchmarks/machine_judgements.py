@@ -38,7 +38,6 @@ from heldout.data.scores import MachineScores
 from heldout.infer.few_differ import DIFFERING
 from heldout.infer.prediction_powered import combined_means, replicated_statistics
 from heldout.infer.romano_wolf import draw_weights, romano_wolf
-from heldout.resample.sample import draw_sample
 from heldout.retrieve.search import search
 
 Array = np.ndarray
@@ -395,7 +394,8 @@ def write_example(data: Path, judgements: Path, folder: Path) -> None:
     pool = {query: {doc for top in tops for doc in top.get(query, [])} for query in human}
     given = judge(human, pool, profiles(judgements, levels)[MODEL], np.random.default_rng(1))
     folder.mkdir(parents=True, exist_ok=True)
-    people = {query: human[query] for query in draw_sample(human, 50, seed=1)}
+    drawn = np.random.default_rng(1).choice(sorted(human, key=str.encode), 50, replace=False)
+    people = {query: human[query] for query in sorted(drawn.tolist(), key=str.encode)}
     Qrels.of(people).write(folder / "human.qrels")
     Qrels.of(given).write(folder / "llm.qrels")
     for name, run in runs.items():

@@ -64,7 +64,7 @@ def by_experiment(texts: list[str], labels: list[str]) -> Scores:
         data=(texts, labels),
         systems={"k-NN": (KNN, GRID), "logistic": LOGISTIC},
         plan=OUTER,
-        inner=INNER.k,
+        inner=INNER.folds,
     )
     with tempfile.TemporaryDirectory() as folder:
         results: Any = experiment.run(f"{folder}/results")

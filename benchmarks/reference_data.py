@@ -104,13 +104,13 @@ estimator = "sklearn.naive_bayes:GaussianNB"
 """
 
 HOLD_OUT = CLASSES.replace(
-    "{folds = 4, repeats = 2}", '{kind = "test-set", file = "rows.txt"}'
+    "{folds = 4, repeats = 2}", '{kind = "test-set", ids = {file = "rows.txt"}}'
 ).replace("space = {n_neighbors = [1, 5, 9]}", "")
 
 NUMBERS = """
 task = "regression"
 measures = ["MSE", "R2", "median-AE"]
-plan = {kind = "test-set", file = "rows.txt"}
+plan = {kind = "test-set", ids = {file = "rows.txt"}}
 data = {file = "points.csv", target = "value", features = ["x", "y"], id = "id"}
 
 [[systems]]

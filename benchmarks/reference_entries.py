@@ -286,8 +286,8 @@ RIDGE = {"estimator": "sklearn.linear_model:Ridge", "space": {"alpha": [0.01, 1.
 POINTS = {"file": "points.csv", "features": ["x", "y"], "id": "id"}
 CLASS = {"task": "classification"}
 NUMBER = {"task": "regression"}
-GIVEN = {"kind": "given", "file": "folds.tsv"}
-PARTED = {"kind": "given", "file": "parts.tsv"}
+GIVEN = {"kind": "given", "folds": {"file": "folds.tsv"}}
+PARTED = {"kind": "given", "folds": {"file": "parts.tsv"}}
 DOCUMENTS: Final = {"by": "document", "plan": {"folds": 3}}
 
 EXPERIMENTS: Final[Mapping[str, Mapping[str, Any]]] = {
@@ -313,12 +313,15 @@ EXPERIMENTS: Final[Mapping[str, Mapping[str, Any]]] = {
     "hold-out": {"plan": {"kind": "holdout", "test": 0.25, "repeats": 2}},
     "leave-one-out": {"plan": {"kind": "leave-one-out"}},
     "bootstrap": {"plan": {"kind": "bootstrap", "replicates": 6}},
-    "test set": {"plan": {"kind": "test-set", "file": "ids.txt"}},
-    "chronological": {"plan": {"kind": "chronological", "order": "times.tsv", "test": 0.3}},
-    "groups": {"plan": {"folds": 3, "groups": "groups.tsv"}},
+    "test set": {"plan": {"kind": "test-set", "ids": {"file": "ids.txt"}}},
+    "chronological": {
+        "plan": {"kind": "chronological", "order": {"file": "times.tsv"}, "test": 0.3}
+    },
+    "groups": {"plan": {"folds": 3, "groups": {"file": "groups.tsv"}}},
     "runs of splits": {
         "systems": ["rankers.py:rank(power=0.5,1)"],
-        "plan": {"folds": 2, "runs": 2},
+        "plan": {"folds": 2},
+        "runs": 2,
     },
     # choices
     "one-se": {"systems": [MODEL, "r=tuned/k=*.run"], "rule": "one-se"},

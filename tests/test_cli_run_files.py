@@ -88,14 +88,18 @@ def test_scores_are_those_of_a_table_of_values(capsys, plan):
 @pytest.mark.parametrize(
     ("options", "splits", "plan"),
     [
-        ([], 10, "KFold(k=10)"),
-        (["--folds", "5", "--repeats", "3", "--seed", "4"], 15, "KFold(k=5, repeats=3, seed=4)"),
+        ([], 10, "KFold(folds=10)"),
+        (
+            ["--folds", "5", "--repeats", "3", "--seed", "4"],
+            15,
+            "KFold(folds=5, repeats=3, seed=4)",
+        ),
         (["--leave-one-out"], 40, "LeaveOneOut()"),
         (["--hold-out", "0.25"], 1, "HoldOut(test=0.25)"),
         (["--hold-out", "8", "--repeats", "2"], 2, "HoldOut(test=8, repeats=2)"),
         (["--bootstrap", "30"], 30, "Bootstrap(replicates=30)"),
-        (["--stratify", "relevance"], 10, "KFold(k=10, stratify='relevance')"),
-        (["--groups", "groups.tsv"], 10, "KFold(k=10, groups=<40 values>)"),
+        (["--stratify", "relevance"], 10, "KFold(folds=10, stratify='relevance')"),
+        (["--groups", "groups.tsv"], 10, "KFold(folds=10, groups=<40 values>)"),
         (["--folds-file", "folds.tsv"], 2, "GivenFolds"),
         (["--test-ids", "ids.txt"], 1, "TestSet"),
         (["--later", "times.tsv"], 1, "Chronological"),

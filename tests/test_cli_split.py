@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from heldout import Collection, GivenFolds, KFold, export_collection, read_collection
+from heldout import Collection, GivenFolds, HoldOut, KFold, export_collection, read_collection
 from heldout.cli import main
 
 CRANFIELD = Path(__file__).parents[2] / "shared" / "data" / "cranfield"
@@ -32,6 +32,16 @@ def refused(capsys, *arguments):
         main(["split", *arguments])
     assert ended.value.code == 2
     return capsys.readouterr().err
+
+
+def test_a_sample_is_the_same_on_the_screen_and_in_a_folder(capsys):
+    drawn = HoldOut(5, seed=2).splits([f"q{n}" for n in range(12)])[0]
+    names = sorted(drawn.ids[row] for row in drawn.rows("test"))
+    assert printed(capsys, "small", "--sample", "5", "--seed", "2").out.split() == names
+    printed(capsys, "small", "--sample", "5", "--seed", "2", "-o", "part")
+    assert sorted(read_collection("part").queries.ids) == names
+    assert len(printed(capsys, "small", "--sample", "12").out.split()) == 12
+    assert "there are only 12 queries" in refused(capsys, "small", "--sample", "13")
 
 
 def test_splits_are_described(capsys):

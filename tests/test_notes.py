@@ -10,7 +10,7 @@ from heldout.notes import CODES, Note, distinct
 from heldout.report.claims import claim_records, claims_text, claims_texts
 from heldout.report.page.of_comparison import part_of_comparisons
 from heldout.report.page.sections import answer_box, part_sections
-from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plan import ResamplingWarning
 
 FEW = Note("few-units", "only 5 units: little can be shown")
 SPLIT = Note("split", "the split is test", "info", 2)

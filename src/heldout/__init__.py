@@ -50,17 +50,16 @@ if TYPE_CHECKING:
     from heldout.notebook import chart as chart, charts as charts
     from heldout.notes import Note as Note
     from heldout.report.charts.export import save_chart as save_chart
-    from heldout.resample.combined import RepeatedRuns as RepeatedRuns, TwoWay as TwoWay
-    from heldout.resample.given import GivenFolds as GivenFolds, from_sklearn as from_sklearn
-    from heldout.resample.holdout import (
-        Chronological as Chronological,
-        HoldOut as HoldOut,
-        TestSet as TestSet,
-    )
+    from heldout.resample.two_way import cross as cross
     from heldout.resample.plans import (
         Bootstrap as Bootstrap,
+        Chronological as Chronological,
+        GivenFolds as GivenFolds,
+        HoldOut as HoldOut,
         KFold as KFold,
         LeaveOneOut as LeaveOneOut,
+        TestSet as TestSet,
+        from_sklearn as from_sklearn,
     )
     from heldout.retrieve.analyze import Analyzer as Analyzer
     from heldout.retrieve.dense import rank_vectors as rank_vectors
@@ -99,10 +98,9 @@ __all__, __getattr__, __dir__ = lazy_names(
         "notebook": "chart charts",
         "notes": "Note",
         "report.charts.export": "save_chart",
-        "resample.combined": "RepeatedRuns TwoWay",
-        "resample.given": "GivenFolds from_sklearn",
-        "resample.holdout": "Chronological HoldOut TestSet",
-        "resample.plans": "Bootstrap KFold LeaveOneOut",
+        "resample.two_way": "cross",
+        "resample.plans": "Bootstrap Chronological GivenFolds HoldOut KFold LeaveOneOut TestSet "
+        "from_sklearn",
         "retrieve.analyze": "Analyzer",
         "retrieve.dense": "rank_vectors",
         "retrieve.fuse": "fuse",

@@ -22,7 +22,6 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
-    RepeatedRuns,
     read_class_predictions,
 )
 from heldout.errors import MeasureError
@@ -252,7 +251,7 @@ def test_the_decision_function_of_two_classes_counts_for_the_last():
 
 def test_runs_with_seeds_of_their_own_spread():
     forest = {"forest": RandomForestClassifier(3, random_state=0), "k-NN": KNeighborsClassifier()}
-    experiment = classify(forest, plan=RepeatedRuns(KFold(3, stratify="labels"), 3))
+    experiment = classify(forest, plan=KFold(3, stratify="labels"), runs=3)
     results = experiment.run()
     assert results.spread("forest") > 0
     assert results.spread("k-NN") == 0
@@ -260,7 +259,7 @@ def test_runs_with_seeds_of_their_own_spread():
     assert len(results.scores().units) == 3
     assert "sd over runs" in results_text(results)
     assert experiment.run().split_values("forest") == results.split_values("forest")
-    other = classify(forest, plan=RepeatedRuns(KFold(3, stratify="labels"), 3), seed=1).run()
+    other = classify(forest, plan=KFold(3, stratify="labels"), runs=3, seed=1).run()
     assert other.split_values("forest") != results.split_values("forest")
 
 
@@ -279,8 +278,8 @@ class Bare(ClassifierMixin, BaseEstimator):
 def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_path):
     """Probabilities, other scores, none; runs on the same folds; baselines once."""
     systems = {"k-NN": KNN, "SVM": LinearSVC(), "bare": Bare()}
-    plan = RepeatedRuns(KFold(4, stratify="labels", seed=1), 2)
-    results = classify(systems, BINARY, plan=plan).run(tmp_path / "kept")
+    plan = KFold(4, stratify="labels", seed=1)
+    results = classify(systems, BINARY, plan=plan, runs=2).run(tmp_path / "kept")
     read = read_class_predictions(tmp_path / "kept" / "predictions.parquet")
     kinds = {one.name: (one.scores is not None, one.probabilities) for one in read}
     assert kinds["k-NN"] == (True, True)

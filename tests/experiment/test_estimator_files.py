@@ -36,6 +36,7 @@ task = "classification"
 measures = ["accuracy", "AUC"]
 seed = 4
 inner = 2
+runs = 2
 
 [data]
 file = "texts.csv"
@@ -45,7 +46,6 @@ id = "name"
 
 [plan]
 folds = 3
-runs = 2
 
 [[systems]]
 name = "k-NN"
@@ -203,7 +203,8 @@ def test_the_file_says_the_same_as_python(folder):
         systems={"k-NN": (knn, {"kneighborsclassifier__n_neighbors": [1, 3]})},
         seed=4,
         inner=2,
-        plan={"folds": 3, "runs": 2},
+        plan={"folds": 3},
+        runs=2,
     ).run()
     assert mine.split_values("k-NN") == found.split_values("k-NN")
 

@@ -12,9 +12,8 @@ from heldout.errors import FormatError
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.problems import ExperimentError
 from heldout.experiment.systems.base import System
-from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.holdout import HoldOut
-from heldout.resample.plans import KFold
+from heldout.resample.plans import HoldOut, KFold
+from heldout.resample.two_way import cross
 
 RANKER = """\
 def rank(train, test, power=1.0):
@@ -156,7 +155,7 @@ system = "ranker.py:nothing"
         "systems[4]: ",
         "collection:",
         "plan.foldz: unknown field; did you mean folds?",
-        "plan.folds: expected an integer, not 'ten'",
+        "plan: folds='ten': expected an integer of at least 2; 5 and 10 are usual",
     ):
         assert place in said, said
     assert len(found) == 13
@@ -189,11 +188,14 @@ def test_the_plan_must_fit_the_data(folder):
         ({"systems": [overlap], "by": "both"}, "say whether scores from different fits"),
         ({"systems": ["bm25"], "measures": []}, "not a list of measures"),
         ({"systems": ["bm25"], "measures": ["RelString@5"]}, "has no mean"),
-        ({"systems": ["bm25"], "plan": TwoWay(), "by": "document"}, "does not fit"),
+        (
+            {"systems": ["bm25"], "plan": cross(KFold(2), KFold(2)), "by": "document"},
+            "does not fit",
+        ),
         ({"systems": ["bm25"], "level": 2}, "between 0.5 and 1"),
         ({"systems": ["bm25"], "level": 0.05}, "did you mean 0.95"),
         ({"systems": ["bm25"], "inner": 1}, "inner: expected at least 2, not 1"),
-        ({"systems": ["bm25"], "plan": {"kind": "given"}}, "plan.file: is missing"),
+        ({"systems": ["bm25"], "plan": {"kind": "given"}}, "plan: folds is missing"),
         ({"systems": ["bm25"], "analyzer": {"stemmer": "klingon"}}, "klingon"),
     ],
 )
@@ -259,9 +261,9 @@ def test_the_example_in_the_documentation_is_an_experiment(folder):
     ("by", "plan"),
     [
         ("query", HoldOut(0.2, validation=0.2)),
-        ("document", {"hold_out": 0.2, "validation": 0.2}),
-        ("both", TwoWay(KFold(2), HoldOut(0.2, validation=0.2))),
-        ("query", RepeatedRuns(HoldOut(0.2, validation=3), 2)),
+        ("document", {"kind": "holdout", "test": 0.2, "validation": 0.2}),
+        ("both", cross(KFold(2), HoldOut(0.2, validation=0.2))),
+        ("query", HoldOut(0.2, validation=3)),
     ],
 )
 def test_a_validation_part_is_refused(by, plan):
@@ -271,7 +273,7 @@ def test_a_validation_part_is_refused(by, plan):
 
 
 def test_a_validation_part_is_refused_in_a_file(folder, capsys, monkeypatch):
-    text = "plan = {hold_out = 0.2, validation = 0.2}\nsystems = ['bm25']\n" + HEAD
+    text = "plan = {kind = 'holdout', test = 0.2, validation = 0.2}\nsystems = ['bm25']\n" + HEAD
     (found,) = problems(folder, text)
     assert "plan.validation: the validation part is not used yet; leave it out" in found
     monkeypatch.chdir(folder)

@@ -8,10 +8,8 @@ from heldout.data.collection import Collection
 from heldout.data.run import Run
 from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems.base import System
-from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.given import GivenFolds
-from heldout.resample.holdout import HoldOut, TestSet
-from heldout.resample.plans import Bootstrap, KFold
+from heldout.resample.plans import Bootstrap, GivenFolds, HoldOut, KFold, TestSet
+from heldout.resample.two_way import cross
 
 COLLECTION = small_collection(documents=160, queries=40)
 
@@ -91,7 +89,6 @@ def test_the_training_score_of_a_hold_out_is_of_the_training_queries(plan, syste
         (HoldOut(0.3), 0),
         (TestSet(["q03", "q11", "q12"]), 0),
         (TestSet(["q03", "q11", "q00"]), 1),  # q00 has nothing to find
-        (RepeatedRuns(HoldOut(0.3), 2), 0),
         (KFold(4), 1),
         (GivenFolds({"q03": "a", "q11": "b", "q12": "a"}, strict=False), 37),
     ],
@@ -105,7 +102,7 @@ def test_training_queries_of_a_hold_out_are_not_left_out(plan, left, by):
         collection=empty,
         systems=[System.of(overlap, "f", comparable=True)],
         by=by,
-        plan=plan if by == "query" else TwoWay(plan, KFold(2)),
+        plan=plan if by == "query" else cross(plan, KFold(2)),
     ).run()
     notes = [note.text for note in results.notes if note.code == "left-out"]
     assert results.estimate("f")["left_out"] == left

@@ -11,9 +11,8 @@ from heldout.experiment.execution.journal import Journal
 from heldout.experiment.experiment import JOURNAL, Experiment
 from heldout.experiment.systems.base import System
 from heldout.measure.evaluate import evaluate
-from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.holdout import HoldOut
-from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
+from heldout.resample.plans import Bootstrap, HoldOut, KFold, LeaveOneOut
+from heldout.resample.two_way import cross
 from heldout.retrieve.index import Index
 from heldout.retrieve.search import search
 
@@ -151,7 +150,7 @@ class TestByQuery:
             }
 
         results = Experiment(
-            collection=collection, systems={"noisy": noisy}, plan=RepeatedRuns(KFold(3), 4)
+            collection=collection, systems={"noisy": noisy}, plan=KFold(3), runs=4
         ).run()
         runs = results.values.group_by("run").len().sort("run")
         assert runs.rows() == [(run, 24) for run in range(4)]
@@ -269,7 +268,7 @@ class TestByDocument:
 
 class TestBoth:
     def test_each_query_is_judged_where_it_had_no_say(self, collection, index):
-        plan = TwoWay(KFold(3), KFold(2))
+        plan = cross(KFold(3), KFold(2))
         results = Experiment(
             collection=collection,
             index=index,
@@ -280,7 +279,7 @@ class TestBoth:
             replicates=100,
         ).run()
         assert len(results.folds) == 2 * 6
-        queries = plan.splits(collection).queries.folds()
+        queries = plan.splits(collection).crossed[0].folds()
         ids = collection.queries.ids
         for row in results.values.iter_rows(named=True):
             assert queries[ids.index(row["unit"])] == row["fold"]
@@ -292,7 +291,7 @@ class TestBoth:
 
     def test_means_of_all_points_are_kept_for_each_pair_of_folds(self, collection, index):
         settings = {"index": index, "systems": "bm25(k1=0.2:2.2:5)", "by": "both"}
-        settings |= {"plan": TwoWay(KFold(3), KFold(2)), "replicates": 100}
+        settings |= {"plan": cross(KFold(3), KFold(2)), "replicates": 100}
         plain = Experiment(collection=collection, **settings).run()
         assert plain.surface.height == (3 * 2 + 1) * 5
         best = plain.surface.group_by("fold", "other").agg(pl.col("mean").max())
@@ -301,11 +300,11 @@ class TestBoth:
         assert rows["train"].to_list() == rows["mean"].to_list()
 
     def test_the_choice_of_a_query_fold_does_not_see_its_queries(self, collection, index):
-        plan = TwoWay(KFold(3), KFold(2))
+        plan = cross(KFold(3), KFold(2))
         settings = {"index": index, "systems": "bm25(k1=0.2:2.2:5, b=0,1)", "by": "both"}
         settings |= {"plan": plan, "replicates": 100}
         before = Experiment(collection=collection, **settings).run()
-        folds = plan.splits(collection).queries.folds()
+        folds = plan.splits(collection).crossed[0].folds()
         turned = {
             query: {doc: (0 if grade else 2) for doc, grade in docs.items()}
             if folds[collection.queries.ids.index(query)] == 1

@@ -15,9 +15,8 @@ from heldout.experiment.systems.choose_in_folds import call_seed
 from heldout.experiment.systems.models import ModelSystem
 from heldout.experiment.systems.runs import RunSystem
 from heldout.measure.evaluate import evaluate
-from heldout.resample.combined import TwoWay
-from heldout.resample.holdout import HoldOut
-from heldout.resample.plans import Bootstrap, KFold
+from heldout.resample.plans import Bootstrap, HoldOut, KFold
+from heldout.resample.two_way import cross
 from heldout.retrieve.index import Index
 from heldout.retrieve.models import Model
 from heldout.retrieve.search import search
@@ -155,7 +154,7 @@ class Watcher:
 PLANS = {
     "query": [KFold(4), HoldOut(0.25), Bootstrap(3)],
     "document": [KFold(3), HoldOut(0.25), Bootstrap(2)],
-    "both": [TwoWay(KFold(2), KFold(2))],
+    "both": [cross(KFold(2), KFold(2))],
 }
 
 

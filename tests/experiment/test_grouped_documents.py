@@ -4,7 +4,7 @@ import pytest
 from document_data import indexed, topical_collection
 from experiment_data import small_collection
 
-from heldout import Collection, Experiment, HoldOut, KFold, RepeatedRuns, System, TestSet, TwoWay
+from heldout import Collection, Experiment, HoldOut, KFold, System, TestSet, cross
 from heldout.cli import main
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import StudySettings, bias_study
@@ -93,10 +93,9 @@ SIDES = TestSet(["d001", "d007-copy"])
     [
         ([LEARNS], "document", KFold(3), "--groups near-duplicates"),
         ([SAFE, LEARNS], "document", HoldOut(0.3), "--groups near-duplicates"),
-        ([LEARNS], "document", RepeatedRuns(KFold(3), 2), "--groups near-duplicates"),
         ([LEARNS], "document", SIDES, "move them to one side"),
-        ([LEARNS], "both", TwoWay(KFold(2), KFold(2)), "--groups near-duplicates"),
-        ([LEARNS], "both", TwoWay(KFold(2), KFold(2, groups="near-duplicates")), None),
+        ([LEARNS], "both", cross(KFold(2), KFold(2)), "--groups near-duplicates"),
+        ([LEARNS], "both", cross(KFold(2), KFold(2, groups="near-duplicates")), None),
         ([LEARNS], "query", KFold(3), None),
         (["bm25", SAFE], "document", KFold(3), None),
     ],
@@ -175,16 +174,19 @@ def test_a_file_has_groups(folder):
         systems = ["bm25"]
         [plan]
         folds = 3
-        groups = "%s"
+        groups = %s
     """
-    found = {}
-    for groups in ("near-duplicates", "groups.tsv", "no-such-thing"):
-        (folder / f"{groups}.toml").write_text(text % groups)
-        found[groups] = Experiment.read(folder / f"{groups}.toml")
-    assert found["near-duplicates"].check().document_groups.max() == 59
-    assert found["groups.tsv"].check().document_groups.max() < 49
-    with pytest.raises(Exception, match="'no-such-thing' is unknown: expected 'duplicates', 'near"):
-        found["no-such-thing"].check()
+
+    def check(groups):
+        (folder / "groups.toml").write_text(text % groups)
+        return Experiment.read(folder / "groups.toml").check()
+
+    assert check("'near-duplicates'").document_groups.max() == 59
+    assert check("{file = 'groups.tsv'}").document_groups.max() < 49
+    with pytest.raises(Exception, match=r"'groups\.tsv' is unknown: expected 'duplicates', 'near"):
+        check("'groups.tsv'")
+    with pytest.raises(Exception, match=r"plan: .*nowhere: no such file"):
+        check("{file = 'nowhere'}")
 
 
 @pytest.mark.usefixtures("folder")

@@ -1,5 +1,7 @@
 """Results keep which unit was held out where: enough to make every split again."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,9 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from heldout import Experiment, Results
 from heldout.experiment.split_table import split_table
-from heldout.resample.combined import RepeatedRuns, TwoWay
-from heldout.resample.holdout import Chronological, HoldOut
-from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
+from heldout.resample.plans import Bootstrap, Chronological, HoldOut, KFold, LeaveOneOut
+from heldout.resample.two_way import cross
 
 SIDES = ("train", "test", "validation")
 PLANS = {
@@ -22,7 +23,6 @@ PLANS = {
     "hold-outs": HoldOut(0.3, repeats=3, validation=0.2),
     "bootstrap": Bootstrap(5),
     "in time": Chronological(order=[str(n) for n in range(24)], test=6),
-    "runs": RepeatedRuns(KFold(3), 2),
 }
 
 
@@ -61,10 +61,11 @@ def test_every_split_can_be_made_again(collection, plan):
     for split in splits:
         again = sides_again(table, split.key.repeat, split.key.fold, "query")
         assert again == sides_of(split)
+    assert split_table(replace(splits, runs=2)).equals(table)  # runs have the same sides
 
 
 @pytest.mark.parametrize(
-    "plan", [TwoWay(KFold(3), KFold(2)), TwoWay(KFold(2, repeats=2), HoldOut(0.4))]
+    "plan", [cross(KFold(3), KFold(2)), cross(KFold(2, repeats=2), HoldOut(0.4))]
 )
 def test_two_way_splits_can_be_made_again(collection, plan):
     splits = plan.splits(collection)

@@ -164,7 +164,7 @@ def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path)
     [
         ({"tune_on": "machine", "machine": None}, "tune_on: goes with judgements of a machine"),
         ({"by": "document"}, "machine: is for held-out queries"),
-        ({"plan": {"hold_out": 0.05}}, "are held out: use folds"),
+        ({"plan": {"kind": "holdout", "test": 0.05}}, "are held out: use folds"),
         ({"machine": {"x": {"d1": 1}}}, "the machine judged none of the 60 queries"),
         ({"tune_on": "both"}, "unknown tune_on 'both': expected one of human, machine"),
     ],

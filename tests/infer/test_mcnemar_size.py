@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from heldout.infer.paired import mcnemar_test
+from heldout.infer.randomization import mcnemar_test
 from heldout.infer.power import Design, Goal, smallest_n
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"

@@ -1,20 +1,13 @@
 """The description of splits: counted by hand, and warned about what is odd."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from heldout import (
-    Bootstrap,
-    Collection,
-    GivenFolds,
-    HoldOut,
-    KFold,
-    LeaveOneOut,
-    RepeatedRuns,
-    TwoWay,
-)
-from heldout.resample.describe import advice, describe_splits, overlaps
-from heldout.resample.notices import ResamplingWarning
+from heldout import Bootstrap, Collection, GivenFolds, HoldOut, KFold, LeaveOneOut, cross
+from heldout.resample.describe import describe_splits, overlaps
+from heldout.resample.plan import ResamplingWarning
 from heldout.resample.split import Split, SplitKey
 
 # q1: a b c d are relevant, e is not; q2: a and e are; q3: nothing is.
@@ -62,7 +55,7 @@ def test_more_than_ten_relevant_documents_count_as_ten():
 
 def test_two_way_in_numbers():
     queries = GivenFolds({"q1": 0, "q2": 1, "q3": 1})
-    found = TwoWay(queries, FOLDS).splits(WHOLE).describe()
+    found = cross(queries, FOLDS).splits(WHOLE).describe()
     # Held out: q1 over a, b, e; seen: q2 and q3 over c, d, f, of which none is relevant to q2.
     assert found.rows[0].key == "r0/f0/d0"
     assert (found.rows[0].documents_train, found.rows[0].documents_test) == (3, 3)
@@ -88,7 +81,7 @@ def test_drawn_documents_count_as_often_as_they_were_drawn():
 
 def test_units_that_are_never_or_often_held_out_are_counted():
     assert HoldOut(0.5).splits(6, "instance").describe().never_held_out == 3
-    assert RepeatedRuns(KFold(2), 3).splits(6, "instance").describe().often_held_out == 0
+    assert replace(KFold(2).splits(6, "instance"), runs=3).describe().often_held_out == 0
     theirs = GivenFolds({"a": 1, "b": 2, "c": 1}, strict=False).splits(["a", "b", "c", "d"])
     assert theirs.describe().never_held_out == 1
 
@@ -136,5 +129,6 @@ def test_inner_splits_are_described():
     ("units", "plan"), [(10, "leave-one-out"), (225, "10 stratified folds"), (100_000, "a fifth")]
 )
 def test_advice_goes_by_size(units, plan):
-    assert plan in advice(units, "queries")
-    assert ("always wrong" in advice(units, "queries")) is (units == 10)
+    advice = KFold(2).splits(units, "instance").describe().advice
+    assert plan in advice
+    assert ("always wrong" in advice) is (units == 10)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from heldout import GivenFolds, HeldoutError, KFold
 from heldout.resample.export import fold_table
 from heldout.resample.fold_files import read_values
-from heldout.resample.notices import PlanError
+from heldout.resample.units import PlanError
 
 IDS = ["q1", "q2", "q3"]
 

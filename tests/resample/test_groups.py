@@ -8,12 +8,11 @@ import resample_checks as check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Bootstrap, Collection, GivenFolds, HoldOut, KFold, LeaveOneOut, TwoWay
+from heldout import Bootstrap, Collection, GivenFolds, HoldOut, KFold, LeaveOneOut, cross
 from heldout.data.documents import documents_of
-from heldout.resample.duplicates import equal_rows
-from heldout.resample.groups import grouped_places, joined
+from heldout.resample.groups import equal_rows, grouped_places, joined
 from heldout.resample.near_duplicates import ALIKE, ORDERS, near_duplicates, signatures
-from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plan import ResamplingWarning
 
 COPIES = {"a": "Same text", "b": "same  TEXT\n", "c": "other", "d": "more", "e": "", "f": " "}
 
@@ -200,8 +199,8 @@ def test_every_plan_treats_a_group_as_one_unit():
     drawn = Bootstrap(5, groups="duplicates").splits(found, "document")
     assert {split.n_train for split in drawn} == {60}
     assert drawn[0].train.max() > 1
-    both = TwoWay(KFold(2), KFold(4, groups="duplicates")).splits(found)
-    check.groups_intact(both.documents, groups)
+    both = cross(KFold(2), KFold(4, groups="duplicates")).splits(found)
+    check.groups_intact(both.crossed[1], groups)
 
 
 def test_folds_are_as_even_as_groups_allow():

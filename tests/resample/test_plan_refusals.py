@@ -2,16 +2,32 @@
 
 import pytest
 
-from heldout import Bootstrap, Chronological, HoldOut, KFold, LeaveOneOut, RepeatedRuns, TestSet
-from heldout.resample.notices import PlanError
+from heldout import (
+    Bootstrap,
+    Chronological,
+    GivenFolds,
+    HoldOut,
+    KFold,
+    LeaveOneOut,
+    TestSet,
+    cross,
+)
+from heldout.resample.units import PlanError
 
 ROWS = "instance"
 
 REFUSED = [
-    (lambda: KFold(1), "k=1: expected an integer of at least 2"),
-    (lambda: KFold(2.5), "k=2.5"),
-    (lambda: KFold(True), "k=True"),
-    (lambda: KFold(3, repeats=0), "repeats=0"),
+    (lambda: KFold(1), "folds=1: expected an integer of at least 2; 5 and 10 are usual"),
+    (lambda: KFold(folds="5"), "folds='5': expected an integer"),
+    (lambda: KFold(2.5), "folds=2.5"),
+    (lambda: KFold(True), "folds=True"),
+    (lambda: KFold(1, repeats=0), "folds=1: .*; repeats=0: expected"),
+    (lambda: KFold(3, fold=2), "KFold has no fold: it has folds, repeats"),
+    (lambda: KFold(3, groups=5), "groups=5: expected a name, or a value for each unit"),
+    (GivenFolds, "folds is missing"),
+    (lambda: GivenFolds(3), "folds=3: expected {id: fold}, or the path"),
+    (lambda: GivenFolds({}, strict=1), "strict=1: expected a valid boolean"),
+    (lambda: cross(KFold(2), 5), "5 is not a plan"),
     (lambda: KFold(3, seed=-1), "seed=-1"),
     (lambda: KFold(5).splits(4, ROWS), "5 folds but only 4 instances.*leave-one-out"),
     (
@@ -34,7 +50,7 @@ REFUSED = [
     (lambda: KFold(2, groups="duplicates").splits(["a", "b", "c"]), "need the texts"),
     (lambda: KFold(2, groups="near-duplicates").splits(["a", "b", "c"]), "need the texts"),
     (lambda: KFold(2, stratify=[1, None, 2, 3]).splits(4, ROWS), "unit 2 has no stratum"),
-    (lambda: LeaveOneOut(stratify="labels"), "cannot be stratified.*use 10 folds"),
+    (lambda: LeaveOneOut(stratify="labels"), "LeaveOneOut has no stratify"),
     (lambda: HoldOut(0.01).splits(10, ROWS), "rounds to 0.*leave-one-out"),
     (lambda: HoldOut(0.2, 0.01).splits(10, ROWS), "validation=0.01 of 10"),
     (lambda: HoldOut(10).splits(10, ROWS), "none would be left for training"),
@@ -58,11 +74,9 @@ REFUSED = [
     (lambda: Chronological([1, 2, 3], cut=9).splits(3, ROWS), "the test side is empty"),
     (lambda: Chronological([1, "x", 3]).splits(3, ROWS), "different types"),
     (lambda: Chronological([1, None, 3]).splits(3, ROWS), "unit 2 has no time"),
-    (lambda: RepeatedRuns(KFold(2), 0), "runs=0"),
     (lambda: KFold(2, repeats=100_001), "repeats=100001: at most 100,000"),
     (lambda: HoldOut(0.2, repeats=2**64), "repeats=.*at most 100,000"),
     (lambda: Bootstrap(10**9), "replicates=.*at most 100,000"),
-    (lambda: RepeatedRuns(KFold(2), 10**9), "runs=.*at most 100,000"),
 ]
 
 

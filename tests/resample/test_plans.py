@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,15 +20,13 @@ from heldout import (
     InputError,
     KFold,
     LeaveOneOut,
-    RepeatedRuns,
     TestSet,
 )
 from heldout.resample.assign import even_sizes
 from heldout.resample.hashing import draws, id_keys, random_order, seed_word
-from heldout.resample.notices import PlanError, ResamplingWarning
-from heldout.resample.plan import Plan
-from heldout.resample.sources import Sides, Source, partition
-from heldout.resample.split import SplitKey
+from heldout.resample.plan import ResamplingWarning
+from heldout.resample.split import SplitKey, repeats_of_one, splits_of_folds, splits_of_sides
+from heldout.resample.units import PlanError, units_of
 
 
 def ids(least=2, most=40):
@@ -39,29 +38,16 @@ def ids(least=2, most=40):
     )
 
 
-class Broken(Plan):
-    """A plan that puts units where the test wants them."""
-
-    seed = 0
-
-    def __init__(self, source):
-        self._source = source
-
-    def __repr__(self):
-        return "Broken()"
-
-    def divide(self, units):
-        del units
-        return self._source, []
-
-
 def table(*folds):
-    return Broken(partition(*(np.array(one, np.int32) for one in folds)))
+    units = units_of(len(folds[0]), "instance")
+    return splits_of_folds(KFold(2), units, [np.array(fold, np.int32) for fold in folds])
 
 
 def sides(*pairs):
-    made = [Sides(*(np.array(one, np.int32) for one in pair)) for pair in pairs]
-    return Broken(Source(len(made), made.__getitem__))
+    units = units_of(len(pairs[0][0]), "instance")
+    arrays = [[np.array(side, np.int32) for side in pair] for pair in pairs]
+    numbers = repeats_of_one(len(pairs))
+    return splits_of_sides(HoldOut(1), units, numbers, arrays.__getitem__)
 
 
 @given(ids(), st.data())
@@ -183,7 +169,6 @@ PLANS = [
     LeaveOneOut(),
     Bootstrap(3),
     Bootstrap(3, side="test"),
-    RepeatedRuns(KFold(3), 2),
 ]
 
 
@@ -226,20 +211,16 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(
-    ("invariant", "plan", "more"), BREAKS, ids=lambda x: getattr(x, "__name__", "")
+    ("invariant", "splits", "more"), BREAKS, ids=lambda x: getattr(x, "__name__", "")
 )
-def test_every_check_fails_on_a_broken_plan(invariant, plan, more):
-    size = len(plan._source.sides(0).train)
+def test_every_check_fails_on_broken_splits(invariant, splits, more):
     with pytest.raises(AssertionError):
-        invariant(plan.splits(size, "instance"), *more)
+        invariant(splits, *more)
 
 
-def test_the_checks_of_a_split_and_of_order_fail_too():
-    split = sides(([0, 0, 1, 1], [1, 1, 0, 0])).splits(4, "instance")[0]
+def test_the_check_of_a_split_fails_too():
     with pytest.raises(AssertionError):
-        check.strata_in_proportion(split, [1, 1, 2, 2])
-    with pytest.raises(AssertionError):
-        check.same_for_any_order(table([0, 0, 1, 1]), list("abcd"))
+        check.strata_in_proportion(sides(([0, 0, 1, 1], [1, 1, 0, 0]))[0], [1, 1, 2, 2])
 
 
 FOLDS = [1, 0, 0, 2, 1, 2, 0, 2, 1, 2, 1, 0]
@@ -310,7 +291,7 @@ def test_keys_are_named_ordered_and_hashable():
     assert [str(key) for key in keys] == ["r0/f0", "r0/f1", "r1/f0", "r1/f1"]
     assert sorted(keys, key=lambda key: (key.fold, key.repeat)) != keys == sorted(keys)
     assert len({*keys, SplitKey(0, 1)}) == 4
-    runs = RepeatedRuns(KFold(2), 2).splits(4, "instance")
+    runs = replace(KFold(2).splits(4, "instance"), runs=2)
     assert [str(split.key) for split in runs] == ["r0/f0/s0", "r0/f0/s1", "r0/f1/s0", "r0/f1/s1"]
     assert (runs[0].test == runs[1].test).all()
     assert runs[-1].key == runs[3].key
@@ -321,11 +302,8 @@ def test_splits_behave_like_a_sequence():
     splits = KFold(4).splits(9, "instance")
     assert splits[-1].key == splits[3].key
     assert [one.key.fold for one in splits[1:3]] == [1, 2]
-    assert splits.find(0, 2).key.fold == 2
     with pytest.raises(IndexError):
         splits[4]
-    with pytest.raises(PlanError, match="no split r1/f0"):
-        splits.find(1, 0)
     with pytest.raises(PlanError, match="has repeats 0 to 0"):
         splits.folds(1)
     with pytest.raises(PlanError, match="does not assign every unit to one fold"):
@@ -352,7 +330,7 @@ def test_fingerprint_tells_ids_folds_and_unit_apart():
         HoldOut(0.5).splits(names),
         Bootstrap(1).splits(names),
         Bootstrap(1, side="test").splits(names),
-        RepeatedRuns(KFold(2), 2).splits(names),
+        replace(KFold(2).splits(names), runs=2),
     ]
     found = {one.fingerprint for one in [same[0], *other]}
     assert len(found) == 10

@@ -6,10 +6,10 @@ import resample_checks as check
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, TwoWay
+from heldout import Bootstrap, Collection, HoldOut, KFold, LeaveOneOut, cross
 from heldout.data.queries import Queries
 from heldout.resample.assign import Labels, spread
-from heldout.resample.notices import PlanError
+from heldout.resample.units import PlanError
 
 
 def collection(judged, documents=40, queries=6):
@@ -296,7 +296,7 @@ def test_inner_splits_of_labelled_and_relevant_units_are_stratified():
 
 def test_two_way_splits_hold_out_queries_and_documents():
     found = collection([(n % 6, n) for n in range(40)])
-    splits = TwoWay(KFold(3), KFold(4, stratify="relevance")).splits(found)
+    splits = cross(KFold(3), KFold(4, stratify="relevance")).splits(found)
     assert len(splits) == 12
     assert len({str(split.key) for split in splits}) == 12
     cells = np.zeros((6, 40), int)
@@ -306,20 +306,20 @@ def test_two_way_splits_hold_out_queries_and_documents():
         assert not set(train.documents.ids) & set(test.documents.ids)
         cells[np.ix_(test.query_weights > 0, test.document_weights > 0)] += 1
     assert (cells == 1).all()  # every pair of query and document is held out once
-    with pytest.raises(PlanError, match=r"queries\.folds\(\)"):
+    with pytest.raises(PlanError, match="see `crossed`"):
         splits.folds()
-    assert splits.queries.folds().tolist() == KFold(3).splits(found).folds().tolist()
-    assert TwoWay(KFold(3), KFold(5)).splits(found).fingerprint != splits.fingerprint
+    assert splits.crossed[0].folds().tolist() == KFold(3).splits(found).folds().tolist()
+    assert cross(KFold(3), KFold(5)).splits(found).fingerprint != splits.fingerprint
 
 
 def test_inner_splits_of_two_way_splits_touch_neither_held_out_kind():
     found = collection([(n % 6, n) for n in range(40)])
-    for split in TwoWay(KFold(3), KFold(4)).splits(found):
+    for split in cross(KFold(3), KFold(4)).splits(found):
         held = split.view(found, "test")
         for inner in (
             split.inner(KFold(2), "query"),
             split.inner(KFold(2), "document"),
-            split.inner(TwoWay(KFold(2), KFold(2))),
+            split.inner(cross(KFold(2), KFold(2))),
         ):
             for one in inner:
                 for view in (one.view(found, "train"), one.view(found, "test")):
@@ -332,18 +332,15 @@ def test_inner_splits_of_two_way_splits_touch_neither_held_out_kind():
 
 def test_two_way_repeats_go_side_by_side():
     found = collection([(0, 0)], documents=6, queries=4)
-    both = TwoWay(KFold(2, repeats=3), KFold(2, repeats=3)).splits(found)
+    both = cross(KFold(2, repeats=3), KFold(2, repeats=3)).splits(found)
     assert len(both) == 12
-    assert len(TwoWay(KFold(2), KFold(2, repeats=3)).splits(found)) == 12
+    assert len(cross(KFold(2), KFold(2, repeats=3)).splits(found)) == 12
     assert both.repeats == 3
     with pytest.raises(PlanError, match="3 repeats of the queries"):
-        TwoWay(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
-    with pytest.raises(PlanError, match="divides a collection"):
-        TwoWay().splits(["a", "b"])
-    for call in (TwoWay().split, TwoWay().get_n_splits):
-        with pytest.raises(PlanError, match="not the rows of a table"):
-            call(np.zeros(4))
+        cross(KFold(2, repeats=3), KFold(2, repeats=2)).splits(found)
+    with pytest.raises(PlanError, match="give a collection"):
+        cross(KFold(5), KFold(5)).splits(["a", "b"])
     with pytest.raises(PlanError, match="hold out queries and documents"):
-        KFold(2).splits(found)[0].inner(TwoWay())
+        KFold(2).splits(found)[0].inner(cross(KFold(5), KFold(5)))
     assert [one.key for one in both[-2:]] == [both[10].key, both[11].key]
     assert repr(both[0]).count("held out") == 2

@@ -10,7 +10,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from heldout import Bootstrap, HoldOut, KFold, LeaveOneOut, from_sklearn
-from heldout.resample.notices import PlanError
+from heldout.resample.units import PlanError
 
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(60, 3))

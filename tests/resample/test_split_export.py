@@ -8,12 +8,10 @@ import sys
 import numpy as np
 import pytest
 
-from heldout import Bootstrap, Collection, HoldOut, InputError, KFold, TwoWay, read_collection
+from heldout import Bootstrap, Collection, HoldOut, InputError, KFold, cross, read_collection
 from heldout.data.export import write_map
 from heldout.resample import export
-from heldout.resample.export import export_splits
-from heldout.resample.id_maps import IdMaps, maps_beside, read_map
-from heldout.resample.parts import part_of
+from heldout.resample.export import IdMaps, export_splits, maps_beside, read_map, standalone
 
 FORMS = ["beir", "trec", "lines"]
 
@@ -31,8 +29,8 @@ def made(prefix="doc-", n=24):
 def first_ids(folder, collection):
     """The first ids of the documents and queries of a written side."""
     maps = maps_beside(folder)
-    documents = maps.first("documents", list(collection.documents.ids))
-    return list(documents), list(maps.first("queries", collection.queries.ids))
+    parts = (maps.documents, collection.documents.ids), (maps.queries, collection.queries.ids)
+    return [[known[unit] if known else unit for unit in ids] for known, ids in parts]
 
 
 def judged(collection, documents, queries):
@@ -67,7 +65,7 @@ def test_a_written_side_is_its_view(tmp_path, to, unit):
     manifest = json.loads((tmp_path / "out" / "split.json").read_text())
     assert manifest["fingerprint"] == splits.fingerprint
     assert manifest["collection_fingerprint"] == whole.fingerprint()
-    assert manifest["plan"] == "KFold(k=3, stratify='relevance')"
+    assert manifest["plan"] == "KFold(folds=3, stratify='relevance')"
 
 
 @pytest.mark.parametrize("to", FORMS)
@@ -93,8 +91,10 @@ def test_the_map_of_a_split_of_a_split_leads_to_the_first_original(tmp_path, to,
 
 
 def test_a_map_that_belongs_elsewhere_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"doc_map\.tsv .* no line for 'b'"):
-        IdMaps({"a": "x"}).first("documents", ["a", "b"])
+    whole = made()
+    with pytest.raises(InputError, match=r"doc_map\.tsv has no line for "):
+        export_splits(KFold(2).splits(whole), whole, tmp_path / "out", maps=IdMaps({"a": "x"}))
+    assert not (tmp_path / "out").exists()
     (tmp_path / "doc_map.tsv").write_text("id\tname\n")
     with pytest.raises(InputError, match=r"doc_map\.tsv:1: expected the header"):
         maps_beside(tmp_path)
@@ -142,18 +142,17 @@ def test_documents_that_were_drawn_twice_are_there_twice(tmp_path, to):
 def test_queries_that_were_drawn_twice_are_judged_twice():
     whole = made()
     split = Bootstrap(1).splits(whole)[0]
-    part = part_of(split.view(whole, "train"))
-    assert len(part.collection.queries) == 6
+    part, _, queries = standalone(split.view(whole, "train"))
+    assert len(part.queries) == 6
     counts = np.bincount(whole.judgements.queries, minlength=6)
-    assert len(part.collection.judgements) == (counts * split.train).sum()
-    for one, first in zip(part.collection.queries.ids, part.queries, strict=True):
-        qrels = part.collection.qrels.to_dict()
-        assert qrels[one] == whole.qrels.to_dict()[first]
+    assert len(part.judgements) == (counts * split.train).sum()
+    for copy, original in zip(part.queries.ids, queries, strict=True):
+        assert part.qrels.to_dict()[copy] == whole.qrels.to_dict()[original]
 
 
 def test_two_way_splits_and_third_sides_are_written(tmp_path):
     whole = made()
-    export_splits(TwoWay(KFold(2), KFold(3)).splits(whole), whole, tmp_path / "both")
+    export_splits(cross(KFold(2), KFold(3)).splits(whole), whole, tmp_path / "both")
     assert len(list((tmp_path / "both").glob("r0-f*-d*"))) == 6
     found = read_collection(tmp_path / "both" / "r0-f1-d2" / "test")
     assert (len(found.queries), len(found.documents)) == (3, 8)
@@ -231,12 +230,13 @@ def test_an_export_that_is_killed_leaves_nothing_that_looks_complete(tmp_path):
 
 def test_documents_stream_by_in_batches_of_the_size_asked_for():
     source = made(n=200)
-    part = part_of(KFold(2).splits(source, "document")[0].view(source, "train"))
-    batches = list(part.collection.documents.batches(200))
+    view = KFold(2).splits(source, "document")[0].view(source, "train")
+    part, originals, _ = standalone(view)
+    batches = list(part.documents.batches(200))
     assert len(batches) > 5
     assert max(len(batch.text) for batch in batches) <= 200
-    assert [one for batch in batches for one in batch.ids] == list(part.collection.documents.ids)
+    assert [one for batch in batches for one in batch.ids] == list(part.documents.ids)
     assert [batch.first for batch in batches] == np.cumsum([0, *map(len, batches)])[:-1].tolist()
-    assert part.collection.documents.text(3) == dict(source.documents.pairs())[part.documents[3]]
+    assert part.documents.text(3) == dict(source.documents.pairs())[originals[3]]
     with pytest.raises(IndexError):
-        part.collection.documents.text(100)
+        part.documents.text(100)

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from heldout.errors import InputError
-from heldout.resample.given import GivenFolds
-from heldout.resample.plans import Bootstrap, KFold, LeaveOneOut
+from heldout.resample.plans import Bootstrap, GivenFolds, KFold, LeaveOneOut
 from heldout.tune.choice import choose, choose_in_splits
 
 IDS = [f"q{number}" for number in range(23)]

@@ -7,12 +7,11 @@ import re
 from math import inf
 from typing import Any, Final
 
-from heldout.cli.groups import add_groups
+from heldout.cli.groups import add_groups, file_or_word
 from heldout.cli.help import group
 from heldout.errors import InputError
 
 __all__ = [
-    "PLANS",
     "UNVERIFIED",
     "add_alternative",
     "add_detail",
@@ -29,6 +28,7 @@ __all__ = [
     "add_source",
     "add_stemming",
     "check_plan_options",
+    "given_plan_options",
     "machine_given",
     "plan_table",
     "positive",
@@ -211,10 +211,16 @@ def add_stemming(parser: argparse.ArgumentParser) -> None:
 
 # Plans
 
-PLANS: Final = (
-    *("folds", "hold_out", "leave_one_out", "bootstrap", "folds_file", "test_ids", "later"),
-)
-"""Options that name a plan; a plan table of an experiment has the same names."""
+PLANS: Final = {
+    "folds": ("kfold", "folds"),
+    "hold_out": ("holdout", "test"),
+    "leave_one_out": ("leave-one-out", None),
+    "bootstrap": ("bootstrap", "replicates"),
+    "folds_file": ("given", "folds"),
+    "test_ids": ("test-set", "ids"),
+    "later": ("chronological", "order"),
+}
+"""Options that name a plan: its kind, and the field that has their value."""
 
 
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
@@ -259,7 +265,8 @@ def check_plan_options(options: argparse.Namespace) -> None:
     """Refuse options that would have no effect with the chosen plan."""
     if options.validation is not None and options.hold_out is None:
         raise InputError("--validation goes with --hold-out")
-    random = options.folds is not None or options.hold_out is not None or not _named(options)
+    named = [name for name in given_plan_options(options) if name in PLANS]
+    random = options.folds is not None or options.hold_out is not None or not named
     for name in ("repeats", "stratify"):
         if getattr(options, name) is not None and not random:
             raise InputError(f"--{name} goes with --folds and --hold-out")
@@ -268,14 +275,22 @@ def check_plan_options(options: argparse.Namespace) -> None:
         raise InputError("--groups goes with --folds, --hold-out, --leave-one-out and --bootstrap")
 
 
-def _named(options: argparse.Namespace) -> list[str]:
-    """The plan that the options name, if they name one."""
-    given = (name for name in PLANS if getattr(options, name) not in (None, False))
-    return list(given)
+def given_plan_options(options: argparse.Namespace) -> list[str]:
+    """The options of plans that were given, first the one that names a plan."""
+    names = (*PLANS, "repeats", "validation", "stratify", "groups")
+    return [name for name in names if getattr(options, name) not in (None, False)]
 
 
 def plan_table(options: argparse.Namespace) -> dict[str, Any]:
     """Return the plan options that were given, as the table ``[plan]`` of an experiment."""
-    names = (*PLANS, "repeats", "validation", "stratify", "groups")
-    given = {name: getattr(options, name) for name in names}
-    return {name: value for name, value in given.items() if value not in (None, False)}
+    table: dict[str, Any] = {}
+    for name in given_plan_options(options):
+        kind, field = PLANS.get(name, (None, name))
+        value = getattr(options, name)
+        table |= {} if kind is None else {"kind": kind}
+        if field is not None:
+            table[field] = {"file": value} if name in {"folds_file", "test_ids"} else value
+    for name in ("order", "groups"):
+        if name in table:
+            table[name] = file_or_word(table[name])
+    return table

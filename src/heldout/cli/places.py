@@ -21,8 +21,6 @@ _ARGUMENT: Final = re.compile(
 """A Python argument in a message: ``threshold=0.5``, ``force=True``, ``baseline=NAME``."""
 
 _SPELLINGS: Final = {"measure": "-m", "systems": "--system"}
-_FIELDS: Final = {"k": "folds"}
-"""Parameters of plans whose option has another name."""
 _IN_WORDS: Final = {
     "count missing queries as 0 (missing='zero')": "do not use --intersection",
     'by="unit"': "--by-unit",
@@ -58,7 +56,7 @@ def as_options(message: str, options: argparse.Namespace | None) -> str:
         message = message.replace(python, words)
 
     def option(found: re.Match[str]) -> str:
-        name, value = _FIELDS.get(found[1], found[1]), found[2].strip("'\"")
+        name, value = found[1], found[2].strip("'\"")
         before = message[: found.start()]
         call = before[before.rfind(")") + 1 :].rpartition("(")
         if name.removesuffix("s") not in known and name not in known:
@@ -97,7 +95,7 @@ def option_of(options: argparse.Namespace) -> Callable[[str], str]:
 
 
 def plan_option(name: str) -> str:
-    """Return the option of a field, such as ``--hold-out`` for ``plan.queries.hold_out``."""
+    """Return the option of a field, such as ``--validation`` for ``plan.queries.validation``."""
     if name in _TABLES or name == "systems":
         return {"systems": "--system", "plan": ""}.get(name, name)
     last = name.rpartition(".")[2]

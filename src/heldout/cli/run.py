@@ -21,6 +21,7 @@ from heldout.cli.options import (
     add_seed,
     add_stemming,
     check_plan_options,
+    given_plan_options,
     plan_table,
     positive,
 )
@@ -234,7 +235,7 @@ def _check(options: argparse.Namespace) -> None:
     if options.system:
         return
     given = [name for name in _DESCRIBING if getattr(options, name) not in (None, False)]
-    given += plan_table(options)
+    given += given_plan_options(options)
     if given:
         flag = "-m" if given[0] == "measure" else f"--{given[0].replace('_', '-')}"
         raise InputError(

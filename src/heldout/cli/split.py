@@ -11,7 +11,6 @@ from heldout.cli.files import emit, is_file, show, split_paths
 from heldout.cli.groups import of_both
 from heldout.cli.help import group
 from heldout.cli.options import (
-    PLANS,
     add_json,
     add_plan_options,
     add_queries,
@@ -103,7 +102,7 @@ def add_split(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 
 
 def _split(options: argparse.Namespace) -> int:
-    from heldout.resample.notices import ResamplingWarning
+    from heldout.resample.plan import ResamplingWarning
 
     _refuse_strange(options)
     if options.sample is not None and options.output is None and options.assignments is None:
@@ -129,13 +128,17 @@ def _split(options: argparse.Namespace) -> int:
 
 
 def _print_sample(options: argparse.Namespace) -> int:
-    """Print the ids of randomly drawn queries, one per line."""
-    from heldout.resample.sample import draw_sample
+    """Print the ids of randomly drawn queries, one per line: those that -o would write."""
+    from heldout.resample.plans import HoldOut
 
     ids = _query_ids(options)
     if options.sample > len(ids):
         raise InputError(f"--sample {options.sample}: there are only {len(ids)} queries")
-    emit("".join(f"{one}\n" for one in draw_sample(ids, options.sample, options.seed or 0)))
+    drawn = ids
+    if options.sample < len(ids):
+        split = HoldOut(options.sample, seed=options.seed or 0).splits(ids)[0]
+        drawn = [ids[row] for row in split.rows("test").tolist()]
+    emit("".join(f"{query}\n" for query in sorted(drawn, key=str.encode)))
     if not options.quiet:
         queries = count_of(len(ids), "query", "queries")
         sys.stderr.write(
@@ -222,22 +225,25 @@ def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
     from heldout.cli.places import plan_option
     from heldout.experiment.plan_fields import plan_from_table
     from heldout.experiment.problems import Problems
+    from heldout.resample.plan import Plan
 
     table, seed = plan_table(options), options.seed or 0
     if options.sample is not None:
-        table = {"hold_out": options.sample}
+        table = {"kind": "holdout", "test": options.sample}
     if options.by == "both":
         if options.folds_file or options.test_ids or options.later:
             raise InputError("--by both needs a plan for queries and documents: --folds, …")
         table = of_both(table)
-    elif not any(name in table for name in PLANS):
-        table["folds"] = 10 if options.by == "query" else 5
+    elif "kind" not in table and options.by == "document":
+        table["folds"] = 5
     problems = Problems(plan_option)
     plan = plan_from_table(table, options.by, seed, problems)
     problems.refuse()
     if plan is None:
         raise InputError("there is no plan")  # cannot be: refuse has said why
-    return plan.splits(collection, "query" if options.by == "both" else options.by)
+    if isinstance(plan, Plan):
+        return plan.splits(collection, options.by)
+    return plan.splits(collection)
 
 
 def _assignments(splits: Splits, kind: str, options: argparse.Namespace) -> None:
@@ -268,17 +274,16 @@ def _describe(splits: Splits, collection: Collection, options: argparse.Namespac
 
 def _export_sample(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
     from heldout.data.export import export_collection
-    from heldout.resample.parts import part_of
+    from heldout.resample.export import standalone
 
-    part = part_of(splits[0].view(collection, "test")).collection
+    part, _, _ = standalone(splits[0].view(collection, "test"))
     export_collection(part, options.output, options.to, force=options.force)
     if not options.quiet:
         sys.stderr.write(f"{options.output}: {part.sizes()}\n")
 
 
 def _export(splits: Splits, collection: Collection, options: argparse.Namespace) -> None:
-    from heldout.resample.export import export_splits
-    from heldout.resample.id_maps import maps_beside
+    from heldout.resample.export import export_splits, maps_beside
 
     written = export_splits(
         splits,

@@ -191,7 +191,7 @@ def _groups(options: argparse.Namespace, collection: Collection) -> Any:
     import warnings
 
     from heldout.report.tables import note_lines
-    from heldout.resample.notices import ResamplingWarning
+    from heldout.resample.plan import ResamplingWarning
     from heldout.resample.plans import KFold
 
     with warnings.catch_warnings():

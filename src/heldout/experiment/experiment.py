@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from heldout.experiment.settings import Settings
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
+    from heldout.resample.two_way import Crossed
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
     from heldout.tune.choice import Rule
@@ -65,6 +66,8 @@ class Experiment:
     plan
         How it is split: a plan such as ``KFold(10)``, or a table as in ``experiment.toml``.
         Default: 10 folds of queries, 5 folds of documents, 5 × 5 of both.
+    runs
+        How often each split is used, for systems that depend on a random seed.
     measures, tune_for
         The measures to compute, and the measure to tune for (default: the first).
     seed
@@ -130,7 +133,8 @@ class Experiment:
         data: Any = None,
         task: Literal["ranking", "classification", "regression"] = "ranking",
         by: By = "query",
-        plan: Plan | Mapping[str, Any] | None = None,
+        plan: Plan | Crossed | Mapping[str, Any] | None = None,
+        runs: int = 1,
         measures: str | Measure | Sequence[str | Measure] | None = None,
         tune_for: str | Measure | None = None,
         seed: int = 0,
@@ -156,6 +160,7 @@ class Experiment:
             "task": task,
             "by": by,
             "plan": plan,
+            "runs": runs,
             "measures": measures,
             "tune_for": tune_for,
             "seed": seed,

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from heldout.errors import MeasureError
 from heldout.measure.base import Measure
 from heldout.measure.names import is_one_measure
-from heldout.resample.combined import TwoWaySplits
-from heldout.resample.notices import ResamplingWarning
-from heldout.resample.plan import Plan
+from heldout.resample.plan import Plan, ResamplingWarning
+from heldout.resample.two_way import Crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,11 +71,11 @@ def check_names(systems: Sequence[System[Any]], baseline: str | None, problems: 
         problems.add("baseline", f"unknown system {baseline!r}: expected one of {there}")
 
 
-def given_plan(plan: object, problems: Problems) -> Plan | Mapping[str, object] | None:
+def given_plan(plan: object, problems: Problems) -> Plan | Crossed | Mapping[str, object] | None:
     """Return a plan, or the table that describes one; empty if nothing was given."""
     if plan is None:
         return {}
-    if isinstance(plan, Plan | Mapping):
+    if isinstance(plan, Plan | Crossed | Mapping):
         return plan
     problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
     return None
@@ -92,9 +91,7 @@ def splitting(problems: Problems) -> Iterator[None]:
 
 def check_validation(splits: Splits, problems: Problems) -> None:
     """Add that a validation part would not be used, if there is one."""
-    both = isinstance(splits, TwoWaySplits)
-    parts = (splits.queries, splits.documents) if both else (splits,)  # type: ignore[attr-defined]
-    if any(part[0].validation is not None for part in parts):
+    if any(part[0].validation is not None for part in splits.crossed or [splits]):
         problems.add(
             "plan.validation",
             "the validation part is not used yet; leave it out: parameters are tuned on the "

@@ -180,7 +180,7 @@ class HeldOutPredictions:
         sums: dict[str, list[float]] = {}
         lost = set()
         for key, value in self.split_values(system, str(measure)):
-            unit = str(replace(key, run=None))
+            unit = str(key._replace(run=None))
             if isinstance(value, Undefined):
                 text = f"{measure} of {system} does not exist on {unit}: {value.reason}"
                 text += undefined_hint(measure, value.reason)
@@ -246,7 +246,7 @@ class HeldOutPredictions:
 def _joined(mine: Sequence[FoldPredictions], *, folds: bool, repeats: tuple[str, ...] = ()) -> Any:
     """Return the predictions of several splits in one table."""
     parts: list[Any] = [fold.predictions for fold in mine]
-    marks = tuple(str(replace(fold.key, run=None)) for fold in mine for _ in fold.predictions.units)
+    marks = tuple(str(fold.key._replace(run=None)) for fold in mine for _ in fold.predictions.units)
     joined: dict[str, Any] = {
         "units": tuple(unit for part in parts for unit in part.units),
         "truth": np.concatenate([part.truth for part in parts]),

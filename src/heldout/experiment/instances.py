@@ -19,7 +19,7 @@ from heldout.errors import HeldoutError, InputError
 from heldout.experiment.schema import ArrayData, FileData, checked
 from heldout.experiment.systems.fits import take_rows
 from heldout.measure.base import Undefined
-from heldout.resample.notices import ResamplingWarning
+from heldout.resample.plan import ResamplingWarning
 from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:

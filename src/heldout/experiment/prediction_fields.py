@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,7 +18,7 @@ from heldout.experiment.field_checks import (
 )
 from heldout.experiment.instances import instances_from
 from heldout.experiment.measure_files import loaded
-from heldout.experiment.plan_fields import named_plan, plan_from_table
+from heldout.experiment.plan_fields import plan_from_table
 from heldout.experiment.schema import PredictionFields, checked
 from heldout.experiment.settings import PredictionSettings
 from heldout.experiment.systems.estimator_reading import baseline_systems, estimator_systems
@@ -25,6 +26,7 @@ from heldout.measure.base import Measure
 from heldout.measure.names import parse_measure
 from heldout.notes import Note
 from heldout.resample.plan import Plan
+from heldout.resample.two_way import Crossed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,15 +116,19 @@ def _plan(
     plan = given_plan(given.plan, problems)
     if plan is None or isinstance(plan, Plan):
         return plan
+    if isinstance(plan, Crossed):
+        problems.add("plan", f"{plan} divides queries and documents, and there are rows: give one")
+        return None
     if "groups" in plan:
         problems.add("plan.groups", "give groups with the data: data.groups")
         return None
-    table = named_plan(plan, problems)
+    table = dict(plan)
     if table.get("stratify") == "none":
         del table["stratify"]
     elif task == "classification" and table.get("kind", "kfold") in _STRATIFIED:
         table.setdefault("stratify", "labels")
-    return plan_from_table(table, "instance", given.seed, problems, folder)
+    made = plan_from_table(table, "instance", given.seed, problems, folder)
+    return made if isinstance(made, Plan) else None
 
 
 def _splits(
@@ -134,7 +140,7 @@ def _splits(
 ) -> Splits | None:
     splits: Splits | None = None
     with splitting(problems):
-        splits = data.divided(plan)
+        splits = replace(data.divided(plan), runs=given.runs)
         check_validation(splits, problems)
         _check_sides(splits, data)
     if splits is not None and any(system.tuned for system in systems):

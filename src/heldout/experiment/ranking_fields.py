@@ -21,7 +21,7 @@ from heldout.experiment.field_checks import (
 from heldout.experiment.judged_collection import judged_collection
 from heldout.experiment.machine_fields import given_judges, given_machine
 from heldout.experiment.measure_files import loaded
-from heldout.experiment.plan_fields import named_plan, plan_from_table
+from heldout.experiment.plan_fields import plan_from_table
 from heldout.experiment.schema import (
     AnalyzerTable,
     By,
@@ -36,11 +36,10 @@ from heldout.experiment.systems.parameters import SystemOptions
 from heldout.experiment.systems.reading import system_of
 from heldout.measure.names import parse_measures
 from heldout.notes import Note
-from heldout.resample.combined import TwoWay, TwoWaySplits
-from heldout.resample.duplicates import near_notes
-from heldout.resample.groups import NEAR
+from heldout.resample.groups import NEAR, near_notes
 from heldout.resample.plan import Plan
 from heldout.resample.plans import KFold
+from heldout.resample.two_way import Crossed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -154,15 +153,14 @@ def _notes(
 
 def _near_duplicates(splits: Splits, learning: list[str]) -> list[Note]:
     """Return a note about nearly equal documents on both sides, unless they are kept together."""
-    documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
-    plan = getattr(documents.plan, "plan", documents.plan)  # of repeated runs
-    groups = getattr(plan, "groups", None)
+    documents = (splits.crossed or [splits])[-1]
+    groups = getattr(documents.plan, "groups", None)
     if isinstance(groups, str) and groups == NEAR:
         return []
     advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
-    if not hasattr(plan, "groups"):
+    if not hasattr(documents.plan, "groups"):
         advice = "move them to one side"
-    return near_notes(documents.units, documents.source, learning, advice)
+    return near_notes(documents, learning, advice)
 
 
 def _parse(given: Any) -> tuple[Measure, ...]:
@@ -179,7 +177,7 @@ def _refuse_measure(measure: Measure) -> None:
 
 
 def _by(given: RankingFields) -> By:
-    if isinstance(given.plan, TwoWay) and given.by == "query":
+    if isinstance(given.plan, Crossed) and given.by == "query":
         return "both"
     return given.by
 
@@ -333,24 +331,24 @@ def _index(
     return index, analyzer
 
 
-def _plan(given: RankingFields, by: By, problems: Problems, folder: Path | None) -> Plan | None:
+def _plan(
+    given: RankingFields, by: By, problems: Problems, folder: Path | None
+) -> Plan | Crossed | None:
     plan = given_plan(given.plan, problems)
     if plan is None:
         return None
-    if isinstance(plan, Plan):
-        if isinstance(plan, TwoWay) != (by == "both"):
+    if isinstance(plan, Plan | Crossed):
+        if isinstance(plan, Crossed) != (by == "both"):
             problems.add("plan", f"{plan} does not fit by = {by!r}")
             return None
         return plan
-    if by != "both":
-        plan = named_plan(plan, problems)
-        if "kind" not in plan and "folds" not in plan:
-            plan = {**plan, "folds": 10 if by == "query" else 5}
+    if by == "document" and "kind" not in plan:
+        plan = {"folds": 5, **plan}
     return plan_from_table(plan, by, given.seed, problems, folder)
 
 
 def _splits(
-    plan: Plan | None,
+    plan: Plan | Crossed | None,
     collection: Collection | None,
     by: By,
     systems: tuple[System[Any], ...],
@@ -361,7 +359,11 @@ def _splits(
         return None
     splits: Splits | None = None
     with splitting(problems):
-        splits = plan.splits(collection, "document" if by == "document" else "query")
+        if isinstance(plan, Crossed):
+            splits = plan.splits(collection)
+        else:
+            splits = plan.splits(collection, "document" if by == "document" else "query")
+        splits = replace(splits, runs=given.runs)
         check_validation(splits, problems)
         check_splits(splits, by, systems, given, problems)
         inner = given.inner

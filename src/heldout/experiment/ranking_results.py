@@ -16,7 +16,7 @@ from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
 from heldout.experiment.two_judges import judge_held_out
 from heldout.infer.bounded import bounds_inside
-from heldout.resample.holdout import Chronological, HoldOut, TestSet
+from heldout.resample.plans import Chronological, HoldOut, TestSet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,9 +123,9 @@ def _estimates(settings: RankingSettings, outcome: RankedOutcome) -> list[Estima
 
 def _for_training(settings: RankingSettings) -> NDArray[np.bool_]:
     """Return the queries that a plan with one test set never holds out, as one expects of it."""
-    splits: Any = settings.splits.queries if settings.by == "both" else settings.splits  # type: ignore[attr-defined]
-    plan = getattr(splits.plan, "plan", splits.plan)  # of repeated runs
-    if settings.by == "document" or not isinstance(plan, HoldOut | TestSet | Chronological):
+    splits = (settings.splits.crossed or [settings.splits])[0]
+    once = isinstance(splits.plan, HoldOut | TestSet | Chronological)
+    if settings.by == "document" or not once:
         return np.zeros(len(settings.collection.queries), np.bool_)
     held: NDArray[np.bool_] = np.logical_or.reduce([split.test > 0 for split in splits])
     return ~held

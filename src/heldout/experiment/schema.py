@@ -103,6 +103,7 @@ class ExperimentFields(Table):
     task: str = "ranking"
     systems: Any = ()
     plan: Any = None
+    runs: Annotated[int, Field(ge=1, le=MOST_REPEATS)] = 1
     measures: Any = None
     tune_for: Any = None
     seed: Seed = 0

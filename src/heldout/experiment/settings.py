@@ -129,10 +129,7 @@ class Settings(ABC):
 
     def plan_in_words(self) -> str:
         """Return how the data are split: ``10 folds of the queries (seed 0)``."""
-        from heldout.resample.words import splits_in_words
-
-        what = {"query": "queries", "document": "documents", "both": "queries and documents"}
-        return splits_in_words(self.splits, what.get(self.by, "rows"))
+        return self.splits.words()
 
     def _described(self) -> SettingsRecord:
         """Return the settings that all tasks have."""
@@ -144,6 +141,7 @@ class Settings(ABC):
             "systems": systems,
             "by": by,
             "plan": repr(self.splits.plan),
+            "runs": self.splits.runs,
             "plan_in_words": self.plan_in_words(),
             "plan_seed": self.splits.seed,
             "splits": len(self.splits),
@@ -235,7 +233,7 @@ class RankingSettings(Settings):
         """The group of each document, if documents are held out; None: no groups."""
         if self.by == "query":
             return None
-        return self.splits.documents.groups if self.by == "both" else self.splits.groups  # type: ignore[attr-defined]
+        return (self.splits.crossed or [self.splits])[-1].groups
 
     def open_index(self) -> Index | None:
         """Return the index for built-in models; it is built if none was given."""

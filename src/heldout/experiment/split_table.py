@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from heldout.experiment.table_columns import split_columns
-from heldout.resample.combined import RunSplits, TwoWaySplits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["no_splits", "split_table"]
 
-_SIDES: Final = ("train", "test", "validation")
 _ROWS: Final = 1 << 16
 
 
@@ -41,17 +40,16 @@ def split_table(splits: Splits) -> pl.DataFrame:
     """
     import polars as pl
 
-    if isinstance(splits, RunSplits):
-        return split_table(splits.base)  # all runs have the same sides
-    parts = _both(splits) if isinstance(splits, TwoWaySplits) else _single(splits)
+    splits = replace(splits, runs=1)  # all runs have the same sides
+    parts = _single(splits) if splits.crossed is None else _both(splits, splits.crossed)
     return pl.concat([no_splits(), *parts], rechunk=True)
 
 
-def _both(splits: TwoWaySplits) -> Iterator[pl.DataFrame]:
+def _both(splits: Splits, crossed: tuple[Splits, Splits]) -> Iterator[pl.DataFrame]:
     """Yield the sides of queries and documents; a plan with one repeat is used for all repeats."""
     import polars as pl
 
-    for part in (splits.queries, splits.documents):
+    for part in crossed:
         table = split_table(part)
         if part.repeats == splits.repeats:
             yield table
@@ -69,12 +67,10 @@ def _single(splits: Splits) -> Iterator[pl.DataFrame]:
             yield from _rows(splits, repeat, folds[places], places, "test", np.ones_like(places))
         return
     for split in splits:
-        for side in _SIDES:
-            weights = getattr(split, side)
-            if weights is not None:
-                places = np.flatnonzero(weights)
-                folds = np.full(len(places), split.key.fold)
-                yield from _rows(splits, split.key.repeat, folds, places, side, weights[places])
+        for side, weights in split.sides().items():
+            places = np.flatnonzero(weights)
+            folds = np.full(len(places), split.key.fold)
+            yield from _rows(splits, split.key.repeat, folds, places, side, weights[places])
 
 
 def _rows(

@@ -7,34 +7,29 @@ from typing import TYPE_CHECKING
 from heldout.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from heldout.resample.combined import RepeatedRuns as RepeatedRuns, TwoWay as TwoWay
-    from heldout.resample.given import GivenFolds as GivenFolds, from_sklearn as from_sklearn
-    from heldout.resample.holdout import (
-        Chronological as Chronological,
-        HoldOut as HoldOut,
-        TestSet as TestSet,
-    )
-    from heldout.resample.notices import (
-        PlanError as PlanError,
-        ResamplingWarning as ResamplingWarning,
-    )
-    from heldout.resample.plan import Plan as Plan
+    from heldout.resample.two_way import cross as cross
+    from heldout.resample.plan import Plan as Plan, ResamplingWarning as ResamplingWarning
     from heldout.resample.plans import (
         Bootstrap as Bootstrap,
+        Chronological as Chronological,
+        GivenFolds as GivenFolds,
+        HoldOut as HoldOut,
         KFold as KFold,
         LeaveOneOut as LeaveOneOut,
+        TestSet as TestSet,
+        from_sklearn as from_sklearn,
     )
     from heldout.resample.split import Split as Split, SplitKey as SplitKey, Splits as Splits
+    from heldout.resample.units import PlanError as PlanError
 
 __all__, __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "combined": "RepeatedRuns TwoWay",
-        "given": "GivenFolds from_sklearn",
-        "holdout": "Chronological HoldOut TestSet",
-        "notices": "PlanError ResamplingWarning",
-        "plan": "Plan",
-        "plans": "Bootstrap KFold LeaveOneOut",
+        "plan": "Plan ResamplingWarning",
+        "plans": "Bootstrap Chronological GivenFolds HoldOut KFold LeaveOneOut TestSet "
+        "from_sklearn",
         "split": "Split SplitKey Splits",
+        "two_way": "cross",
+        "units": "PlanError",
     },
 )

@@ -22,50 +22,24 @@ if TYPE_CHECKING:
 
     Parts = NDArray[np.int32]
 
-__all__ = ["Labels", "choose", "cut", "deal", "even_sizes", "fill_groups", "place_groups", "spread"]
-
 
 class Labels(NamedTuple):
-    """The labels of units and their counts, as rows of a sparse table.
-
-    Parameters
-    ----------
-    units, labels
-        A unit and a label that it has.
-    counts
-        1, or how many units of a group have it.
-    order
-        The labels in an order that depends only on their names, used to break ties.
-    word
-        64 random bits.
-    """
+    """The labels of units and their counts, as rows of a sparse table."""
 
     units: Ints
-    labels: Ints
-    counts: Ints
-    order: Ints
-    word: np.uint64
+    labels: Ints  # of each unit
+    counts: Ints  # 1, or how many units of a group have the label
+    order: Ints  # the labels in an order that depends only on their names, to break ties
+    word: np.uint64  # 64 random bits
 
 
 def even_sizes(units: int, parts: int) -> list[int]:
-    """Return sizes of parts that differ by at most one.
-
-    Examples
-    --------
-    >>> even_sizes(11, 3)
-    [4, 4, 3]
-    """
+    """Return sizes of parts that differ by at most one."""
     return [units // parts + (part < units % parts) for part in range(parts)]
 
 
 def cut(order: Ints, parts: int) -> Parts:
-    """Cut a random order into parts whose sizes differ by at most one.
-
-    Examples
-    --------
-    >>> cut(np.array([2, 0, 1, 3]), 2).tolist()
-    [0, 1, 0, 1]
-    """
+    """Cut a random order into parts whose sizes differ by at most one."""
     found = np.empty(len(order), np.int32)
     found[order] = np.arange(len(order)) * parts // len(order)
     return found
@@ -97,13 +71,7 @@ def _by_stratum(order: Ints, strata: Ints) -> Ints:
 
 
 def place_groups(order: Ints, sizes: Ints, parts: int) -> Parts:
-    """Put each group into the part with fewest units so far, largest groups first.
-
-    Examples
-    --------
-    >>> place_groups(np.arange(4), np.array([1, 5, 3, 2]), 2).tolist()
-    [0, 0, 1, 1]
-    """
+    """Put each group into the part with fewest units so far, largest groups first."""
     found = np.empty(len(sizes), np.int32)
     loads = [(0, part) for part in range(parts)]
     for group in order[np.argsort(-sizes[order], kind="stable")].tolist():
@@ -137,20 +105,9 @@ def spread(
     units comes first; each of its units goes to the part that lacks most of that label, then to the
     one with most room. Unlike there, a full part takes no more units, so that sizes are exact if
     all units have size 1.
-
-    Parameters
-    ----------
-    order
-        A random order of the units.
-    labels
-        The labels to distribute.
-    sizes
-        The size of each unit: 1, or that of a group.
-    quotas
-        The size of each part.
-    shares
-        The proportion of every label in each part (default: its size). Folds have equal shares,
-        though some are larger by one unit.
+    `sizes` are those of units (1, or that of a group), `quotas` those of parts; `shares` are the
+    proportions of every label in the parts (default: quotas). Folds have equal shares, though some
+    are larger by one unit.
     """
     found = np.full(len(order), -1, np.int32)
     rank = np.empty(len(order), np.int64)
@@ -226,7 +183,7 @@ class _Wishes:
 
 def _triples(labels: Labels) -> Iterator[tuple[int, int, int]]:
     columns = (labels.units, labels.labels, labels.counts)
-    return zip(*(one.tolist() for one in columns), strict=True)
+    return zip(*(column.tolist() for column in columns), strict=True)
 
 
 def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> list[list[int]]:

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.notes import Note, count_of, named_few
-from heldout.resample.combined import RepeatedRuns, TwoWay, TwoWaySplits
-from heldout.resample.duplicates import same_texts
+from heldout.resample.groups import same_texts
 from heldout.resample.plans import KFold
 from heldout.resample.stratify import relevant_per_query
-from heldout.resample.words import splits_in_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,92 +19,49 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.data.collection import Collection
-    from heldout.data.words import Ints
-    from heldout.resample.plan import Plan
+    from heldout.data.words import Flags, Ints
     from heldout.resample.split import Split, Splits
 
-__all__ = ["Description", "SplitRow", "advice", "describe_splits", "overlaps"]
-
-DESCRIBED: Final = 1000
-"""The largest number of splits that are inspected; leave-one-out can have very many."""
-
-SMALL: Final = 30
-PLENTY: Final = 5000
+DESCRIBED: Final = 1000  # splits that are inspected; leave-one-out can have very many
+SMALL: Final = 30  # fewer units are few
+PLENTY: Final = 5000  # units for which one hold-out is enough
 
 
 @dataclass(frozen=True, slots=True)
 class SplitRow:
-    """Statistics of one split.
-
-    Parameters
-    ----------
-    key
-        Its name.
-    train, test, validation
-        The number of units of a side, counted as often as they were drawn.
-    documents_train, documents_test
-        The same for documents, if queries and documents are both held out.
-    relevant_least, relevant_median, relevant_most
-        Relevant documents on the test side per query that has any in the collection.
-    without_test, without_train
-        Queries of a side without a relevant document there, though the collection has one.
-    pro10
-        Mean over those queries of min(10, relevant documents in the test side) / 10.
-    """
+    """Statistics of one split; sizes count units as often as they were drawn."""
 
     key: str
     train: int
     test: int
     validation: int | None = None
-    documents_train: int | None = None
+    documents_train: int | None = None  # if queries and documents are both held out
     documents_test: int | None = None
-    relevant_least: int | None = None
+    relevant_least: int | None = None  # on the test side, per query that has any in the collection
     relevant_median: float | None = None
     relevant_most: int | None = None
-    without_test: int | None = None
+    without_test: int | None = None  # queries without a relevant document on a side
     without_train: int | None = None
-    pro10: float | None = None
+    pro10: float | None = None  # mean over queries of min(10, relevant on the test side) / 10
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """Statistics of splits.
-
-    Parameters
-    ----------
-    plan, unit, seed, fingerprint
-        Of the splits.
-    summary
-        How the units were split, in words.
-    units
-        The number of units.
-    count
-        The number of splits.
-    rows
-        The first splits.
-    overlapping
-        How many of these have a unit on two sides; 0 unless a plan is wrong.
-    never_held_out, often_held_out
-        Units that no split holds out, and units that a repeat holds out more than once.
-    notes
-        Warnings and remarks about the splits.
-    advice
-        A suitable plan for this number of units.
-    """
+    """Statistics of splits."""
 
     plan: str
-    summary: str
+    summary: str  # how the units were split, in words
     unit: str
     seed: int | None
     fingerprint: str
-    units: int
-    count: int
-    rows: tuple[SplitRow, ...]
-    overlapping: int
-    never_held_out: int
-    often_held_out: int
+    units: int  # the number of units
+    count: int  # the number of splits
+    rows: tuple[SplitRow, ...]  # the first splits
+    overlapping: int  # how many of these have a unit on two sides; 0 unless a plan is wrong
+    never_held_out: int  # units that no split holds out
+    often_held_out: int  # units that a repeat holds out more than once
     notes: tuple[Note, ...]
-    advice: str
+    advice: str  # a suitable plan for this number of units
 
     def to_frame(self) -> pl.DataFrame:
         """Return a frame with one row per split, without empty columns."""
@@ -126,31 +81,25 @@ class Description:
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
-    """Describe splits.
-
-    Parameters
-    ----------
-    collection
-        Its judgements are used to count relevant documents.
-    """
+    """Describe splits; the judgements of the collection are used to count relevant documents."""
     rows, overlapping = [], 0
     held: dict[int, Ints] = {}
-    twins = _Twins(splits)
+    texts = _repeated_texts(splits)
+    twins = np.zeros(len(splits.ids), np.bool_)
     for split in islice(splits, DESCRIBED):
         rows.append(_row(split, collection))
         overlapping += overlaps(split)
         times = held.setdefault(split.key.repeat, np.zeros(len(split.test), np.int64))
         times += split.test > 0
-        twins.look(split)
+        if texts is not None:
+            twins |= (split.test > 0) & np.isin(texts, texts[split.train > 0])
     present = slice(None) if splits.units.places is None else splits.units.places
     tables = np.array([times[present] for times in held.values()])
-    both = isinstance(splits, TwoWaySplits) or bool(splits.key(0).run is not None)
-    never = 0 if len(splits) > DESCRIBED else int((tables.sum(axis=0) == 0).sum())
+    # Crossed with documents, or used for several runs, a unit is held out several times.
+    several = splits.crossed is not None or splits.runs > 1
     return Description(
         plan=repr(splits.plan),
-        summary=splits_in_words(
-            splits, "rows" if splits.unit == "instance" else splits.units.plural
-        ),
+        summary=splits.words(),
         unit=splits.unit,
         seed=splits.seed,
         fingerprint=splits.fingerprint,
@@ -158,29 +107,22 @@ def describe_splits(splits: Splits, collection: Collection | None = None) -> Des
         count=len(splits),
         rows=tuple(rows),
         overlapping=overlapping,
-        never_held_out=never,
-        # Crossed with documents, or used for several runs, a unit is held out several times.
-        often_held_out=0 if both else int((tables > 1).any(axis=0).sum()),
-        notes=(*splits.notes, *_relevance_notes(splits, rows), *twins.notes()),
-        advice=advice(len(splits.units), splits.units.plural),
+        never_held_out=0 if len(splits) > DESCRIBED else int((tables.sum(axis=0) == 0).sum()),
+        often_held_out=0 if several else int((tables > 1).any(axis=0).sum()),
+        notes=(*splits.notes, *_relevance_notes(splits, rows), *_twin_notes(splits, twins)),
+        advice=_advice(len(splits.units), splits.units.plural),
     )
 
 
 def overlaps(split: Split) -> bool:
     """Return whether a unit (of two kinds: one of each) is on two sides of a split."""
-    sides = [one for one in (split.train, split.test, split.validation) if one is not None]
-    found = bool((np.sum([side > 0 for side in sides], axis=0) > 1).any())
-    return found and (split.documents is None or overlaps(split.documents))
+    present = np.sum([weights > 0 for weights in split.sides().values()], axis=0)
+    twice = bool((present > 1).any())
+    return twice and (split.documents is None or overlaps(split.documents))
 
 
-def advice(units: int, plural: str) -> str:
-    """Return a rule of thumb for a plan, given the number of units.
-
-    Examples
-    --------
-    >>> advice(225, "queries")
-    '225 queries: 10 stratified folds, repeated if you can afford it'
-    """
+def _advice(units: int, plural: str) -> str:
+    """Return a rule of thumb for a plan, given the number of units."""
     if plural == "documents":
         return (
             "the number of relevant documents per query matters, not the number of documents: use "
@@ -239,11 +181,11 @@ def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
 
 
 def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]:
-    by_documents = splits.unit == "document" or isinstance(splits, TwoWaySplits)
+    documents = splits if splits.crossed is None else splits.crossed[1]
     judged = [row for row in rows if row.without_test is not None]
-    if not by_documents or not judged:
+    if documents.unit != "document" or not judged:
         return
-    plan = _plan_of_documents(splits.plan)
+    plan = documents.plan
     settled = not isinstance(plan, KFold) or plan.stratify == "relevance"
     test = max(row.without_test or 0 for row in judged)
     train = max(row.without_train or 0 for row in judged)
@@ -265,48 +207,30 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
         )
 
 
-def _plan_of_documents(plan: Plan) -> Plan:
-    """Return the plan that divides the documents."""
-    if isinstance(plan, RepeatedRuns):
-        return _plan_of_documents(plan.plan)
-    return plan.documents if isinstance(plan, TwoWay) else plan
-
-
 def _queries_have(count: int) -> str:
     return f"{count_of(count, 'query', 'queries')} {'has' if count == 1 else 'have'}"
 
 
-class _Twins:
-    """Finds queries with the same text on both sides; splits of documents have such notes."""
+def _repeated_texts(splits: Splits) -> Ints | None:
+    """Return the numbers of the texts of queries, if some are equal; documents have their notes."""
+    units = splits.units
+    if units.collection is None or units.unit != "query":
+        return None
+    codes = same_texts(units)
+    if int(codes.max()) + 1 == len(codes):
+        return None
+    whole = np.full(len(units.ids), -1, np.int64)
+    whole[slice(None) if units.places is None else units.places] = codes
+    return whole
 
-    def __init__(self, splits: Splits) -> None:
-        units = self._units = splits.units
-        self._codes: Ints | None = None
-        self._found: set[int] = set()
-        if units.collection is None or units.unit != "query":
-            return
-        codes = same_texts(units)
-        if int(codes.max()) + 1 < len(codes):  # otherwise all texts differ
-            self._codes = np.full(len(units.ids), -1, np.int64)
-            self._codes[slice(None) if units.places is None else units.places] = codes
 
-    def look(self, split: Split) -> None:
-        """Check one split."""
-        if self._codes is None:
-            return
-        seen = np.zeros(int(self._codes.max()) + 1, np.bool_)
-        seen[self._codes[split.train > 0]] = True
-        tested = np.flatnonzero(split.test)
-        self._found.update(tested[seen[self._codes[tested]]].tolist())
-
-    def notes(self) -> Iterator[Note]:
-        """Yield a note about units with the same text on the other side."""
-        if self._found:
-            count = len(self._found)
-            named = named_few((self._units.ids[at] for at in sorted(self._found)), count)
-            yield Note(
-                "twins",
-                f"{self._units.plural} with the same text on training and test side: {count} "
-                f"({named}); groups='duplicates' keeps them together",
-                count=count,
-            )
+def _twin_notes(splits: Splits, twins: Flags) -> Iterator[Note]:
+    count = int(twins.sum())
+    if count:
+        named = named_few((splits.ids[place] for place in np.flatnonzero(twins).tolist()), count)
+        yield Note(
+            "twins",
+            f"{splits.units.plural} with the same text on training and test side: {count} "
+            f"({named}); groups='duplicates' keeps them together",
+            count=count,
+        )

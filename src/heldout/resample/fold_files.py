@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from io import StringIO
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.files import decode_text, open_source, parse_json
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator
 
-__all__ = ["Entry", "fold_lines", "read_groups", "read_id_lines", "read_values"]
-
 ID_NAMES: Final = (
     *("id", "unit", "query_id", "qid", "query-id", "query", "topic"),
     *("doc_id", "docno", "docid", "document", "doc", "instance", "row"),
@@ -24,36 +23,19 @@ ID_NAMES: Final = (
 
 
 class Entry(NamedTuple):
-    """The fold or group of a unit in a file.
+    """The fold, group or time of a unit in a file."""
 
-    Parameters
-    ----------
-    place
-        ``file:line``, or the file.
-    unit
-        Its id.
-    value
-        Its fold or group.
-    repeat
-        The repeat that it belongs to.
-    """
-
-    place: str
+    place: str  # file:line, or the file
     unit: str
     value: str
     repeat: str = "0"
 
 
 def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
-    """Read a table of two columns (id and `what`), or a JSON object.
+    """Read a table of two columns, id and `what` (fold, group, time), or JSON ``{id: value}``.
 
-    Parameters
-    ----------
-    path
-        Columns separated by tabs, commas, semicolons or spaces, with or without a header (which
-        allows a column ``repeat``); or JSON: ``{id: value}``. ``-`` is standard input.
-    what
-        ``fold`` or ``group``.
+    Columns are separated by tabs, commas, semicolons or spaces, with or without a header, which
+    allows a column ``repeat``. ``-`` is standard input.
     """
     name, text = _text(path)
     if text.lstrip()[:1] == "{":
@@ -66,19 +48,19 @@ def read_values(path: str | os.PathLike[str], what: str) -> list[Entry]:
     return entries
 
 
-def read_groups(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Read the group of each id; see `read_values`."""
-    return {entry.unit: entry.value for entry in read_values(path, "group")}
+def read_column(path: str | os.PathLike[str], what: str) -> dict[str, str]:
+    """Read the group or time of each id; see `read_values`."""
+    return {entry.unit: entry.value for entry in read_values(path, what)}
 
 
 def read_id_lines(path: str | os.PathLike[str]) -> list[str]:
     """Read a file with one id per line; empty lines and comments (``#``) are skipped."""
     name, text = _text(path)
     stripped = (line.strip() for line in StringIO(text))
-    found = [line for line in stripped if line and not line.startswith("#")]
-    if not found:
+    ids = [line for line in stripped if line and not line.startswith("#")]
+    if not ids:
         raise InputError(f"{name}: no ids found; expected one per line")
-    return found
+    return ids
 
 
 def fold_lines(
@@ -129,11 +111,14 @@ def _table_entries(text: str, name: str, what: str) -> Iterator[Entry]:
 def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
     """Yield number and cells of each line that is not empty; comments are above the table only."""
     lines = list(StringIO(text))
-    begin = next((at for at, line in enumerate(lines) if not _is_skipped(line)), len(lines))
+    above = takewhile(lambda line: not line.strip() or line.startswith("#"), lines)
+    begin = sum(1 for _ in above)
     first = lines[begin] if begin < len(lines) else ""
-    mark = next((one for one in "\t,;" if one in first), None)
+    mark = next((mark for mark in "\t,;" if mark in first), None)
     if mark is None:
-        yield from ((number, line.split()) for number, line in _numbered(lines, begin))
+        for number, line in enumerate(lines[begin:], begin + 1):
+            if line.strip():
+                yield number, line.split()
         return
     for number, row in delimited_rows(lines[begin:], name, mark, first=begin + 1):
         cells = [cell.strip() for cell in row]
@@ -141,26 +126,17 @@ def _rows(text: str, name: str) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def _is_skipped(line: str) -> bool:
-    return not line.strip() or line.startswith("#")
-
-
-def _numbered(lines: list[str], begin: int) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(lines[begin:], begin + 1):
-        if line.strip():
-            yield number, line
-
-
 def _header(cells: list[str], what: str) -> dict[str, int] | None:
     """Return the roles of the columns; None if the first line is not a header."""
     names = [cell.lower() for cell in cells]
     if what not in names:
         return None
-    unit = next((at for at, one in enumerate(names) if one in ID_NAMES), None)
+    unit = next((number for number, name in enumerate(names) if name in ID_NAMES), None)
     if unit is None:
-        unit = next(at for at, one in enumerate([*names, ""]) if one not in {what, "repeat"})
-    found = {"unit": unit, what: names.index(what)}
-    return found | ({"repeat": names.index("repeat")} if "repeat" in names else {})
+        others = enumerate([*names, ""])
+        unit = next(number for number, name in others if name not in {what, "repeat"})
+    roles = {"unit": unit, what: names.index(what)}
+    return roles | ({"repeat": names.index("repeat")} if "repeat" in names else {})
 
 
 def _refuse_repeated(entries: list[Entry], what: str) -> None:

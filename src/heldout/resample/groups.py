@@ -6,47 +6,40 @@ documents), or from nearly equal texts. Groups that share a unit are merged.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
-from heldout.resample.duplicates import document_texts, same_texts
-from heldout.resample.notices import PlanError
+from heldout.notes import Note, named_few
+from heldout.resample.units import PlanError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.words import Flags, Ints
+    from heldout.notes import Severity
+    from heldout.resample.split import Splits
     from heldout.resample.units import Units
 
-__all__ = ["KINDS", "NEAR", "Groups", "coded", "grouped_places", "grouped_units", "joined"]
-
 EXACT, NEAR, NONE = "duplicates", "near-duplicates", "none"
-KINDS: Final = (EXACT, NEAR, NONE)
-"""Groups that are found by texts; with ``none`` every unit is its own group."""
+KINDS: Final = (EXACT, NEAR, NONE)  # found by texts; with "none" every unit is its own group
+MANY: Final = 0.01  # the share of documents with duplicates that causes a warning
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Groups:
-    """The groups of units.
+    """The groups of units."""
 
-    Parameters
-    ----------
-    names
-        The name of each group; names and seed decide into which fold it goes.
-    codes
-        The number of the group of each unit, from 0.
-    """
-
-    names: Sequence[str]
-    codes: Ints
+    names: Sequence[str]  # names and seed decide into which fold a group goes
+    codes: Ints  # the number of the group of each unit, from 0
 
     def some(self, wanted: Flags) -> Groups:
         """Return the groups of some of the units."""
         there, codes = np.unique(self.codes[wanted], return_inverse=True)
-        return Groups([self.names[at] for at in there.tolist()], codes.astype(np.int64))
+        return Groups([self.names[number] for number in there.tolist()], codes.astype(np.int64))
 
 
 class _Names(Sequence[str]):
@@ -67,25 +60,22 @@ class _Names(Sequence[str]):
     def __getitem__(self, place: slice) -> list[str]: ...
     def __getitem__(self, place: int | slice) -> str | list[str]:
         if isinstance(place, slice):
-            return [self._ids[at] for at in self._numbers[place].tolist()]
+            return [self._ids[number] for number in self._numbers[place].tolist()]
         return self._ids[int(self._numbers[place])]
 
 
-def grouped_units(units: Units, given: Any) -> Units:
-    """Find the groups of units, unless they are known already.
+# Which units belong together
 
-    Parameters
-    ----------
-    given
-        The parameter `groups` of the plan.
-    """
+
+def grouped_units(units: Units, given: Any) -> Units:
+    """Find the groups of units, unless they are known; `given` is the field of the plan."""
     if units.grouped and given is None:
         return units
-    found = _find_groups(units, given)
-    if units.grouped and units.together is not None and found is not None:
-        merged = joined(units.together.codes, found.codes)
-        found = Groups(_least_names(found, merged), merged)
-    return replace(units, together=found, grouped=True)
+    groups = _find_groups(units, given)
+    if units.grouped and units.together is not None and groups is not None:
+        merged = joined(units.together.codes, groups.codes)
+        groups = Groups(_least_names(groups, merged), merged)
+    return replace(units, together=groups, grouped=True)
 
 
 def _find_groups(units: Units, given: Any) -> Groups | None:
@@ -98,13 +88,7 @@ def _find_groups(units: Units, given: Any) -> Groups | None:
     if isinstance(wanted, str) and wanted == EXACT:
         return _of_codes(units, same_texts(units))
     if isinstance(wanted, str) and wanted == NEAR:
-        from heldout.resample.near_duplicates import near_duplicates  # compiled loops
-
-        exact = same_texts(units)
-        almost = near_duplicates(document_texts(units))
-        if units.places is not None:
-            almost = almost[units.places]
-        return _of_codes(units, joined(exact, almost))
+        return _of_codes(units, joined(same_texts(units), _nearly_same_texts(units)))
     own = Groups(*coded(units.column(wanted, "groups"), "group"))
     if not texts:
         return own
@@ -129,46 +113,25 @@ def _least_names(own: Groups, merged: Ints) -> list[str]:
     """Return the first name of the groups in each merged group."""
     first = np.full(int(merged.max()) + 1, len(own.names))
     np.minimum.at(first, merged, own.codes)
-    return [own.names[at] for at in first.tolist()]
+    return [own.names[number] for number in first.tolist()]
 
 
-def joined(one: Ints, other: Ints) -> Ints:
-    """Merge groups that share a unit.
-
-    Parameters
-    ----------
-    one, other
-        The number of the group of each unit, from 0, in two groupings.
-
-    Returns
-    -------
-    Ints
-        The number of the merged group of each unit, in the order of their first units.
-
-    Examples
-    --------
-    >>> joined(np.array([0, 0, 1, 2, 3]), np.array([0, 1, 1, 2, 3])).tolist()
-    [0, 0, 0, 1, 2]
-    """
+def joined(first: Ints, second: Ints) -> Ints:
+    """Merge the groups of two groupings that share a unit."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     # Nodes are the groups of both kinds; a unit connects its two.
-    shape = int(one.max(initial=-1)) + 1, int(other.max(initial=-1)) + 1
-    nodes = sum(shape)
-    edges = coo_array((np.ones(len(one), np.int8), (one, other + shape[0])), shape=(nodes, nodes))
+    shape = int(first.max(initial=-1)) + 1, int(second.max(initial=-1)) + 1
+    edges = coo_array(
+        (np.ones(len(first), np.int8), (first, second + shape[0])), shape=(sum(shape), sum(shape))
+    )
     _, labels = connected_components(edges, directed=False)
-    return renumbered(labels[one])
+    return _renumbered(labels[first])
 
 
-def renumbered(codes: NDArray[np.integer]) -> Ints:
-    """Number groups in the order of their first units.
-
-    Examples
-    --------
-    >>> renumbered(np.array([7, 3, 7, 0])).tolist()
-    [0, 1, 0, 2]
-    """
+def _renumbered(codes: NDArray[np.integer]) -> Ints:
+    """Number groups in the order of their first units."""
     _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int64)
     rank[np.argsort(first)] = np.arange(len(first))
@@ -176,26 +139,11 @@ def renumbered(codes: NDArray[np.integer]) -> Ints:
 
 
 def grouped_places(order: Ints, codes: Ints) -> Ints:
-    """Return the position of the group of each unit if units of a group are adjacent.
+    """Return the first position of the group of each unit, if groups are adjacent in `order`.
 
-    Parameters
-    ----------
-    order
-        A random order of the units; groups come in the order of their first units there.
-    codes
-        The group of each unit.
-
-    Returns
-    -------
-    Ints
-        For each unit the position of the first unit of its group.
-
-    Examples
-    --------
-    >>> grouped_places(np.array([2, 0, 1, 3]), np.array([0, 1, 0, 2])).tolist()
-    [0, 2, 0, 3]
+    Groups come in the order of their first units.
     """
-    turn = renumbered(codes[order])
+    turn = _renumbered(codes[order])
     sizes = np.bincount(turn)
     places = np.empty(len(order), np.int64)
     places[order] = (np.cumsum(sizes) - sizes)[turn]
@@ -204,10 +152,160 @@ def grouped_places(order: Ints, codes: Ints) -> Ints:
 
 def coded(values: Sequence[Any], what: str) -> tuple[tuple[str, ...], Ints]:
     """Return the distinct values as sorted strings, and the number of the value of each unit."""
-    texts = [str(one) for one in values]
-    for place, one in enumerate(values):
-        if one is None or one != one:  # noqa: PLR0124 - NaN
-            raise PlanError(f"unit {place + 1} has no {what} ({one}): give one for each unit")
+    for place, value in enumerate(values):
+        if value is None or value != value:  # noqa: PLR0124 - NaN
+            raise PlanError(f"unit {place + 1} has no {what} ({value}): give one for each unit")
+    texts = [str(value) for value in values]
     names = tuple(sorted(set(texts)))
     numbers = {name: number for number, name in enumerate(names)}
-    return names, np.array([numbers[one] for one in texts], np.int64)
+    return names, np.array([numbers[text] for text in texts], np.int64)
+
+
+# Units with the same text
+
+
+def same_texts(units: Units) -> Ints:
+    """Number the texts of units; texts that differ only in case and white space are equal.
+
+    Every empty text has its own number.
+    """
+    if units.collection is None or units.unit == "instance":
+        raise PlanError(
+            "groups='duplicates' and 'near-duplicates' need the texts of a collection: give "
+            "the group of each unit instead"
+        )
+    if units.unit == "document":
+        hashes = units.collection.documents.text_hashes
+    else:
+        hashes = np.array([_query_key(text) for text in units.collection.queries.texts])
+    return equal_rows(hashes if units.places is None else hashes[units.places])
+
+
+def _nearly_same_texts(units: Units) -> Ints:
+    """Number the texts of documents; nearly equal ones have the same number."""
+    from heldout.resample.near_duplicates import near_duplicates  # compiled loops
+
+    if units.collection is None or units.unit != "document":
+        raise PlanError(
+            f"groups='near-duplicates' is for documents of a collection, not for {units.plural}: "
+            "use 'duplicates', or give the group of each unit"
+        )
+    codes = near_duplicates(units.collection.documents)
+    return codes if units.places is None else codes[units.places]
+
+
+def equal_rows(hashes: NDArray[np.uint64]) -> Ints:
+    """Number rows (documents × 2 words): equal rows get equal numbers, except rows of zeros."""
+    # Nearly all texts are different: only rows whose first word appears twice are compared.
+    ordered = np.sort(hashes[:, 0])
+    twice = ordered[1:][ordered[1:] == ordered[:-1]]
+    if not len(twice):
+        return np.arange(len(hashes))
+    places = np.minimum(np.searchsorted(twice, hashes[:, 0]), len(twice) - 1)
+    rows = np.flatnonzero(twice[places] == hashes[:, 0])
+    leaders = np.arange(len(hashes))
+    leaders[rows] = rows[_first_equal(hashes[rows])]
+    rank = np.cumsum(leaders == np.arange(len(hashes))) - 1
+    return rank[leaders]
+
+
+def _first_equal(hashes: NDArray[np.uint64]) -> Ints:
+    """Return the position of the first row that equals each row; rows of zeros equal no other."""
+    order = np.lexsort((hashes[:, 1], hashes[:, 0]))
+    ordered = hashes[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1) | ~ordered[1:].any(axis=1)
+    # The sort is stable, so that the first row of each text comes first.
+    leaders = np.empty(len(order), np.int64)
+    leaders[order] = order[np.flatnonzero(new)[np.cumsum(new) - 1]]
+    return leaders
+
+
+def _query_key(text: str) -> tuple[np.uint64, np.uint64]:
+    folded = " ".join(text.casefold().split())
+    if not folded:
+        return np.uint64(0), np.uint64(0)
+    low, high = np.frombuffer(hashlib.sha256(folded.encode()).digest()[:16], "<u8")
+    return low, high
+
+
+# Notes about texts on both sides
+
+
+def _crossing(codes: Ints, splits: Splits) -> Flags:
+    """Return which units have a unit of their group on another side or in another fold.
+
+    Only the first repeat is checked.
+    """
+    if splits.tables is not None:
+        side = splits.tables[0]
+        taking = side >= 0
+    else:
+        first = splits[0]
+        side = (first.test > 0).astype(np.int32)
+        taking = (first.train > 0) | (first.test > 0)
+    if splits.units.places is not None:
+        side, taking = side[splits.units.places], taking[splits.units.places]
+    count = int(codes.max(initial=-1)) + 1
+    low, high = np.full(count, np.iinfo(np.int32).max, np.int32), np.full(count, -1, np.int32)
+    np.minimum.at(low, codes[taking], side[taking])
+    np.maximum.at(high, codes[taking], side[taking])
+    crossing: Flags = taking & (low < high)[codes]
+    return crossing
+
+
+def text_notes(splits: Splits, given: object) -> list[Note]:
+    """Return notes about documents with the same text; `given` is the field of the plan."""
+    units = splits.units
+    codes = same_texts(units)
+    equal = np.bincount(codes)[codes] > 1
+    across = _crossing(codes, splits)
+    if across.any():
+        text = (
+            f"{_counted(across, units)} have the same text as a document on the other side, so "
+            "that held-out text is also in the training data: keep them together with "
+            "groups='duplicates', or with 'near-duplicates', which also finds similar texts"
+        )
+        return [Note("twins", text, _severity(across), int(across.sum()))]
+    if isinstance(given, str) and given == NEAR and units.together is not None:
+        sizes = np.bincount(units.together.codes)
+        alike = sizes[units.together.codes] > 1
+        text = (
+            f"{_counted(alike, units)} have the same or nearly the same text as another; each of "
+            f"{int((sizes > 1).sum()):,} groups is kept together, the largest has {sizes.max():,}"
+        )
+        return [Note("duplicates", text, "info", int(alike.sum()))]
+    if not equal.any():
+        return []
+    text = f"{_counted(equal, units)} have the same text as another and are kept together"
+    severity = _severity(equal) if given is None else "info"  # given groups are deliberate
+    if severity == "warning":
+        text += (
+            "; slightly changed copies are not found: groups='near-duplicates' keeps those "
+            "together, too"
+        )
+    return [Note("duplicates", text, severity, int(equal.sum()))]
+
+
+def near_notes(splits: Splits, systems: Sequence[str], advice: str) -> list[Note]:
+    """Return a note about nearly equal documents on both sides, if there are systems that learn."""
+    across = _crossing(_nearly_same_texts(splits.units), splits)
+    if not across.any():
+        return []
+    # A few documents are enough to mislead, if they are the relevant ones.
+    text = (
+        f"{_counted(across, splits.units)} have nearly the same text as a document on the other "
+        f"side, so that what {', '.join(systems)} learned may be held-out text: {advice}"
+    )
+    return [Note("near-duplicates", text, "warning", int(across.sum()))]
+
+
+def _severity(flags: Flags) -> Severity:
+    return "warning" if flags.mean() >= MANY else "info"
+
+
+def _counted(flags: Flags, units: Units) -> str:
+    """Return the number and share of documents, and some of their ids."""
+    ids, count = units.present(), int(flags.sum())
+    named = named_few((ids[place] for place in np.flatnonzero(flags)[:5].tolist()), count)
+    return f"{count:,} of {len(units):,} documents ({100 * count / len(units):.1f} %: {named})"

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Ints, Words
 
-__all__ = ["draws", "id_keys", "random_order", "seed_word"]
-
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 

@@ -30,14 +30,9 @@ if TYPE_CHECKING:
 
     Signatures = NDArray[np.uint16]
 
-__all__ = ["ALIKE", "ORDERS", "near_duplicates", "signatures"]
-
-ALIKE: Final = 0.15
-"""The lowest similarity of near-duplicates; texts that differ in one of five words have .2."""
-ORDERS: Final = 128
-"""Random orders of all sequences of words."""
-_NEIGHBOURS: Final = 64
-"""The largest number of documents in its band that a document is compared with."""
+ALIKE: Final = 0.15  # of near-duplicates; texts that differ in one of five words have .2
+ORDERS: Final = 128  # random orders of all sequences of words
+_NEIGHBOURS: Final = 64  # a document is compared with so many others in its band
 _BATCH: Final = 4 << 20
 
 
@@ -45,14 +40,6 @@ def near_duplicates(documents: Documents) -> Ints:
     """Return the group of each document, numbered in the order of their first documents.
 
     Documents without words are groups of their own.
-
-    Examples
-    --------
-    >>> from heldout.data.documents import documents_of
-    >>> text = "the quick brown fox jumps over the lazy dog and runs away from the hunters"
-    >>> other = "nothing of this is to be found in any other of these three short documents"
-    >>> near_duplicates(documents_of([text, other, text.replace("hunters", "wolves")])).tolist()
-    [0, 1, 0]
     """
     announce("the search for near-duplicates", sign_documents, join_alike)
     signed, has_words = signatures(documents)

@@ -1,55 +1,159 @@
-"""Plan: the base class of all plans."""
+"""Plan: the base of all plans, and the types of their fields.
+
+A plan is data: a frozen dataclass that pydantic checks, with a `kind`. Python, experiment files and
+words read the same fields. Tables with a value per unit are checked and kept, not copied.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeVar, dataclass_transform
 
 import numpy as np
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, PlainValidator, ValidationError
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from heldout.notes import count_of
-from heldout.resample.duplicates import text_notes
-from heldout.resample.groups import grouped_units
-from heldout.resample.notices import PlanError, ResamplingWarning
-from heldout.resample.sources import Sides, Source
-from heldout.resample.split import Splits
-from heldout.resample.units import Unit, Units, units_of
+from heldout.resample.groups import NONE, grouped_units, text_notes
+from heldout.resample.units import PlanError, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from numpy.typing import ArrayLike
+    from collections.abc import Callable, Iterable
 
     from heldout.data.collection import Collection
     from heldout.data.words import Ints
     from heldout.notes import Note
-    from heldout.resample.split import Split
-    from heldout.resample.units import Column
+    from heldout.resample.split import Split, Splits
+    from heldout.resample.units import Unit, Units
 
-__all__ = ["MOST_REPEATS", "Plan", "check_count", "check_seed"]
+MOST_REPEATS: Final = 100_000  # more add nothing, and a typing error would take days
 
-MOST_REPEATS: Final = 100_000
-"""The largest number of repeats: more add nothing, and a typing error would take days."""
+# Types of fields
+
+
+def _whole(least: int, advice: str = "", most: int | None = None) -> PlainValidator:
+    """Accept integers, also NumPy's, and explain what is usual."""
+
+    def check(value: Any) -> int:
+        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not whole or value < least:
+            raise ValueError(f"expected an integer of at least {least}{advice}")
+        if most is not None and value > most:
+            raise ValueError(f"at most {most:,} are possible")
+        return int(value)
+
+    return PlainValidator(check)
+
+
+def _share(value: Any) -> float:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    whole = isinstance(value, int | np.integer)
+    if not number or not (0 < value < 1 or (whole and value >= 1)):
+        raise ValueError("expected a share between 0 and 1, or a positive integer")
+    return int(value) if whole else float(value)
+
+
+def _column(given: Any) -> Any:
+    if given is not None and not hasattr(given, "__len__"):
+        raise ValueError("expected a name, or a value for each unit (by id, or in their order)")
+    return given
+
+
+def _strata(given: Any) -> Any:
+    """Return scikit-learn's way to ask for strata, True, as the name of what is stratified."""
+    return {True: "labels", False: None}[given] if isinstance(given, bool) else given
+
+
+FoldCount = Annotated[int, _whole(2, "; 5 and 10 are usual")]
+Repeats = Annotated[int, _whole(1, "; 1 means no repetition", MOST_REPEATS)]
+Replicates = Annotated[int, _whole(1, "; 200 is usual", MOST_REPEATS)]
+Seed = Annotated[int, _whole(0)]
+Share = Annotated[float, PlainValidator(_share)]
+ShareOrNone = Annotated[float, PlainValidator(lambda value: _share(value) if value else 0)]
+Column = Annotated[Any, AfterValidator(_column)]
+Stratify = Annotated[Column, BeforeValidator(_strata)]
+
+
+def check_seed(seed: int) -> None:
+    """Raise an error if a seed is not valid."""
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        raise PlanError(f"seed={seed!r}: expected an integer of at least 0")
+
+
+# The base of all plans
+
+_P = TypeVar("_P", bound=type)
+
+
+@dataclass_transform(frozen_default=True)
+def checked(cls: _P) -> _P:
+    """Make a plan of a class: a frozen dataclass whose faults are errors of heldout."""
+    config = ConfigDict(extra="forbid", strict=True)
+    made: Any = checked_dataclass(frozen=True, eq=False, repr=False, config=config)(cls)
+    check: Callable[..., None] = made.__init__
+
+    @wraps(check)
+    def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
+        try:
+            check(self, *values, **named)
+        except ValidationError as error:
+            raise PlanError(_faults(error, made)) from None
+
+    made.__init__ = __init__
+    return made  # type: ignore[no-any-return]
+
+
+def _faults(error: ValidationError, cls: type[Any]) -> str:
+    """Say what is wrong with each field: ``folds=1: expected an integer of at least 2``."""
+    names = [field.name for field in fields(cls)]
+    told: dict[str, str] = {}
+    for fault in error.errors(include_url=False):
+        first = fault["loc"][0]
+        name = names[first] if isinstance(first, int) else str(first)  # positional: by number
+        if fault["type"] == "missing":
+            told[name] = f"{name} is missing"
+        elif fault["type"] == "unexpected_keyword_argument":
+            told[name] = f"{cls.__name__} has no {name}: it has {', '.join(names)}"
+        else:
+            text = fault["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
+            told.setdefault(name, f"{name}={short(fault['input'])}: {text}")
+    return "; ".join(told.values())
+
+
+class ResamplingWarning(UserWarning):
+    """A plan works, but not exactly as requested; `Splits.notes` has the same `note`."""
+
+    def __init__(self, note: Note) -> None:
+        super().__init__(note)
+        self.note = note
 
 
 class Plan(ABC):
     """A rule that divides units into training and test sides; a scikit-learn cross-validator."""
 
-    _always_shown: ClassVar[tuple[str, ...]] = ()
-    """Fields that ``repr`` shows even if they have their default values."""
+    kind: ClassVar[str]  # its name in an experiment file
+
+    @abstractmethod
+    def divide(self, units: Units) -> Splits:
+        """Divide units, whose groups are known."""
+
+    @abstractmethod
+    def words(self) -> list[str]:
+        """Say what the plan does, in the parts of a list."""
 
     def splits(
         self,
         units: Collection | Units | Iterable[Any] | int,
         unit: Unit = "query",
         *,
-        labels: ArrayLike | Column | None = None,
-        groups: ArrayLike | Column | None = None,
+        labels: Any = None,
+        groups: Any = None,
     ) -> Splits:
         """Divide units.
 
@@ -66,64 +170,30 @@ class Plan(ABC):
             The group of each unit; units of a group stay on one side, and documents with the same
             text, too (see `KFold`).
         """
-        found = units_of(units, unit).with_columns(labels, groups)
-        return self._checked(found, None)
+        splits = self._divided(units_of(units, unit).with_columns(labels, groups))
+        if splits.unit == "document" and splits.units.collection is not None:
+            notes = text_notes(splits, getattr(self, "groups", None))
+            splits = replace(splits, notes=(*splits.notes, *notes))
+        return _warned(splits)
 
-    def _checked(self, units: Units, split: Split | None) -> Splits:
+    def within(self, side: Split, outer: Split) -> Splits:
+        """Divide the training side of `side`, which is `outer` or its split of the documents."""
+        splits = self._divided(side.units.inside(side.train, outer.key))
+        return _warned(replace(splits, outer=outer.key))
+
+    def _divided(self, units: Units) -> Splits:
         if len(units) < 2:
             raise PlanError(
                 f"{count_of(len(units), units.unit, units.plural)}: at least 2 are needed, one for "
                 "training and one to hold out"
             )
-        given = getattr(self, "groups", None)
-        units = grouped_units(units, given)
-        source, notes = self.divide(units)
-        if split is None and units.unit == "document" and units.collection is not None:
-            notes = [*notes, *text_notes(units, source, given)]
-        for note in notes:
-            if note.severity == "warning":
-                warnings.warn(ResamplingWarning(note), stacklevel=3)
-        return Splits(self, units, source, notes, None if split is None else split.key)
-
-    def inside(self, split: Split, unit: Unit | None = None) -> Splits:
-        """Divide the training side of a split; called by `Split.inner`."""
-        if split.documents is not None:
-            return self._inside_both(split, unit)
-        if unit is not None and unit != split.unit:
-            raise PlanError(
-                f"split {split.key} divides {split.units.plural}: unit={unit!r} is not possible"
-            )
-        return self.within(split, split)
-
-    def within(self, side: Split, outer: Split) -> Splits:
-        """Divide the training side of `side`, which is `outer` or its split of the documents."""
-        return self._checked(_seen(side, outer), outer)
-
-    def _inside_both(self, split: Split, unit: Unit | None) -> Splits:
-        """Divide one kind of unit; training units of the other kind are on both sides."""
-        from heldout.resample.combined import TwoWaySplits  # circular import
-
-        if split.documents is None or unit not in {"query", "document"}:
-            raise PlanError(
-                f"split {split.key} holds out queries and documents: choose which of them {self} "
-                "divides (unit='query' or 'document'), or give a TwoWay"
-            )
-        documents = split.documents
-        if unit == "query":
-            kept = _kept(self, _seen(documents, split), split)
-            return TwoWaySplits(self, self.within(split, split), kept, split.key)
-        kept = _kept(self, _seen(split, split), split)
-        return TwoWaySplits(self, kept, self.within(documents, split), split.key)
-
-    @abstractmethod
-    def divide(self, units: Units) -> tuple[Source, list[Note]]:
-        """Return which units are in which split, with notes."""
+        return self.divide(grouped_units(units, getattr(self, "groups", None)))
 
     def split(
         self,
         X: Any,  # noqa: N803 - scikit-learn's name
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
+        y: Any = None,
+        groups: Any = None,
     ) -> Iterator[tuple[Ints, Ints]]:
         """Yield the row numbers of training and test side of each split, for scikit-learn.
 
@@ -136,40 +206,36 @@ class Plan(ABC):
         groups
             Rows of a group stay on one side.
         """
-        found = self.splits(_rows(X), "instance", labels=y, groups=groups)
-        for split in found:
+        for split in self.splits(_rows(X), "instance", labels=y, groups=groups):
             yield split.rows("train"), split.rows("test")
 
-    def get_n_splits(
-        self,
-        X: Any = None,  # noqa: N803 - scikit-learn's name
-        y: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> int:
+    @property
+    def count(self) -> int | None:
+        """The number of splits, if it does not depend on the data."""
+        return None
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
         """Return the number of splits, for scikit-learn."""
+        if self.count is not None:
+            return self.count
         if X is None:
             raise PlanError(f"the number of splits of {self} depends on the data: give X")
         return len(self.splits(_rows(X), "instance", labels=y, groups=groups))
 
     def __repr__(self) -> str:
-        values = ((one, getattr(self, one.name)) for one in fields(self))  # type: ignore[arg-type]
-        shown = (
-            f"{one.name}={_short(value)}"
-            for one, value in values
-            if one.name in self._always_shown or not _is(value, one.default)
-        )
+        shown = []
+        for number, field in enumerate(fields(self)):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if not _is(value, field.default) or (number == 0 and value is not None):
+                shown.append(f"{field.name}={short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
-def _seen(side: Split, split: Split) -> Units:
-    """Return the units of a training side, with a context that changes the seed in each split."""
-    return side.units.inside(side.train, f"{side.units.context}/{split.key}")
-
-
-def _kept(plan: Plan, units: Units, split: Split) -> Splits:
-    """Return one split with all training units on both sides."""
-    ones = np.ones(len(units), np.int32)
-    return Splits(plan, units, Source(1, lambda _: Sides(ones, ones.copy())), (), split.key)
+def _warned(splits: Splits) -> Splits:
+    for note in splits.notes:
+        if note.severity == "warning":
+            warnings.warn(ResamplingWarning(note), stacklevel=3)
+    return splits
 
 
 def _rows(table: Any) -> int:
@@ -181,26 +247,33 @@ def _is(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, int | float | str) and bool(value == default))
 
 
-def _short(value: Any) -> str:
-    if isinstance(value, Mapping | list | tuple) or hasattr(value, "shape"):
+def short(value: Any) -> str:
+    """Return a value as `repr` of a plan shows it: the same on every machine, and not too long."""
+    if isinstance(value, Mapping | list | tuple) or bool(getattr(value, "shape", ())):
         return f"<{count_of(len(value), 'value')}>"
     if isinstance(value, os.PathLike):
-        return repr(Path(value).name)  # without its folder, so that it is the same everywhere
+        return repr(Path(value).name)  # without its folder
     if repr(value) == object.__repr__(value):  # it would show an address in memory
         return f"{type(value).__name__}()"
     return repr(value)
 
 
-def check_seed(seed: int) -> None:
-    """Raise an error if a seed is not valid."""
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
-        raise PlanError(f"seed={seed!r}: expected an integer of at least 0")
+# Words
 
 
-def check_count(name: str, value: int, least: int, advice: str, most: int | None = None) -> None:
-    """Raise an error if a value is not an integer, too small or too large."""
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < least:
-        raise PlanError(f"{name}={value!r}: expected an integer of at least {least}; {advice}")
-    if most is not None and value > most:
-        raise PlanError(f"{name}={value}: at most {most:,} are possible")
+def shared_words(plan: Any) -> list[str]:
+    """Say what several plans have in common: repeats, strata and groups."""
+    words = []
+    if getattr(plan, "repeats", 1) != 1:
+        words.append(f"repeated {plan.repeats} times")
+    strata = getattr(plan, "stratify", None)
+    if strata is not None and not _is(strata, NONE):
+        words.append(f"stratified by {strata}" if isinstance(strata, str) else "stratified")
+    if plan.groups is not None and not _is(plan.groups, NONE):
+        words.append(f"{plan.groups if isinstance(plan.groups, str) else 'groups'} kept together")
+    return words
+
+
+def share_words(value: float) -> str:
+    """Say how many units, or which share of them."""
+    return f"{value:,}" if isinstance(value, int) else f"{100 * value:.3g}%"

@@ -1,17 +1,23 @@
-"""Split: the training and test units of one fold; Splits: all splits of a plan."""
+"""Split: which units are training and held-out data; Splits: all splits of a plan.
+
+A side of a split is a weight for each unit, not a list of ids: a bootstrap draws units several
+times, and a unit may be on no side at all. Splits are made when they are asked for, because 200
+replicates of nine million documents do not fit into memory.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, overload
+from functools import cached_property
+from typing import TYPE_CHECKING, Final, NamedTuple, overload
 
 import numpy as np
 
 from heldout.data.collection import View
-from heldout.resample.notices import PlanError
-from heldout.resample.units import Unit, Units
+from heldout.notes import count_of
+from heldout.resample.units import PlanError, Unit, Units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,45 +27,26 @@ if TYPE_CHECKING:
     from heldout.notes import Note
     from heldout.resample.describe import Description
     from heldout.resample.plan import Plan
-    from heldout.resample.sources import Source
+    from heldout.resample.two_way import Crossed
 
     Weights = NDArray[np.int32]
 
-__all__ = ["Split", "SplitKey", "Splits", "Unit"]
+SIDES: Final = ("train", "test", "validation")
+_PIECE: Final = 1 << 16  # ids that are hashed together
 
-_PIECE: Final = 1 << 16
 
+class SplitKey(NamedTuple):
+    """The name of a split, such as ``r0/f3`` or ``r0/f3/d2/i1``."""
 
-@dataclass(frozen=True, slots=True, order=True)
-class SplitKey:
-    """The name of a split.
-
-    Parameters
-    ----------
-    repeat, fold
-        Their numbers; the replicate of a bootstrap is its repeat.
-    inner
-        The number of an inner split of the training side of ``repeat`` and ``fold``.
-    other
-        The fold of the documents, if queries and documents are both held out.
-    run
-        The number of the run, if a split is used for several runs of a random system.
-
-    Examples
-    --------
-    >>> str(SplitKey(0, 3)), str(SplitKey(0, 3, inner=1)), str(SplitKey(0, 3, other=2))
-    ('r0/f3', 'r0/f3/i1', 'r0/f3/d2')
-    """
-
-    repeat: int
+    repeat: int  # the replicate of a bootstrap is a repeat with one fold
     fold: int
-    inner: int | None = None
-    other: int | None = None
-    run: int | None = None
+    inner: int | None = None  # the number of an inner split of the training side
+    other: int | None = None  # the fold of the documents, if queries and documents are held out
+    run: int | None = None  # if each split is used for several runs of a random system
 
     def __str__(self) -> str:
         parts = (("d", self.other), ("i", self.inner), ("s", self.run))
-        more = "".join(f"/{mark}{value}" for mark, value in parts if value is not None)
+        more = "".join(f"/{mark}{number}" for mark, number in parts if number is not None)
         return f"r{self.repeat}/f{self.fold}{more}"
 
 
@@ -90,9 +77,9 @@ class Split:
     documents: Split | None = None
 
     def __post_init__(self) -> None:
-        for side in (self.train, self.test, self.validation):
-            if side is not None:
-                side.flags.writeable = False
+        for weights in (self.train, self.test, self.validation):
+            if weights is not None:
+                weights.flags.writeable = False
 
     def __repr__(self) -> str:
         both = f" × {self.documents!r}" if self.documents is not None else ""
@@ -119,29 +106,30 @@ class Split:
         """The number of held-out units, each counted as often as it was drawn."""
         return int(self.test.sum(dtype=np.int64))
 
+    def sides(self) -> dict[str, Weights]:
+        """Return the weights of ``train``, ``test`` and, if there is one, ``validation``."""
+        return {side: getattr(self, side) for side in SIDES if getattr(self, side) is not None}
+
+    def weights(self, side: str) -> Weights:
+        """Return how often each unit is on a side."""
+        sides = self.sides()
+        if side not in sides:
+            raise PlanError(f"split {self.key} has no side {side!r}; it has {', '.join(sides)}")
+        return sides[side]
+
     def rows(self, side: str) -> Ints:
         """Return the numbers of the units of a side, repeated by their weights."""
         weights = self.weights(side)
         return np.repeat(np.arange(len(weights)), weights)
 
-    def weights(self, side: str) -> Weights:
-        """Return the weights of ``train``, ``test`` or ``validation``."""
-        known = {"train": self.train, "test": self.test, "validation": self.validation}
-        found = known.get(side)
-        if found is None:
-            there = ", ".join(name for name, weights in known.items() if weights is not None)
-            raise PlanError(f"split {self.key} has no side {side!r}; it has {there}")
-        return found
-
     def view(self, collection: Collection, side: str) -> View:
-        """Return one side as a view of the collection."""
-        weights = _in_collection(self, self.weights(side), collection)
+        """Return a side as a view of the collection."""
+        weights = _in_collection(self, side, collection)
         if self.documents is None:
             return View(collection, **{f"{self.unit}_weights": weights})
-        other = _in_collection(self.documents, self.documents.weights(side), collection)
-        return View(collection, other, weights)
+        return View(collection, _in_collection(self.documents, side, collection), weights)
 
-    def inner(self, plan: Plan, unit: Unit | None = None) -> Splits:
+    def inner(self, plan: Plan | Crossed, unit: Unit | None = None) -> Splits:
         """Split the training side again; a held-out unit is on no side of an inner split.
 
         Parameters
@@ -149,70 +137,77 @@ class Split:
         plan
             The inner plan. Copies of a unit in a bootstrap sample stay together.
         unit
-            If queries and documents are both held out: which of them to split, unless `plan` is a
-            `TwoWay`.
+            If queries and documents are both held out: which of them to split, unless `plan` is
+            crossed, too.
         """
+        from heldout.resample.two_way import inner_splits  # circular import
+
         if self.key.inner is not None:
             raise PlanError(f"split {self.key} is an inner split, which cannot be split again")
-        return plan.inside(self, unit)
+        return inner_splits(self, plan, unit)
 
 
-def _in_collection(split: Split, weights: Weights, collection: Collection) -> Weights:
-    """Return weights in the order of a collection."""
+def _in_collection(split: Split, side: str, collection: Collection) -> Weights:
+    """Return the weights of a side in the order of a collection, which may be another one."""
+    weights = split.weights(side)
     if split.unit == "instance":
         raise PlanError("instances are rows of a table, not of a collection: use rows()")
     if split.units.collection is collection:
         return weights
     if split.unit == "query":
-        numbers = {one: at for at, one in enumerate(collection.queries.ids)}
-        places = np.array([numbers.get(one, -1) for one in split.ids], np.int64)
-        size = len(collection.queries)
+        numbers = {query: number for number, query in enumerate(collection.queries.ids)}
+        places = np.array([numbers.get(query, -1) for query in split.ids], np.int64)
+        arranged = np.zeros(len(collection.queries), np.int32)
     else:
         places = collection.documents.ids.find(list(split.ids))
-        size = len(collection.documents)
+        arranged = np.zeros(len(collection.documents), np.int32)
     strangers = np.flatnonzero((places < 0) & (weights > 0))
     if len(strangers):
         raise PlanError(
             f"{len(strangers)} {split.units.plural} of split {split.key} are not in the collection "
             f"{collection.name!r} (the first is {split.ids[int(strangers[0])]!r})"
         )
-    arranged = np.zeros(size, np.int32)
     known = places >= 0
     arranged[places[known]] = weights[known]
     return arranged
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class Splits(Sequence[Split]):
-    """All splits of a plan; each is computed when it is needed.
+    """All splits of a plan; each is made when it is asked for, and is always the same.
 
-    Attributes
+    Parameters
     ----------
     plan
         The plan that made them.
     units
         What is divided.
+    numbers
+        Repeat and fold of each split and, if queries and documents are held out, the fold of the
+        documents.
+    make
+        Returns the split of a number, with a key.
+    tables
+        For each repeat the fold of each unit (-1: on no side), if every unit is in one test fold.
     notes
         Warnings and remarks about them.
-    source
-        The source of the sides.
+    outer
+        The key of the split whose training side they divide.
+    crossed
+        The splits of the queries and those of the documents, if both are held out.
+    runs
+        How often each split is used, for a system that depends on a random seed.
     """
 
-    __slots__ = ("_fingerprint", "_outer", "notes", "plan", "source", "units")
-
-    def __init__(
-        self,
-        plan: Plan,
-        units: Units,
-        source: Source,
-        notes: Sequence[Note] = (),
-        outer: SplitKey | None = None,
-    ) -> None:
-        self.plan = plan
-        self.units = units
-        self.notes = tuple(notes)
-        self.source = source
-        self._outer = outer
-        self._fingerprint: str | None = None
+    plan: Plan | Crossed
+    units: Units
+    numbers: Ints
+    make: Callable[[int, SplitKey], Split]
+    tables: Weights | None = None
+    notes: tuple[Note, ...] = ()
+    outer: SplitKey | None = None
+    crossed: tuple[Splits, Splits] | None = None
+    runs: int = 1
 
     @property
     def unit(self) -> Unit:
@@ -242,94 +237,95 @@ class Splits(Sequence[Split]):
     @property
     def repeats(self) -> int:
         """The number of repeats."""
-        return len({self.key(number).repeat for number in range(len(self))})
+        return len(np.unique(self.numbers[:, 0]))
 
     def __len__(self) -> int:
-        return len(self.source)
+        return len(self.numbers) * self.runs
 
     def __repr__(self) -> str:
         return f"<{len(self)} splits of {len(self.units)} {self.units.plural} by {self.plan}>"
 
     def key(self, number: int) -> SplitKey:
         """Return the name of a split."""
-        repeat, fold = self.source.place(number)
-        return SplitKey(repeat, fold) if self._outer is None else replace(self._outer, inner=number)
+        split, run = divmod(number, self.runs)
+        if self.outer is None:
+            repeat, fold, *other = self.numbers[split].tolist()
+            key = SplitKey(repeat, fold, other=other[0] if other else None)
+        else:
+            key = self.outer._replace(inner=split)
+        return key if self.runs == 1 else key._replace(run=run)
 
     @overload
     def __getitem__(self, number: int) -> Split: ...
     @overload
     def __getitem__(self, number: slice) -> list[Split]: ...
     def __getitem__(self, number: int | slice) -> Split | list[Split]:
-        if isinstance(number, slice):
-            return [self[place] for place in range(*number.indices(len(self)))]
-        at = number + len(self) if number < 0 else number
-        if not 0 <= at < len(self):
-            raise IndexError(f"split {number} of {len(self)}")
-        train, test, validation = self.source.sides(at)
-        return Split(
-            self.key(at),
-            self.units,
-            self._whole(train),
-            self._whole(test),
-            None if validation is None else self._whole(validation),
-        )
-
-    def _whole(self, weights: Weights) -> Weights:
-        """Return weights for all units, with the multiplicities of an outer bootstrap."""
-        counted = weights if self.units.weights is None else weights * self.units.weights
-        return self.units.expand(counted, 0)
-
-    def find(self, repeat: int, fold: int) -> Split:
-        """Return the split of a repeat and fold."""
-        for number in range(len(self)):
-            if self.source.place(number) == (repeat, fold):
-                return self[number]
-        raise PlanError(f"no split r{repeat}/f{fold} in {self!r}")
-
-    def folds(self, repeat: int = 0) -> Weights:
-        """Return the fold of each unit (-1: none), if every unit is in one test fold."""
-        tables = self.source.folds
-        if tables is None:
-            raise PlanError(
-                f"{self.plan} does not assign every unit to one fold: use the splits instead"
-            )
-        if not 0 <= repeat < len(tables):
-            raise PlanError(f"repeat={repeat}: {self.plan} has repeats 0 to {len(tables) - 1}")
-        return self.units.expand(tables[repeat], -1)
+        places = range(len(self))[number]  # counts from the end, and refuses numbers beyond it
+        if isinstance(places, range):
+            return [self[place] for place in places]
+        return self.make(places // self.runs, self.key(places))
 
     @property
     def partitions(self) -> bool:
         """Whether every unit is in one test fold of each repeat."""
-        return self.source.folds is not None
+        return self.tables is not None
 
-    @property
+    def folds(self, repeat: int = 0) -> Weights:
+        """Return the fold of each unit (-1: none), if every unit is in one test fold."""
+        if self.crossed is not None:
+            raise PlanError("queries and documents have folds of their own: see `crossed`")
+        if self.tables is None:
+            raise PlanError(
+                f"{self.plan} does not assign every unit to one fold: use the splits instead"
+            )
+        if not 0 <= repeat < len(self.tables):
+            raise PlanError(f"repeat={repeat}: {self.plan} has repeats 0 to {len(self.tables) - 1}")
+        folds: Weights = self.tables[repeat]
+        return folds
+
+    def words(self) -> str:
+        """Say how units are divided: ``10 folds of the queries (stratified by length, seed 0)``."""
+        what = "rows" if self.unit == "instance" else self.units.plural
+        if self.crossed is not None:
+            what = "queries and documents"
+        head, parts = count_of(len(self), "split"), self.plan.words()
+        if parts[0] == count_of(len(self), "fold"):  # no need to say it twice
+            head, *parts = parts
+        parts += [] if self.runs == 1 else [f"{self.runs} runs of each"]
+        parts += [] if self.seed is None else [f"seed {self.seed}"]
+        return f"{head} of the {what}" + (f" ({', '.join(parts)})" if parts else "")
+
+    @cached_property
     def fingerprint(self) -> str:
         """The SHA-256 of ids and weights, which is the same for the same folds."""
-        if self._fingerprint is None:
-            self._fingerprint = self._digest()
-        return self._fingerprint
-
-    def _digest(self) -> str:
+        if self.runs > 1:
+            parts = f"{self.runs} runs {replace(self, runs=1).fingerprint}"
+            return hashlib.sha256(parts.encode()).hexdigest()
+        if self.crossed is not None:
+            parts = " ".join(["two-way", *(splits.fingerprint for splits in self.crossed)])
+            return hashlib.sha256(parts.encode()).hexdigest()
         # In an order by hash, so that the order of the units does not matter.
         units = replace(self.units, places=None, weights=None, context="")
         order = units.order("fingerprint")
         digest = hashlib.sha256(self.unit.encode())
         for begin in range(0, len(order), _PIECE):
-            some = [units.ids[place] for place in order[begin : begin + _PIECE].tolist()]
-            digest.update("".join(f"{one}\0" for one in some).encode())
-        tables = self.source.folds
-        if tables is not None:
-            for table in tables:
-                digest.update(b"folds" + _packed(self.units.expand(table, -1)[order]))
-            if self.units.weights is not None:
-                digest.update(_packed(self.units.expand(self.units.weights, 0)[order]))
-            return digest.hexdigest()
-        for split in self:
-            for name in ("train", "test", "validation"):
-                side = getattr(split, name)
-                if side is not None:
-                    digest.update(name.encode() + _packed(side[order]))
+            ids = [units.ids[place] for place in order[begin : begin + _PIECE].tolist()]
+            digest.update("".join(f"{unit}\0" for unit in ids).encode())
+        for name, weights in self._hashed():
+            digest.update(name.encode() + weights[order].astype("<i4").tobytes())
         return digest.hexdigest()
+
+    def _hashed(self) -> Iterator[tuple[str, Weights]]:
+        """Yield what distinguishes splits: the folds, or every side of every split."""
+        if self.tables is None:
+            for split in self:
+                yield from split.sides().items()
+            return
+        # One table instead of k pairs of sides: leave-one-out would be quadratic.
+        for table in self.tables:
+            yield "folds", table
+        if self.units.weights is not None:
+            yield "", self.units.expand(self.units.weights, 0)
 
     def describe(self, collection: Collection | None = None) -> Description:
         """Return statistics: sizes, overlaps, and the relevant documents of each query."""
@@ -338,5 +334,40 @@ class Splits(Sequence[Split]):
         return describe_splits(self, collection or self.units.collection)
 
 
-def _packed(values: NDArray[Any]) -> bytes:
-    return values.astype("<i4").tobytes()
+def splits_of_folds(
+    plan: Plan, units: Units, folds: Sequence[Weights], notes: Sequence[Note] = ()
+) -> Splits:
+    """Return splits that hold out a fold each; `folds` has the fold of each unit in each repeat."""
+    tables = np.stack([units.expand(table, -1) for table in folds])
+    counts = tables.max(axis=1, initial=-1) + 1
+    numbers = np.column_stack(
+        (np.repeat(np.arange(len(counts)), counts), np.concatenate([np.arange(n) for n in counts]))
+    )
+    # In a training side that an outer bootstrap drew, a unit counts as often as it was drawn.
+    drawn = None if units.weights is None else units.expand(units.weights, 0)
+
+    def make(number: int, key: SplitKey) -> Split:
+        repeat, fold = numbers[number].tolist()
+        test = tables[repeat] == fold
+        sides = [side.astype(np.int32) for side in ((tables[repeat] >= 0) & ~test, test)]
+        return Split(key, units, *(sides if drawn is None else [side * drawn for side in sides]))
+
+    return Splits(plan, units, numbers, make, tables, tuple(notes))
+
+
+def splits_of_sides(
+    plan: Plan, units: Units, numbers: Ints, sides: Callable[[int], Sequence[Weights]]
+) -> Splits:
+    """Return splits whose sides are computed whenever they are asked for, for active units."""
+
+    def make(number: int, key: SplitKey) -> Split:
+        drawn = 1 if units.weights is None else units.weights
+        train, test, *more = (units.expand(side * drawn, 0) for side in sides(number))
+        return Split(key, units, train, test, more[0] if more else None)
+
+    return Splits(plan, units, numbers, make)
+
+
+def repeats_of_one(count: int) -> Ints:
+    """Return the numbers of splits that are repeats with one fold each."""
+    return np.column_stack((np.arange(count), np.zeros(count, np.int64)))

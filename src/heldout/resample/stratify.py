@@ -10,7 +10,7 @@ import numpy as np
 from heldout.resample.assign import Labels
 from heldout.resample.groups import coded
 from heldout.resample.hashing import id_keys, random_order
-from heldout.resample.notices import PlanError
+from heldout.resample.units import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,53 +19,26 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.resample.units import Units
 
-__all__ = ["Relevance", "Strata", "Stratification", "label_rows", "stratification"]
-
-BANDS: Final = 4
-"""The number of bands of numbers, divided at their quartiles."""
-
-CLASSES: Final = 10
-"""The largest number of distinct numbers of a query field that are taken as classes."""
+BANDS: Final = 4  # of numbers, which are divided at their quartiles
+CLASSES: Final = 10  # the most distinct numbers of a query field that are taken as classes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Strata:
-    """One stratum per unit.
+    """One stratum per unit."""
 
-    Parameters
-    ----------
-    codes
-        The number of the stratum of each unit.
-    names
-        The names of the strata: sorted classes, or bands from low to high.
-    banded
-        Whether they are bands of numbers.
-    """
-
-    codes: Ints
-    names: tuple[str, ...]
-    banded: bool = False
-
-    def sizes(self) -> Ints:
-        """Return the number of units in each stratum."""
-        return np.bincount(self.codes, minlength=len(self.names))
+    codes: Ints  # the number of the stratum of each unit
+    names: tuple[str, ...]  # sorted classes, or bands from low to high
+    banded: bool = False  # whether they are bands of numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relevance:
-    """The queries that each document is relevant to.
+    """The queries that each document is relevant to, as pairs."""
 
-    Parameters
-    ----------
-    documents, queries
-        Pairs of a document (its position among the units) and a query.
-    names
-        The ids of the queries.
-    """
-
-    documents: Ints
+    documents: Ints  # positions among the units
     queries: Ints
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # the ids of the queries
 
 
 Stratification = Strata | Relevance
@@ -73,9 +46,9 @@ Stratification = Strata | Relevance
 
 def stratification(given: Any, units: Units) -> Stratification | None:
     """Return the strata that the parameter `stratify` of a plan means for these units."""
-    if given is None or given is False:
+    if given is None:
         return None
-    if given is True or (isinstance(given, str) and given == "labels"):
+    if isinstance(given, str) and given == "labels":
         if units.labels is None:
             raise PlanError(
                 "stratify='labels' needs labels: use splits(ids, labels=…) or split(X, y)"
@@ -135,17 +108,17 @@ def _of_field(values: list[Any]) -> Strata:
 
 def _of_values(values: list[Any]) -> Strata:
     """Return strata by labels: bands for numbers with decimals, else classes."""
-    fractional = any(isinstance(one, float | np.floating) and one % 1 for one in values)
+    fractional = any(isinstance(value, float | np.floating) and value % 1 for value in values)
     numbers = _numbers(values) if fractional else None
     return _classes(values) if numbers is None else _bands(numbers)
 
 
 def _numbers(values: list[Any]) -> Floats | None:
     try:
-        found = np.array([float(one) for one in values])
+        numbers = np.array([float(value) for value in values])
     except (TypeError, ValueError):
         return None
-    return found if np.isfinite(found).all() else None
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _classes(values: Sequence[Any]) -> Strata:
@@ -158,7 +131,7 @@ def _bands(values: Floats) -> Strata:
     edges = np.unique(np.quantile(values, np.arange(1, BANDS) / BANDS, method="inverted_cdf"))
     band = np.searchsorted(edges, values, side="left")
     there, codes = np.unique(band, return_inverse=True)
-    names = tuple(_band_name(values[band == one]) for one in there.tolist())
+    names = tuple(_band_name(values[band == number]) for number in there.tolist())
     return Strata(codes.astype(np.int64), names, banded=True)
 
 
@@ -167,13 +140,13 @@ def _band_name(values: Floats) -> str:
     return f"{low:g}" if low == high else f"{low:g} to {high:g}"
 
 
-def label_rows(found: Stratification, groups: Ints | None, word: np.uint64) -> Labels:
+def label_rows(strata: Stratification, groups: Ints | None, word: np.uint64) -> Labels:
     """Return strata or relevance as labels of units, or of groups of units."""
-    if isinstance(found, Strata):
-        units, labels = np.arange(len(found.codes)), found.codes
+    if isinstance(strata, Strata):
+        units, labels = np.arange(len(strata.codes)), strata.codes
     else:
-        units, labels = found.documents, found.queries
-    names = found.names
+        units, labels = strata.documents, strata.queries
+    names = strata.names
     order = random_order(id_keys(names), names, word)
     if groups is None:
         return Labels(units, labels, np.ones(len(units), np.int64), order, word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -10,25 +11,21 @@ import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.ids import as_id
+from heldout.errors import InputError
 from heldout.notes import named_few
 from heldout.resample.hashing import id_keys, random_order, seed_word
-from heldout.resample.notices import PlanError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from heldout.data.words import Ints, Words
     from heldout.resample.groups import Groups
 
     Weights = NDArray[np.int32]
 
-__all__ = ["Column", "Unit", "Units", "units_of"]
-
 Unit = Literal["query", "document", "instance"]
-Column = Mapping[str, Any] | Sequence[Any] | str
-"""A value per unit: by id, in the order of the units, or the name of a field."""
 
 _OPTIONS = {
     "stratify": "expected 'labels', 'relevance', 'length', ",
@@ -40,45 +37,25 @@ _OPTIONS = {
 _PLURALS = {"query": "queries", "document": "documents", "instance": "instances"}
 
 
+class PlanError(InputError):
+    """A plan cannot divide these units; the message suggests another."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Units:
-    """The units of a plan.
+    """The units of a plan; inside an outer split only those of its training side are active."""
 
-    Parameters
-    ----------
-    ids
-        The ids of all units, in the order of the input.
-    unit
-        The kind of unit.
-    collection
-        Their collection, if they have one.
-    keys
-        64 bits of a hash of each id.
-    places
-        The positions of the active units (the training side of an outer split); None: all.
-    weights
-        How often each active unit counts.
-    context
-        The outer split they belong to: part of every seed.
-    labels, groups
-        The labels and groups given with the ids.
-    together
-        The groups of the active units; None: every unit is its own group.
-    grouped
-        Whether `together` has been computed.
-    """
-
-    ids: Sequence[str]
+    ids: Sequence[str]  # of all units, in the order of the input
     unit: Unit
     collection: Collection | None
-    keys: Words
-    places: Ints | None = None
-    weights: Weights | None = None
-    context: str = ""
-    labels: ArrayLike | Column | None = None
-    groups: ArrayLike | Column | None = None
-    together: Groups | None = None
-    grouped: bool = False
+    keys: Words  # 64 bits of a hash of each id
+    places: Ints | None = None  # the positions of the active units; None: all are active
+    weights: Weights | None = None  # how often each active unit was drawn by the outer split
+    context: str = ""  # the outer split, which is part of every seed
+    labels: Any = None
+    groups: Any = None  # as given; `together` is what follows from them and from equal texts
+    together: Groups | None = None  # the groups of the active units; None: every unit is its own
+    grouped: bool = False  # whether `together` has been computed
 
     def __len__(self) -> int:
         return len(self.ids) if self.places is None else len(self.places)
@@ -103,13 +80,18 @@ class Units:
         """Return 64 bits of a hash of seed, kind of unit and outer split."""
         return seed_word(self.unit, self.context, *seed)
 
-    def inside(self, train: Weights, context: str) -> Units:
-        """Return the units of a training side."""
+    def inside(self, train: Weights, outer: object) -> Units:
+        """Return the units of the training side of a split, whose key changes all seeds."""
         places = np.flatnonzero(train)
         among = train > 0 if self.places is None else train[self.places] > 0
         together = None if self.together is None else self.together.some(among)
-        weights = train[places]
-        return replace(self, places=places, weights=weights, context=context, together=together)
+        return replace(
+            self,
+            places=places,
+            weights=train[places],
+            context=f"{self.context}/{outer}",
+            together=together,
+        )
 
     def with_columns(self, labels: Any, groups: Any) -> Units:
         """Return the same units with labels or groups."""
@@ -144,18 +126,18 @@ class Units:
                 f"{what}: {len(values)} values for {len(self.ids)} {self.plural}: give one per "
                 f"{self.unit} in their order, or a mapping from ids"
             )
-        return values if self.places is None else [values[at] for at in self.places.tolist()]
+        return values if self.places is None else [values[place] for place in self.places.tolist()]
 
     def _by_id(self, given: Mapping[Any, Any], what: str) -> list[Any]:
-        known = {as_id(one): value for one, value in given.items()}
+        known = {as_id(unit): value for unit, value in given.items()}
         ids = self.present()
-        missing = [one for one in ids if one not in known]
+        missing = [unit for unit in ids if unit not in known]
         if missing:
             raise PlanError(
                 f"{what}: no value for {len(missing)} of {len(ids)} {self.plural} "
                 f"({named_few(missing, len(missing))}): give one for each"
             )
-        return [known[one] for one in ids]
+        return [known[unit] for unit in ids]
 
     def _field(self, name: str, what: str) -> Sequence[str]:
         if self.unit != "query" or self.collection is None:
@@ -187,17 +169,8 @@ def units_of(given: Collection | Units | Iterable[Any] | int, unit: str) -> Unit
         return Units(ids, kind, given, id_keys(ids))
     if isinstance(given, str | bytes):
         raise PlanError(f"units: expected ids or a collection, got {given!r}")
-    listed = map(str, range(given)) if isinstance(given, int) else map(as_id, given)
-    ids = tuple(listed)
-    _refuse_repeated(ids)
+    ids = tuple(map(str, range(given)) if isinstance(given, int) else map(as_id, given))
+    if len(set(ids)) < len(ids):
+        repeated = next(unit for unit, count in Counter(ids).items() if count > 1)
+        raise PlanError(f"the id {repeated!r} appears twice: every unit needs a unique id")
     return Units(ids, kind, None, id_keys(ids))
-
-
-def _refuse_repeated(ids: tuple[str, ...]) -> None:
-    if len(set(ids)) == len(ids):
-        return
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise PlanError(f"the id {one!r} appears twice: every unit needs a unique id")
-        seen.add(one)

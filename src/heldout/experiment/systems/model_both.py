@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.experiment.systems.records import Record
-    from heldout.resample.combined import TwoWaySplits
     from heldout.retrieve.index import Index
 
     Numbers = NDArray[np.int32]
@@ -52,7 +51,9 @@ class TwoWayFolds(Scheme):
     def perform(self, task: Task, index: Index) -> TwoWayRecord:
         """Choose for each pair of folds, rank its held-out documents, and merge them."""
         settings = self.settings
-        queries, documents = _folds_of(settings.splits, task.split)  # type: ignore[arg-type]
+        # A plan with one repeat is used for all repeats.
+        crossed: Any = settings.splits.crossed
+        queries, documents = (part.folds(task.split % part.repeats) for part in crossed)
         candidates = self.candidates(index)
         vocabulary = candidates.vocabulary
         counts = int(queries.max()) + 1, int(documents.max()) + 1
@@ -124,11 +125,3 @@ class TwoWayFolds(Scheme):
                 held_out.append(HeldOut(place, single_point(numbers), values[:-1], lists))
             found.append(record)
         return merged_outcome(folds, held_out, found)
-
-
-def _folds_of(splits: TwoWaySplits, repeat: int) -> tuple[Numbers, Numbers]:
-    """Return folds of queries and of documents; a plan with one repeat is used for all repeats."""
-    return (
-        splits.queries.folds(repeat % splits.queries.repeats),
-        splits.documents.folds(repeat % splits.documents.repeats),
-    )

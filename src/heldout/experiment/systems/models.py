@@ -16,7 +16,6 @@ from heldout.experiment.systems.model_records import (
     TwoWayRecord,
     selected_in_folds,
 )
-from heldout.resample.combined import TwoWaySplits
 from heldout.retrieve.models import Model
 
 if TYPE_CHECKING:
@@ -89,9 +88,7 @@ class ModelSystem(System["RankingSettings"]):
         """Yield what does not work when documents are held out."""
         if by == "query":
             return
-        documents = splits.documents if isinstance(splits, TwoWaySplits) else splits
-        queries = splits.queries if isinstance(splits, TwoWaySplits) else splits
-        if by == "both" and not (documents.partitions and queries.partitions):
+        if by == "both" and not all(part.partitions for part in splits.crossed or ()):
             yield "plan", "when queries and documents are held out, both need folds (kfold, given)"
 
     def not_a_part(self) -> str | None:

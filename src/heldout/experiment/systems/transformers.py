@@ -139,7 +139,7 @@ def transformer_learns(transformer: Any) -> bool:
 
 def _fit(transformer: Any, train: View, seed: int, inputs: Inputs) -> None:
     """Fit an estimator on the training queries; some of them are for its own validation."""
-    from heldout.resample.holdout import HoldOut
+    from heldout.resample.plans import HoldOut
 
     ids = train.collection.queries.ids
     if len(ids) < 2:
