@@ -107,7 +107,7 @@ def drawn_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
     def draw(block: int) -> Floats:
         count = min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK)
         source = np.random.SFC64(np.random.SeedSequence([seed, block]))
-        sums = np.zeros((count, *values.shape[1:]))
+        sums = np.zeros((count, *values.shape[1:]))  # rows of values: used by corpus_level
         for _ in range(units):
             places = source.random_raw(-(-count // 2)).view(np.uint32)[:count].astype(np.uint64)
             # A 32-bit word w gives position w n / 2^32, without rejection (Lemire 2019): chances

@@ -120,7 +120,7 @@ def _auc_interval(predictions: Predictions, level: float) -> Interval | None:
     areas = delong(flags, predictions.scores[:, column])
     area, error = float(areas.value[0]), float(areas.error[0])
     # Where the scores separate the classes, the variance is unknown, not 0.
-    return area_interval(area, error, level) if error else None
+    return None if area in {0.0, 1.0} else area_interval(area, error, level)
 
 
 def _bootstrap(

@@ -210,9 +210,8 @@ def _convolve(case: _Case) -> PValue | None:
         return PValue(case.p(tail), "exact", 0.0, detail)
     if len(sizes) * (1_500 + 0.25 * total) > MOST_WORK:
         return None
-    # A sum with losses L is total - 2 L. Probabilities are added from the smallest.
-    chances = chosen_chances(sizes, (total - observed) // 2)
-    tail = float(np.ascontiguousarray(chances[::-1]).sum())
+    # A sum in which L is lost is total - 2 L, and losses are sums of chosen sizes.
+    tail = float(chosen_chances(sizes, (total - observed) // 2).sum())
     detail = f"all sign assignments, by convolution on a lattice of step {lattice.step:.6g}"
     return PValue(case.p(tail), "exact", 0.0, detail)
 
