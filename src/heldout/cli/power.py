@@ -95,7 +95,7 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
 def _power(options: argparse.Namespace) -> int:
     from heldout.experiment.pilots import power
     from heldout.infer.results import check_level
-    from heldout.report.power import json_plans, plan_lines, simulated_lines
+    from heldout.report.power import plan_dict, plan_lines, simulated_lines
 
     check_level(options.level, name="--level ")
     settings: dict[str, Any] = {
@@ -111,14 +111,19 @@ def _power(options: argparse.Namespace) -> int:
         "simulations": SIMULATIONS if options.simulate else 0,
         "seed": options.seed,
     }
-    if options.sd is not None:
-        _check_alone(options)
-        several = [power(sd=options.sd, **settings)]
-    else:
+    if options.sd is None:
         several = [power(pilot, measure, **settings) for pilot, measure in _pilots(options)]
+    elif options.files or options.scores is not None:
+        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
+    elif options.test_share is not None:
+        raise InputError("--test-share is for a pilot of folds (--scores): leave it out with --sd")
+    else:
+        several = [power(sd=options.sd, **settings)]
     plans = [plan for pairs in several for plan in pairs]
     if options.json:
-        emit(json_plans(plans))
+        from heldout.as_json import json_text
+
+        emit(json_text([plan_dict(plan) for plan in plans]))
         return 0
     lines = [line for plan in plans for line in plan_lines(plan, quiet=options.quiet)]
     lines += [line for plan in plans for line in simulated_lines(plan)]
@@ -126,14 +131,6 @@ def _power(options: argparse.Namespace) -> int:
         lines += [SEVERAL_HINT, ""]
     show("".join(line + "\n" for line in lines))
     return 0
-
-
-def _check_alone(options: argparse.Namespace) -> None:
-    """Refuse what does not go with a known standard deviation."""
-    if options.files or options.scores is not None:
-        raise InputError("give either --sd or a pilot study (QRELS RUN RUN, or --scores), not both")
-    if options.test_share is not None:
-        raise InputError("--test-share is for a pilot of folds (--scores): leave it out with --sd")
 
 
 def _pilots(options: argparse.Namespace) -> Iterator[tuple[Any, Any]]:

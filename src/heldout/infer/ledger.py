@@ -23,15 +23,11 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 60.0  # seconds to wait for another writer
 STORED: Final[dict[str, Any]] = {  # the fields of a line, and how they are read
-    "fingerprint": str,
-    "time": str,
+    **dict.fromkeys(("fingerprint", "time", "measure", "test", "command"), str),
     "systems": lambda names: tuple(map(str, names)),
-    "measure": str,
-    "test": str,
     "p": float,
     "effect": float,
     "n": int,
-    "command": str,
 }
 
 

@@ -139,14 +139,15 @@ class Design(NamedTuple):
     def of_shares(cls, discordant: float) -> Design:
         """Successes and failures, given the share of units on which only one system succeeds.
 
-        An approximation of McNemar's exact test. Its variance given the difference is that of
-        Miettinen (1968), of which a third counts, because most of the critical value is under the
-        null hypothesis. The exact test needs 2 / difference more units, as p has steps; the t
-        distribution adds two of them.
+        An approximation of McNemar's exact test. A true difference reduces the variance, by a third
+        of what Miettinen (1968) subtracts: most of the critical value belongs to the hypothesis of
+        no difference. Because its p-value has steps, the exact test needs 2 / difference more
+        units, of which the t distribution adds two.
         """
 
         def error(n: float, delta: float) -> float:
-            share, delta = max(discordant, min(delta, 1.0)), min(delta, 1.0)
+            delta = min(delta, 1.0)
+            share = max(discordant, delta)
             units = n + 2 - 2 / delta if delta else n
             if units <= 0:
                 return math.inf

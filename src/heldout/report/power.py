@@ -8,8 +8,6 @@ from heldout.infer.power import shown_value
 from heldout.report.tables import note_lines, plain_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heldout.infer.power import PowerPlan
 
 
@@ -70,10 +68,3 @@ def plan_dict(plan: PowerPlan) -> dict[str, Any]:
     if plan.simulated:
         found["simulated"] = [row._asdict() for row in plan.simulated]
     return found
-
-
-def json_plans(plans: Sequence[PowerPlan]) -> str:
-    """The plans of all pairs as JSON."""
-    from heldout.as_json import json_text
-
-    return json_text([plan_dict(plan) for plan in plans])
