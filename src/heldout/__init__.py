@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from heldout.experiment.systems.base import System as System
     from heldout.infer.agree import agree as agree
     from heldout.infer.agreement import Agreement as Agreement
-    from heldout.infer.compare import Comparison as Comparison, compare as compare
+    from heldout.infer.compare import compare as compare
+    from heldout.infer.comparison import Comparison as Comparison
     from heldout.measure.base import Measure as Measure, Undefined as Undefined
     from heldout.measure.custom import define_measure as define_measure
     from heldout.measure.evaluate import evaluate as evaluate
@@ -89,7 +90,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "experiment.systems.base": "System",
         "infer.agree": "agree",
         "infer.agreement": "Agreement",
-        "infer.compare": "Comparison compare",
+        "infer.compare": "compare",
+        "infer.comparison": "Comparison",
         "measure.base": "Measure Undefined",
         "measure.custom": "define_measure",
         "measure.evaluate": "evaluate",

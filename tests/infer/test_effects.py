@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.infer.effects import pair_effects
+from heldout.infer.comparison import pair_effects
 from heldout.infer.paired import t_test
 
 scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)

@@ -12,8 +12,8 @@ from scipy import stats
 
 import heldout
 from heldout import ClassPredictions, InputError, Scores
-from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
-from heldout.infer.engine import CompareSettings
+from heldout.infer.analysis import Analysis
+from heldout.infer.compare import scored
 from heldout.infer.fold_intervals import corrected_t
 from heldout.infer.power import power, queries_needed
 from heldout.infer.power_designs import (
@@ -24,7 +24,7 @@ from heldout.infer.power_designs import (
 )
 from heldout.infer.power_pilot import REPLICATES, scored_power
 
-SETTINGS = CompareSettings(replicates=REPLICATES)
+SETTINGS = Analysis(replicates=REPLICATES)
 ALTERNATIVES = ("two-sided", "greater", "less")
 
 
@@ -128,7 +128,7 @@ def test_simulated_power_of_means_is_that_of_the_formula():
 
 
 def pilot_power(pair, measure, n, **more):
-    return scored_power(scored_of(pair, measure, SETTINGS, PredictionOptions()), n, **more)
+    return scored_power(scored(pair, measure, SETTINGS), n, **more)
 
 
 def predictions(n=60):
@@ -178,10 +178,10 @@ def test_simulated_power_rises_with_units_and_follows_the_linearised_score():
 def test_simulation_from_texts_and_refusals():
     references = ["a b c d", "a b e f", "d e f g", "y z a b"] * 3
     systems = {"A": ["a b c d", "x", "y", "y z a c"] * 3, "B": references}
-    scored = scored_systems(references, systems, "BLEU", SETTINGS, PredictionOptions())
-    assert scored_power(scored, 24, simulations=10).power > 0.9
+    texts = scored(heldout.evaluate(references, systems, "BLEU"), None, SETTINGS)
+    assert scored_power(texts, 24, simulations=10).power > 0.9
     with pytest.raises(InputError, match="at least 2 units"):
-        scored_power(scored, 1)
-    alone = scored_systems(references, {"A": references}, "BLEU", SETTINGS, PredictionOptions())
+        scored_power(texts, 1)
+    alone = scored(heldout.evaluate(references, {"A": references}, "BLEU"), None, SETTINGS)
     with pytest.raises(InputError, match="pilot of two"):
         scored_power(alone, 10)

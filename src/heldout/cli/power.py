@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from heldout.data.scores import Scores
     from heldout.experiment.pilots import Spread
     from heldout.experiment.results import Results
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.infer.power_pilot import PilotPower
     from heldout.infer.scoring import Scored
 
@@ -203,11 +203,11 @@ def _known_spread(options: argparse.Namespace) -> _Pilot:
     return _Pilot([Spread("", options.sd)])
 
 
-def _asked(options: argparse.Namespace) -> CompareSettings:
-    from heldout.infer.engine import CompareSettings
+def _asked(options: argparse.Namespace) -> Analysis:
+    from heldout.infer.analysis import Analysis
     from heldout.infer.power_pilot import REPLICATES
 
-    return CompareSettings(replicates=REPLICATES, level=options.level, seed=options.seed)
+    return Analysis(replicates=REPLICATES, level=options.level, seed=options.seed)
 
 
 def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:

@@ -11,7 +11,7 @@ from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
 from heldout.errors import InputError, MeasureError
 from heldout.infer.agreement import JudgedOrder
-from heldout.infer.compare import CompareOptions, compare
+from heldout.infer.compare import compare
 from heldout.infer.order_agreement import order_agreement, verdict_changes
 from heldout.measure.names import parse_measures
 from heldout.measure.ranking.evaluate import evaluate_runs
@@ -53,7 +53,7 @@ def judged_orders(
         _refuse_incomparable(measure)
     names = list(measures) if isinstance(measures, list | tuple) else [measures]
     named = _named_runs(runs)
-    settings: CompareOptions = {"level": level, "seed": seed}
+    settings = {"level": level, "seed": seed}
     human: dict[frozenset[str], list[Comparison]] = {}
     orders = {}
     for number, (name, judged) in enumerate(judges.items(), 1):
@@ -104,7 +104,7 @@ def _compared(
     runs: Mapping[str, Run],
     measures: Sequence[Any],
     rel: int,
-    settings: CompareOptions,
+    settings: Mapping[str, Any],
 ) -> list[Comparison]:
     """Return the comparison of all systems in each measure."""
     evaluation = evaluate_runs(qrels, runs, [*measures, "Judged@10"], rel=rel)

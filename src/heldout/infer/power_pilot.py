@@ -121,7 +121,7 @@ def _significant(
 
 
 def _deciding_test(scored: Scored) -> str:
-    from heldout.infer.default_analysis import advise
+    from heldout.infer.analysis import Analysis, choose
 
     if scored.scoring.tests:
         return scored.scoring.tests[0]
@@ -131,7 +131,7 @@ def _deciding_test(scored: Scored) -> str:
         values=scored.scores.values[:, :2],
         judged=scored.scores.judged[:2],
     )
-    return advise(first_two, scoring=scored.scoring).tests[0]
+    return choose(Analysis(), first_two, scored.scoring).tests[0]
 
 
 def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.infer.results import Alternative, Interval, Outcome
 
 __all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
@@ -87,7 +87,7 @@ class MeanScoring:
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """Return any of the tests in `heldout.infer.analyses.TESTS`."""
+        """Return any of the tests in `heldout.infer.analysis.TESTS`."""
         from heldout.infer import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
@@ -188,7 +188,7 @@ class Scored(NamedTuple):
     test_share: float | None = None
 
 
-def mean_scored(scores: Scores, settings: CompareSettings) -> Scored:
+def mean_scored(scores: Scores, settings: Analysis) -> Scored:
     """Return scores to be compared by their means over units."""
     if scores.machine is not None:
         from heldout.infer.machine_scoring import machine_scored  # derived from MeanScoring

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from heldout.infer.blocks import Source
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.notes import Note
 
 __all__ = [
@@ -203,7 +203,7 @@ def _name(name: str) -> str:
 
 def has_anova(comparison: Comparison) -> bool:
     """Whether the correction takes its error from the analysis of variance."""
-    return comparison.advice.correction == "tukey" and comparison.anova is not None
+    return comparison.analysis.correction == "tukey" and comparison.anova is not None
 
 
 def anova_table(comparison: Comparison) -> Table:
