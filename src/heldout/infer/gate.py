@@ -26,7 +26,7 @@ GateKind = Literal["better", "non-inferior", "equivalent"]
 Verdict = Literal["shown", "not shown", "worse", "better", "same output", "no difference"]
 
 POWER: Final = 0.8  # that `GateResult.queries_needed` aims at
-STEPS: Final = 40  # of the bisection for p
+STEPS: Final = 50  # of the bisection for p
 
 
 class GateResult(NamedTuple):
