@@ -34,27 +34,11 @@ class SystemRow(NamedTuple):
 
 
 class Effects(NamedTuple):
-    """Effect sizes of first against second.
-
-    Parameters
-    ----------
-    mean_difference
-        Mean of first minus second.
-    standardised
-        Cohen's d_z: the mean difference in standard deviations of the differences; infinite when
-        all differences are the same but not zero, 0 when all are zero (Cohen 1988, chapter 2).
-    superiority
-        Probability of superiority: the share of units that the first wins, ties counting half
-        (Grissom & Kim 2012, chapter 5).
-    wins, ties, losses
-        Units on which the first is better, equal, worse.
-    n
-        The number of units.
-    """
+    """Effect sizes of first against second (Cohen 1988, ch. 2; Grissom & Kim 2012, ch. 5)."""
 
     mean_difference: float
-    standardised: float
-    superiority: float
+    standardised: float  # Cohen's d_z: the mean over the deviation, which may be 0
+    superiority: float  # the share of units that the first wins, ties counting half
     wins: int
     ties: int
     losses: int
@@ -62,31 +46,15 @@ class Effects(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """The comparison of a pair of systems.
-
-    Parameters
-    ----------
-    first, second
-        The systems; differences are first minus second.
-    difference
-        The mean difference with its interval, which has one bound if the test is one-sided.
-    outcomes
-        The tests; the first gives the verdict.
-    adjusted
-        The p-value of the verdict, adjusted for the number of comparisons.
-    effects
-        Effect sizes, wins, ties and losses.
-    adjusted_error
-        The standard error of an adjusted Monte Carlo p-value; 0 for other p-values.
-    """
+    """The comparison of a pair of systems, first minus second."""
 
     first: str
     second: str
-    difference: Interval
-    outcomes: tuple[Outcome, ...]
-    adjusted: float
+    difference: Interval  # with one bound if the test is one-sided
+    outcomes: tuple[Outcome, ...]  # the first gives the verdict
+    adjusted: float  # the p-value of the verdict, adjusted for the number of comparisons
     effects: Effects
-    adjusted_error: float = 0.0
+    adjusted_error: float = 0.0  # the standard error of an adjusted Monte Carlo p-value
 
 
 class MachineEstimates(NamedTuple):

@@ -78,19 +78,6 @@ class Design(NamedTuple):
         return Estimate(found.mean, found.error, len(scores.units) - 1, "Romano-Wolf")
 
 
-class Adjusted(NamedTuple):
-    """The p-values that decide, one per pair, and where they come from."""
-
-    p: list[float]
-    detail: str = ""  # of a correction that is a test itself, e.g. "100,000 replicates, seed 0"
-    draws: int = 0  # random replicates; 0 if the p-values are exact
-    step_down: tuple[Pairwise, Estimate] | None = None  # Romano-Wolf, and what it studentized
-
-    def errors(self) -> list[float]:
-        """Return the standard errors of Monte Carlo p-values; 0 for other p-values."""
-        return [math.sqrt(p * (1 - p) / self.draws) if self.draws else 0.0 for p in self.p]
-
-
 def make_comparison(scored: Scored, asked: Analysis, progress: Progress = None) -> Comparison:
     """Compare systems; progress is told the number of pairs tested so far and of all pairs."""
     from heldout.infer.pairwise import pair_columns
@@ -101,20 +88,21 @@ def make_comparison(scored: Scored, asked: Analysis, progress: Progress = None) 
     design = Design(scores, scoring, analysis, *pair_columns(len(scores.systems), base))
     at_once = analysis.tests == ("t",) and not scoring.linearised
     outcomes = _t_tests(design) if at_once else _outcomes(design, progress)
-    adjusted = _adjusted(design, outcomes, base, progress if at_once else None)
-    intervals = partial(_intervals, design, adjusted, _widening(design))
+    p, step_down = _adjusted(design, outcomes, base, progress if at_once else None)
+    studentized = None if step_down is None else design.statistics()
+    intervals = partial(_intervals, design, step_down, studentized, _widening(design))
     columns = zip(
         design.pairs,
         intervals(analysis.level),
         outcomes,
-        adjusted.p,
+        p,
         _effects(design),
-        adjusted.errors(),
+        _monte_carlo_errors(p, step_down),
         strict=True,
     )
     names = scores.systems
     claims = tuple(Claim(names[pair[0]], names[pair[1]], *rest) for pair, *rest in columns)
-    systems = _systems(design, adjusted.p)
+    systems = _systems(design, p)
     anova, sphericity, friedman = _joint_analyses(design)
     notes = design_notes(scores, scoring, analysis)
     notes += result_notes(scores, scoring, analysis, systems, claims, sphericity)
@@ -127,7 +115,7 @@ def make_comparison(scored: Scored, asked: Analysis, progress: Progress = None) 
         anova=anova,
         sphericity=sphericity,
         friedman=friedman,
-        correction_detail=adjusted.detail,
+        correction_detail="" if step_down is None else step_down.detail,
         linearised=scoring.linearised,
         machine=_machine(design),
         warnings=tuple(notes),
@@ -162,16 +150,16 @@ def _as_asked(design: Design, *outcomes: Outcome) -> tuple[Outcome, ...]:
 
 def _adjusted(
     design: Design, outcomes: list[tuple[Outcome, ...]], base: int | None, progress: Progress
-) -> Adjusted:
-    """Return the p-values that decide, adjusted for the number of comparisons."""
+) -> tuple[list[float], Pairwise | None]:
+    """Return the p-values that decide, adjusted for their number, and Romano-Wolf's result."""
     analysis, scores, pairs = design.analysis, design.scores, len(design.first)
     if analysis.correction == "tukey":
-        return Adjusted([row[3] for row in _tukey(design, analysis.level)])
+        return [row[3] for row in _tukey(design, analysis.level)], None
     if analysis.correction != "romano-wolf":
         from heldout.infer.corrections import adjust  # SciPy
 
         raw = [tests[0].p for tests in outcomes]
-        return Adjusted([float(p) for p in adjust(raw, analysis.correction or "none")])
+        return [float(p) for p in adjust(raw, analysis.correction or "none")], None
     from heldout.infer.romano_wolf import romano_wolf  # SciPy
 
     def report_pairs(done: int, total: int) -> None:
@@ -187,8 +175,15 @@ def _adjusted(
         seed=analysis.seed,
         progress=report_pairs,
     )
-    p = found.p[design.first, design.second].tolist()
-    return Adjusted(p, found.detail, len(found.null.values), (found, design.statistics()))
+    return found.p[design.first, design.second].tolist(), found
+
+
+def _monte_carlo_errors(p: list[float], step_down: Pairwise | None) -> list[float]:
+    """Return the standard errors of drawn p-values; 0 for exact ones."""
+    if step_down is None:
+        return [0.0] * len(p)
+    draws = len(step_down.null.values)
+    return [math.sqrt(value * (1 - value) / draws) for value in p]
 
 
 def _tukey(design: Design, level: float) -> list[tuple[float, float, float, float]]:
@@ -204,7 +199,12 @@ def _tukey(design: Design, level: float) -> list[tuple[float, float, float, floa
 
 
 def _intervals(
-    design: Design, adjusted: Adjusted, widening: Floats, level: float, which: slice = EVERY
+    design: Design,
+    step_down: Pairwise | None,
+    studentized: Estimate | None,
+    widening: Floats,
+    level: float,
+    which: slice = EVERY,
 ) -> list[Interval]:
     """Return the intervals of the differences at a level, adjusted the way their p-values are.
 
@@ -217,10 +217,9 @@ def _intervals(
     default = not analysis.interval and analysis.test_share is None
     if default and analysis.correction == "tukey":
         found = [Interval(*row[:3], level, "Tukey") for row in _tukey(design, level)[which]]
-    elif default and adjusted.step_down is not None:
-        step_down, estimate = adjusted.step_down
+    elif default and step_down is not None and studentized is not None:
         critical = step_down.null.critical(alpha_of(level))
-        found = estimate.interval(level, design.side, critical)[which]
+        found = studentized.interval(level, design.side, critical)[which]
     else:
         found = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
     pairs = zip(found, widening[which].tolist(), strict=True)
@@ -323,7 +322,8 @@ def _systems(design: Design, p: list[float]) -> tuple[SystemRow, ...]:
     if analysis.baseline is None and len(means) <= LETTERED:
         from heldout.infer.tukey import compact_letters  # SciPy
 
-        different = [pair for pair, p in zip(design.pairs, p, strict=True) if p <= analysis.alpha]
+        by_pair = zip(design.pairs, p, strict=True)
+        different = [pair for pair, adjusted in by_pair if adjusted <= analysis.alpha]
         values = np.array([mean.estimate for mean in means])
         order = np.argsort(-values if scores.higher_is_better else values).tolist()
         letters = compact_letters(len(means), different, order)

@@ -32,70 +32,33 @@ STEPS: Final = 50  # of the bisection for p
 class GateResult(NamedTuple):
     """Whether one system passes in one measure.
 
-    Parameters
-    ----------
-    kind
-        ``better``, ``non-inferior`` or ``equivalent``.
-    first, second
-        The new system and the baseline.
-    measure
-        The measure.
-    margin
-        The margin.
-    passed
-        Whether the claim is shown.
-    verdict
-        What is known.
-    interval
-        The gain with the bounds that were compared with the margin: those of the claim, at level
-        1 - alpha with one bound for ``better``, else at level 1 - 2·alpha. A positive difference
-        is a gain, also where lower values are better.
-    p
-        The p-value of the claim, for ``better`` without a margin; else the smallest alpha at which
-        the bounds would pass the margin, .5 if the gain itself does not. None if no score differs:
-        then the outputs decide.
-    test
-        The test of the claim.
-    queries_needed
-        When undecided: the number of units that would decide with power .8 if the observed
-        difference and standard deviation were the true ones. None if no number would, and where
-        more units are not to be had so simply (folds, machine judgements).
-    n
-        The number of units.
+    `p` is the p-value of the claim for ``better`` without a margin; else the smallest alpha at
+    which the bounds would pass the margin, .5 if the gain itself does not.
     """
 
     kind: GateKind
-    first: str
-    second: str
+    first: str  # the new system
+    second: str  # the baseline
     measure: str
     margin: float
     passed: bool
     verdict: Verdict
-    interval: Interval
-    p: float | None
+    interval: Interval  # of the gain, as it was compared with the margin; positive is better
+    p: float | None  # None if no score differs: then the outputs decide
     test: str
-    queries_needed: int | None
+    queries_needed: int | None  # to decide what is undecided, if the observed values were true
     n: int
 
 
 def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[GateResult]:
     """Return a verdict for each system that was compared with the baseline.
 
-    Parameters
-    ----------
-    comparison
-        With a baseline; for ``better`` with the alternative ``greater``, else two-sided. Its level
-        is that of the gate.
-    kind
-        ``better``, ``non-inferior`` or ``equivalent``.
-    margin
-        The gain required, or the difference that would be accepted; fixed before looking at the
-        data.
+    For ``better`` the comparison has the alternative ``greater``, else it is two-sided; its level
+    is that of the gate. The margin is the gain required, or the loss that would be accepted.
 
     Examples
     --------
     >>> import heldout
-    >>> from heldout.infer.gate import gate
     >>> scores = {"old": [0.2, 0.4, 0.1, 0.6, 0.5, 0.3], "new": [0.3, 0.5, 0.3, 0.7, 0.6, 0.4]}
     >>> comparison = heldout.compare(scores, alternative="greater")
     >>> [(result.first, result.passed, result.p) for result in gate(comparison, "better")]
