@@ -11,7 +11,7 @@ import pytest
 from heldout.cli import main
 from heldout.cli.compare import CORRECTION_WORDS, TEST_WORDS
 from heldout.errors import InputError
-from heldout.infer.analyses import CORRECTIONS, TESTS
+from heldout.infer.analysis import CORRECTIONS, TESTS
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +99,7 @@ def test_gate_better_and_the_verdict_are_the_same_one_sided_test(capsys, tmp_pat
     assert caught.value.code == 1
     said = capsys.readouterr()
     assert f"95% CI [{bound}, ∞)" in said.out
-    assert f"one-sided 95% bound {bound})" in said.err  # the same, and no other
+    assert f"one-sided 95% bound {bound}; p = 0.3350)" in said.err  # the same, and no other
 
 
 def noisy_run(folder, name, lucky, rng):

@@ -124,5 +124,5 @@ def test_python_has_the_same_warnings():
     assert [word in text for word, text in zip(words, said, strict=True)] == [True] * 3
     codes = ["no-common-document", "missing-zero", "same-ranking"]
     assert [note.code for note in result.notes] == codes
-    assert compare(result.scores("AP")).advice.warnings[:3] == result.notes
+    assert compare(result.scores("AP")).warnings[:3] == result.notes
     assert "none of the judged documents" in result._repr_html_()

@@ -29,7 +29,7 @@ def copied(value):
 def reworded(found):
     """The same comparison, with other words in all of its notes."""
     notes = [replace(one, text=f"sentence number {at}") for at, one in enumerate(found.warnings)]
-    return replace(found, advice=found.advice._replace(warnings=tuple(notes)))
+    return replace(found, warnings=tuple(notes))
 
 
 @pytest.mark.parametrize(("code", "severity"), [("few-unit", "info"), ("few-units", "careful")])

@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results as Results
     from heldout.experiment.systems.base import System as System
     from heldout.infer.agreement import Agreement as Agreement, agree as agree
-    from heldout.infer.compare import Comparison as Comparison, compare as compare
+    from heldout.infer.compare import compare as compare
+    from heldout.infer.comparison import Comparison as Comparison
     from heldout.measure.base import Measure as Measure, Undefined as Undefined
     from heldout.measure.custom import define_measure as define_measure
     from heldout.measure.evaluate import evaluate as evaluate
@@ -88,7 +89,8 @@ __all__, __getattr__, __dir__ = lazy_names(
         "experiment.results": "Results",
         "experiment.systems.base": "System",
         "infer.agreement": "Agreement agree",
-        "infer.compare": "Comparison compare",
+        "infer.compare": "compare",
+        "infer.comparison": "Comparison",
         "measure.base": "Measure Undefined",
         "measure.custom": "define_measure",
         "measure.evaluate": "evaluate",

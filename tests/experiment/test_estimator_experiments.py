@@ -224,7 +224,7 @@ def test_three_systems_have_an_analysis_of_variance():
     assert comparison.anova is not None
     assert len(comparison.claims) == 3
     tukey = results.compare(correction="tukey", systems=["k-NN", "logistic", "(majority class)"])
-    assert tukey.advice.correction == "tukey"
+    assert tukey.analysis.correction == "tukey"
     # A classifier without probabilities has scores of its own, and no log loss.
     assert 0.5 < results.value("svm", "AUC") < 1
     with pytest.raises(MeasureError, match="log-loss of svm does not exist"):

@@ -105,7 +105,7 @@ def test_tuned_systems_include_the_variance_of_the_selection(data):
     assert spread.choices > 0
     assert compared.claims[0].outcomes[0].detail.endswith("including re-tuning")
     three = run(data, systems=systems | {"c": "tf-idf"})
-    assert three.compare().advice.correction == "holm"
+    assert three.compare().analysis.correction == "holm"
     with pytest.raises(InputError, match="romano-wolf does not include the selection"):
         three.compare(correction="romano-wolf")
 

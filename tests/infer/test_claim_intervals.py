@@ -66,6 +66,50 @@ def test_one_tail_has_one_bound_on_the_side_that_was_asked(tail, higher):
             assert (claim.adjusted <= 0.05) == excludes_zero(gap)
 
 
+@pytest.mark.parametrize("lattice", [False, True])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+def test_romano_wolf_excludes_zero_only_if_it_rejects(level, lattice):
+    for seed in range(4):
+        values = some_scores(seed, 30, 4, lattice)
+        result = compare(scores_of(values), level=level, replicates=999)
+        smallest = min(claim.adjusted for claim in result.claims)
+        for claim in result.claims:
+            # Of the strongest pair, the first step is the only one.
+            if excludes_zero(claim.difference):
+                assert claim.adjusted <= result.alpha
+            assert claim.adjusted > smallest or (
+                (claim.adjusted <= result.alpha) == excludes_zero(claim.difference)
+            )
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.95, 1.959963985), (0.9, 1.644853627)])
+def test_the_plain_z_interval_over_folds_by_name(level, z):
+    folds = [0.2, 0.3, 0.1, 0.4, 1, 0.8, 0.3, 0.1, 0, 0.9]
+    other = [0.5, 0.3, 0.1, 0.4, 1, 0.9, 0.1, 0.2, 0.5, 0.8]
+    values = np.column_stack([folds, other])
+    gaps = values[:, 1] - values[:, 0]
+    found = compare(scores_of(values), test_share=1 / 9, interval="z", level=level)
+    half = z * gaps.std() / math.sqrt(10)
+    bounds = found.claims[0].difference[1:3]
+    assert bounds == pytest.approx((0.07 - half, 0.07 + half), abs=1e-9)
+    default = compare(scores_of(values), test_share=1 / 9, level=level).claims[0].difference
+    assert default.low < bounds[0] < bounds[1] < default.high
+    note = [one.text for one in found.warnings if one.code == "folds-independent"][-1]
+    assert note.startswith("the z interval treats folds as independent")
+    with pytest.raises(InputError, match="pass test_share"):
+        compare(scores_of(values), interval="z")
+
+
+@pytest.mark.parametrize("units", [3, 5, 6])
+@pytest.mark.parametrize("settings", [{"tests": ["t"]}, {"interval": "percentile"}, {}])
+def test_without_variance_there_is_no_interval_before_the_signs_decide(units, settings):
+    values = np.column_stack([np.full(units, 0.25), np.full(units, 0.5)])
+    (claim,) = compare(scores_of(values, range=(0.0, 1.0)), **settings).claims
+    assert claim.adjusted == 2.0 ** (1 - units)
+    bounds = (0.25, 0.25) if units == 6 else (-math.inf, math.inf)
+    assert claim.difference[1:3] == bounds
+
+
 @pytest.mark.parametrize("correction", ["bonferroni", "holm"])
 def test_stepwise_corrections_get_bonferroni_intervals(correction):
     values = some_scores(3, 15, 4)

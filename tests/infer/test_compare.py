@@ -55,7 +55,7 @@ def test_two_systems_get_randomization_and_t_side_by_side(two):
 def test_one_tail_asks_whether_the_new_system_is_better(two):
     greater = compare(two, alternative="greater")
     assert greater.claims[0].outcomes[0].p == pytest.approx(0.203125, abs=1e-12)
-    assert any("one-sided" in warning.text for warning in greater.advice.warnings)
+    assert any("one-sided" in warning.text for warning in greater.warnings)
 
 
 def test_better_is_lower_where_lower_is_better():
@@ -125,7 +125,7 @@ def test_folds_get_the_corrected_t_test(two):
     result = compare(two, test_share=1 / 9)
     assert result.claims[0].outcomes[0].test == "corrected-t"
     assert result.claims[0].outcomes[0].p > result.claims[0].outcomes[1].p
-    assert any("rely on corrected-t" in one.text for one in result.advice.warnings)
+    assert any("rely on corrected-t" in one.text for one in result.warnings)
 
 
 def test_units_are_paired_by_id_and_missing_ones_named():
@@ -134,7 +134,7 @@ def test_units_are_paired_by_id_and_missing_ones_named():
     assert scores.units == ("q2", "q3")
     assert set(scores.dropped) == {"q1", "q4"}
     assert compare(scores).claims[0].difference.estimate == pytest.approx(0.0)
-    assert any("for them: q1, q4" in one.text for one in compare(scores).advice.warnings)
+    assert any("for them: q1, q4" in one.text for one in compare(scores).warnings)
 
 
 @pytest.mark.parametrize(
@@ -169,11 +169,11 @@ def test_too_few_of_anything_is_refused():
 
 def test_warnings_are_given_where_they_are_due(two):
     shift = compare(two, tests=["bootstrap-shift"])
-    assert any("too liberal below 100 units (here 10)" in one.text for one in shift.advice.warnings)
+    assert any("too liberal below 100 units (here 10)" in one.text for one in shift.warnings)
     signs = compare(two, tests=["sign", "wilcoxon"])
-    assert any("do not test whether" in one.text for one in signs.advice.warnings)
+    assert any("do not test whether" in one.text for one in signs.warnings)
     unlike = replace(scores_of({"A": A, "B": B}), judged=(1.0, 0.6))
-    assert any("judging: A 100%, B 60%" in one.text for one in compare(unlike).advice.warnings)
+    assert any("judging: A 100%, B 60%" in one.text for one in compare(unlike).warnings)
 
 
 def test_the_seed_decides_and_threads_do_not(monkeypatch):
@@ -258,8 +258,8 @@ def test_every_interval_holds_the_difference(two, kind):
 
 
 def test_tuning_only_some_of_the_systems_is_pointed_out(two):
-    assert any("due to tuning" in one.text for one in compare(two, tuned=["B"]).advice.warnings)
-    assert not any("tuning" in one.text for one in compare(two, tuned=["A", "B"]).advice.warnings)
+    assert any("due to tuning" in one.text for one in compare(two, tuned=["B"]).warnings)
+    assert not any("tuning" in one.text for one in compare(two, tuned=["A", "B"]).warnings)
 
 
 def test_all_systems_together_are_reported(three):
@@ -294,14 +294,14 @@ def test_a_constant_difference_is_told_without_nan():
 
 def test_folds_of_several_systems_are_corrected_too(three):
     result = compare(three, test_share=1 / 9)
-    assert result.advice.correction == "holm"
+    assert result.analysis.correction == "holm"
     assert all(claim.outcomes[0].test == "corrected-t" for claim in result.claims)
     assert all(claim.adjusted >= claim.outcomes[0].p for claim in result.claims)
 
 
 def test_the_test_that_was_asked_for_decides(three):
     result = compare(three, tests=["wilcoxon"])
-    assert result.advice.correction == "holm"
+    assert result.analysis.correction == "holm"
     assert "simultaneous 95% interval (t, Bonferroni)" in sentences(result)[0]
 
 

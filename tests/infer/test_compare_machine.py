@@ -73,7 +73,11 @@ def test_several_systems_are_compared_by_romano_wolf_over_both_query_sets():
     result = heldout.compare(
         human, runs, "nDCG@10", machine=machine, assume_random=True, replicates=2000
     )
-    assert (result.advice.correction, len(result.claims), result.anova) == ("romano-wolf", 3, None)
+    assert (result.analysis.correction, len(result.claims), result.anova) == (
+        "romano-wolf",
+        3,
+        None,
+    )
     significant = {(one.first, one.second) for one in result.claims if one.adjusted <= 0.05}
     assert significant == {("C", "A"), ("C", "B")}
     for claim, single in zip(result.claims, result.machine.differences, strict=True):

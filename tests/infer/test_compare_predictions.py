@@ -320,10 +320,10 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 def test_three_systems_all_pairs():
     three = [*TWO, classed("noise", 0.0)]
     of_means = only(three, "accuracy")
-    assert of_means.advice.correction == "romano-wolf"
+    assert of_means.analysis.correction == "romano-wolf"
     assert of_means.anova is not None
     found = only(three, "F1(macro)")
-    assert found.advice.correction == "romano-wolf"
+    assert found.analysis.correction == "romano-wolf"
     assert len(found.claims) == 3
     assert found.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}

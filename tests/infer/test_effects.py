@@ -9,15 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.infer.effects import pair_effects
-from heldout.infer.results import mean_estimate
+from heldout import compare
 
 scores = st.lists(st.tuples(*[st.integers(0, 10)] * 2), min_size=2, max_size=30)
 
 
+def claim_of(first, second):
+    (claim,) = compare({"second": list(second), "first": list(first)}, tests=["t"]).claims
+    return claim
+
+
 def effect_sizes(first, second):
-    (effects,) = pair_effects(np.column_stack([first, second]), np.array([0]), np.array([1]))
-    return effects
+    return claim_of(first, second).effects
 
 
 def test_the_ten_folds():
@@ -49,9 +52,9 @@ def test_swapped_systems(pairs):
 @given(scores)
 def test_standardised_is_t_by_the_root_of_n(pairs):
     first, second = np.array(pairs, float).T
-    statistic = mean_estimate(first - second).t
-    expected = effect_sizes(first, second).standardised * math.sqrt(len(pairs))
-    assert statistic == pytest.approx(expected)
+    claim = claim_of(first, second)
+    expected = claim.effects.standardised * math.sqrt(len(pairs))
+    assert claim.outcomes[0].statistic == pytest.approx(expected)
 
 
 def test_no_variance():

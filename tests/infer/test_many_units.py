@@ -155,7 +155,7 @@ def test_more_than_a_hundred_thousand_units_are_not_drawn():
     found = compare(systems, "RMSE")
     [claim] = found.claims
     assert [one.test for one in claim.outcomes] == ["t"]
-    assert "it is linearised" in found.advice.why
+    assert "it is linearised" in found.analysis.why
     three = [classes("A", 1, count), classes("B", 2, count)]
     scores = score_predictions(three[:1], ["MCC", "AUC"])
     methods = [one.method for one in scores.rows[0].intervals]

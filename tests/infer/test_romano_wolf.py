@@ -319,8 +319,8 @@ def test_fewer_replicates_where_there_is_much_to_do():
 @pytest.mark.parametrize("settings", [{}, {"baseline": "s0"}])
 def test_it_is_the_default_for_three_systems(settings):
     result = compare(scores_of(some_scores(0, 20, 3)), replicates=999, **settings)
-    assert result.advice.correction == "romano-wolf"
-    assert "controls the familywise error rate" in result.advice.why
+    assert result.analysis.correction == "romano-wolf"
+    assert "controls the familywise error rate" in result.analysis.why
     assert result.correction_detail == "999 replicates, seed 0"
     assert {claim.difference.method for claim in result.claims} == {"Romano-Wolf"}
     assert not any(note.code == "few-resampled" for note in result.warnings)
@@ -338,7 +338,7 @@ def test_scores_of_sums_are_studentized_by_the_jackknife():
 
     systems = {"good": predicted(0.05), "fair": predicted(0.3), "other": predicted(0.3)}
     result = compare(truth, systems, "F1(macro)", replicates=999)
-    assert result.advice.correction == "romano-wolf"
+    assert result.analysis.correction == "romano-wolf"
     found = {(claim.first, claim.second): claim for claim in result.claims}
     assert found["fair", "good"].adjusted <= 0.05 < found["other", "fair"].adjusted
     means = {row.name: row.mean.estimate for row in result.systems}
@@ -365,7 +365,7 @@ def test_many_pairs_are_tested_at_once():
         scores_of(values), replicates=200, progress=lambda done, of: seen.append((done, of))
     )
     assert seen[-1] == (4005, 4005)
-    assert result.advice.tests == ("t",)
+    assert result.analysis.tests == ("t",)
     assert {"many-pairs", "no-letters"} <= {note.code for note in result.warnings}
     for claim in result.claims[::500]:
         gaps = values[:, int(claim.first[1:])] - values[:, int(claim.second[1:])]

@@ -18,7 +18,7 @@ def test_four_runs_of_adhoc_5(shared_data):
     scores = Scores.of({f"run{at + 1}": values[:, at].tolist() for at in range(4)}, "AP")
     result = compare(scores)
     p = {(claim.first, claim.second): claim.adjusted for claim in result.claims}
-    assert result.advice.correction == "romano-wolf"
+    assert result.analysis.correction == "romano-wolf"
     assert p["run3", "run1"] > 0.05
     by_tukey = compare(scores, correction="tukey")
     p = {(claim.first, claim.second): claim.adjusted for claim in by_tukey.claims}

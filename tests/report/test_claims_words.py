@@ -6,7 +6,7 @@ import pytest
 
 from heldout import InputError, Scores, compare
 from heldout.as_json import json_text
-from heldout.infer.compare import note_measures
+from heldout.infer.comparison import note_measures
 from heldout.report.claim_words import analysis_lines
 from heldout.report.claims import claim_records, claims_text, sentences
 
@@ -79,7 +79,7 @@ def test_folds_are_corrected_or_warned_of_everywhere(three):
     plain = "\n".join(analysis_lines(compare(three)))
     assert "folds" not in plain
     asked = compare(three, test_share=1 / 9, tests=["randomization"], correction="tukey")
-    assert asked.advice.tests == ("randomization", "corrected-t")
+    assert asked.analysis.tests == ("randomization", "corrected-t")
     assert any(
         one.text.startswith("randomization and tukey treat folds as independent")
         for one in asked.warnings

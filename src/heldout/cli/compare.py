@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
 
 __all__ = ["CORRECTION_WORDS", "TEST_WORDS", "add_compare"]
 
@@ -190,7 +190,7 @@ _OF_PREDICTIONS: Final = {"positive": None, "by_unit": False}
 
 
 def _scores(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.compare import note_measures
+    from heldout.infer.comparison import note_measures
 
     refuse_given(options, _OF_PREDICTIONS, "predictions (add --task)")
     results = None if options.files else given_results(options)

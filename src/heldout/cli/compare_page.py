@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
 
 __all__ = ["write_comparison"]
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
-    from heldout.infer.gates import GateResult
+    from heldout.infer.comparison import Comparison
+    from heldout.infer.gate import GateResult
     from heldout.infer.scored_predictions import By
     from heldout.notes import Note
 
@@ -191,7 +191,7 @@ def compare_measures(
     positive, by
         As `heldout.compare` takes them.
     """
-    from heldout.infer.compare import note_measures
+    from heldout.infer.comparison import note_measures
 
     found = []
     with progress_bar("comparing", quiet=options.quiet) as progress:
@@ -257,7 +257,7 @@ def _one_sided(comparison: Comparison) -> Comparison:
     from dataclasses import replace
 
     kept = tuple(note for note in comparison.warnings if note.code != "one-tail")
-    return replace(comparison, advice=comparison.advice._replace(warnings=kept))
+    return replace(comparison, warnings=kept)
 
 
 def notes_in_options(comparison: Comparison, options: argparse.Namespace) -> Comparison:
@@ -270,7 +270,7 @@ def notes_in_options(comparison: Comparison, options: argparse.Namespace) -> Com
         replace(note, text=as_options(note.text, options)) if note.code == "many-systems" else note
         for note in comparison.warnings
     )
-    return replace(comparison, advice=comparison.advice._replace(warnings=notes))
+    return replace(comparison, warnings=notes)
 
 
 def _named(comparison: Comparison, data: str | None) -> Comparison:
@@ -282,9 +282,9 @@ def _named(comparison: Comparison, data: str | None) -> Comparison:
 
 
 def _gate(comparison: Comparison, options: argparse.Namespace) -> list[GateResult]:
-    from heldout.infer.gates import gate_results
+    from heldout.infer.gate import gate
 
-    return gate_results(comparison, options.gate, options.margin)
+    return gate(comparison, options.gate, options.margin)
 
 
 def _text(

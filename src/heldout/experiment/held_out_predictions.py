@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import CompareOptions, Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure, Number
 
@@ -211,7 +211,7 @@ class HeldOutPredictions:
         self,
         measure: str,
         systems: Sequence[str],
-        options: CompareOptions,
+        options: dict[str, Any],
         *,
         baseline: str | None,
         by_unit: bool,
@@ -229,7 +229,7 @@ class HeldOutPredictions:
             if wanted.aggregate != "mean" or several[0].groups:
                 return compare(several, str(wanted), by="unit", baseline=baseline, **options)
         share = None if by_unit else self._test_share
-        given: CompareOptions = {"test_share": share, **options}
+        given = {"test_share": share, **options}
         scores = self.scores(measure, systems, by_unit=by_unit)
         return compare(scores, baseline=baseline, **given)
 

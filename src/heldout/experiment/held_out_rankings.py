@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import CompareOptions, Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Measure, Number
     from heldout.notes import Note
@@ -243,7 +243,7 @@ class HeldOutRankings:
         self,
         measure: str,
         systems: Sequence[str],
-        options: CompareOptions,
+        options: dict[str, Any],
         *,
         baseline: str | None,
         by_unit: bool,

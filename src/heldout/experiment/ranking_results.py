@@ -66,8 +66,8 @@ def ranking_results(
 
 def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note]) -> None:
     """Replace estimates from human judgements by those from human and machine judgements."""
+    from heldout.infer.comparison_notes import machine_notes  # SciPy
     from heldout.infer.machine_scoring import system_estimates  # SciPy
-    from heldout.infer.machine_warnings import machine_warnings  # SciPy
 
     human = results.manifest["settings"]["machine"]["human_queries"]
     trained = int((_for_training(settings) & _judged_by_people(settings)).sum())
@@ -76,7 +76,7 @@ def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note])
         if measure.higher_is_better is None:
             continue
         scores = results.scores(str(measure), systems=results.systems)
-        notes = [*notes, *(machine_warnings(scores) if alone else ())]
+        notes = [*notes, *(machine_notes(scores) if alone else ())]
         for at, system in enumerate(results.summary):
             record = next(one for one in system["estimates"] if one["measure"] == str(measure))
             record.update(_combined(system_estimates(scores, at, settings.level)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Self, Unpack
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from heldout.experiment.held_out_rankings import HeldOutRankings
 from heldout.experiment.result_files import files_of, read_folder, write_folder
 from heldout.experiment.split_table import no_splits
 from heldout.experiment.table_columns import no_values
+from heldout.infer.comparison import Comparable
 from heldout.measure.base import Undefined
 from heldout.notes import CODES, Note, count_of, distinct
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from heldout.experiment.held_out_predictions import HeldOutPredictions
     from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.summary import EstimateRecord, SystemSummary
-    from heldout.infer.compare import CompareOptions, Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.infer.results import Interval
     from heldout.measure.base import Number
 
@@ -40,7 +41,7 @@ VERY_DIFFERENT: Final = 3
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Results:
+class Results(Comparable):
     """The results of an experiment, for any task.
 
     Parameters
@@ -303,7 +304,7 @@ class Results:
         baseline: str | None = None,
         systems: Sequence[str] | None = None,
         by_unit: bool | None = None,
-        **options: Unpack[CompareOptions],
+        **options: Any,
     ) -> Comparison:
         """Compare the systems on held-out data, by the test that fits.
 
@@ -322,7 +323,7 @@ class Results:
         settings = self.manifest["settings"]
         first = baseline or (settings["baseline"] if systems is None else None)
         names = self._compared(systems, first)
-        chosen: CompareOptions = {
+        chosen = {
             "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.scores import ChoiceSpread
-from heldout.infer.analysis_warnings import TAKEN_AS_GIVEN
+from heldout.infer.comparison_notes import TAKEN_AS_GIVEN
 from heldout.notes import Note
 from heldout.tune.choice_variance import (
     REPLICATES,

@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
+from heldout.data.frames import is_frame
+from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
-from heldout.infer.comparison import Claim, Comparison, SystemRow, claim_row, note_measures
-from heldout.infer.engine import REPLICATES, CompareSettings, make_comparison
+from heldout.infer.analysis import REPLICATES, Analysis
+from heldout.infer.comparison import Comparable, Comparison
+from heldout.infer.engine import make_comparison
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Alternative
     from heldout.infer.scored_predictions import By
+    from heldout.infer.scoring import Scored
     from heldout.measure.base import Measure
-
-__all__ = [
-    "Claim",
-    "CompareOptions",
-    "Comparison",
-    "SystemRow",
-    "claim_row",
-    "compare",
-    "note_measures",
-]
-
-
-class CompareOptions(TypedDict, total=False):
-    """Options of `compare` that other functions pass on to it."""
-
-    tests: Sequence[str]
-    alternative: Alternative
-    level: float | None
-    correction: str
-    interval: str
-    test_share: float | None
-    tuned: Sequence[str] | None
-    replicates: int
-    seed: int | None
-    progress: Callable[[int, int], None] | None
+    from heldout.measure.evaluation import Evaluation
 
 
 def compare(  # noqa: PLR0913 (the front door names what it takes)
@@ -103,7 +82,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         (the default for folds, and where `tests` are named), ``bonferroni``, ``bh``.
     interval
         Of differences: ``t``, ``percentile``, ``bca``; by default the one that belongs to the
-        correction, else ``t``, or ``t`` corrected for folds.
+        correction, else ``t``, or ``t`` corrected for folds. ``z`` is the plain interval over folds
+        of textbooks, which is too short.
         Several intervals are simultaneous, unless the correction has no such intervals (``bh``).
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
@@ -156,16 +136,20 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     """
     if measure is None and not isinstance(systems, Mapping | list | tuple):
         systems, measure = None, systems
-    options = PredictionOptions(
-        None if positive is None else str(positive), by, undefined, machine, assume_random
-    )
+    positive = None if positive is None else str(positive)
     if systems is None and (machine is not None or assume_random):
         raise InputError("machine goes with human judgements and runs: compare(qrels, runs, …)")
-    if systems is None and _are_results(given):
+    if systems is None and isinstance(given, Comparable):
         if positive is not None or undefined is not None:
             raise InputError("positive and undefined are set by the experiment: leave them out")
-        given_settings = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
-        comparison: Comparison = given.compare(
+        # What is left out is as in the experiment.
+        known: dict[str, Any] = {
+            "level": level,
+            "seed": seed,
+            "tuned": tuned,
+            "test_share": test_share,
+        }
+        return given.compare(
             None if measure is None else str(measure),
             baseline=baseline,
             by_unit=None if by == "auto" else by == "unit",
@@ -175,30 +159,100 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             interval=interval,
             replicates=replicates,
             progress=progress,
-            **{name: value for name, value in given_settings.items() if value is not None},
+            **{name: value for name, value in known.items() if value is not None},
         )
-        return comparison
-    settings = CompareSettings(
-        baseline,
-        tests,
-        alternative,
-        0.95 if level is None else level,
-        correction,
-        interval,
-        test_share,
-        tuned or (),
-        replicates,
-        seed or 0,
-    )
-    settings.check()
-    if systems is None:
-        scored = scored_of(given, measure, settings, options)
-    else:
-        scored = scored_systems(given, systems, measure, settings, options)
-    settings = settings._replace(test_share=scored.test_share)
-    return make_comparison(scored.scores, scored.scoring, settings, progress)
+    asked = Analysis(
+        baseline=baseline,
+        tests=tests,
+        alternative=alternative,
+        level=0.95 if level is None else level,
+        correction=correction,
+        interval=interval,
+        test_share=test_share,
+        tuned=tuned or (),
+        replicates=replicates,
+        seed=seed or 0,
+    ).checked()
+    if systems is not None:
+        more = {"positive": positive, "undefined": undefined}, machine, assume_random
+        given = _evaluated(given, systems, measure, *more)
+        measure = given.measures[0]
+    return make_comparison(scored(given, measure, asked, positive, by, undefined), asked, progress)
 
 
-def _are_results(given: Any) -> bool:
-    """Return whether these are results of an experiment, which have a `compare` of their own."""
-    return hasattr(given, "manifest") and callable(getattr(given, "compare", None))
+def _evaluated(
+    truth: Any,
+    systems: Any,
+    measure: Any,
+    of_predictions: dict[str, Any],
+    machine: Any,
+    assume_random: bool,
+) -> Evaluation:
+    """Evaluate systems: runs, texts, or predictions."""
+    from heldout.measure.evaluate import evaluate, task_of
+
+    if measure is None:
+        raise InputError("no measure: name one, such as nDCG@10, BLEU or F1(macro)")
+    task = task_of(truth, systems, [measure])
+    options = of_predictions if task in ("classification", "regression") else {}
+    if machine is not None or assume_random:
+        options = options | {"machine": machine, "assume_random": assume_random}
+    measures = [measure, "Judged@10"] if task == "ranking" else [measure]
+    return evaluate(truth, systems, measures, task=task, **options)
+
+
+def scored(
+    given: Any,
+    measure: Any,
+    asked: Analysis,
+    positive: str | None = None,
+    by: By = "auto",
+    undefined: float | None = None,
+) -> Scored:
+    """Return systems ready to compare: scores or a table of them, an evaluation, predictions."""
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
+    from heldout.infer.scoring import mean_scored
+    from heldout.measure.evaluation import Evaluation
+
+    if isinstance(given, Evaluation):
+        measure = _measure(given, measure)
+        if given.task == "ranking":
+            return mean_scored(given.scores(measure), asked)
+        if given.task == "text":
+            from heldout.infer.scored_texts import scored_texts
+
+            return scored_texts(given, measure, asked)
+        # The predictions know their positive class, and the measure what it counts as undefined.
+        given, positive, undefined = [given.data[name] for name in given.names], None, None
+    if isinstance(given, Scores):
+        if measure is not None and str(measure) != given.measure:
+            raise InputError(f"these are scores in {given.measure}, not in {measure}")
+        return mean_scored(given, asked)
+    if isinstance(given, Mapping) or is_frame(given):
+        return mean_scored(Scores.of(given, measure), asked)
+    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
+
+    if isinstance(given, list | tuple) and isinstance(
+        next(iter(given), None), ClassPredictions | NumberPredictions
+    ):
+        given = PredictionSystems.of(given, asked.baseline)
+    if not isinstance(given, PredictionSystems):
+        return mean_scored(Scores.of(given, measure), asked)
+    if asked.test_share is not None:
+        raise InputError("test_share: predictions with folds have their own; leave it out")
+    wanted = given.measures([] if measure is None else [measure], undefined)[0]
+    return scored_predictions(given, wanted, asked, positive=positive, by=by)
+
+
+def _measure(evaluation: Evaluation, measure: Any) -> Measure:
+    """Return the named measure of an evaluation, or the only one."""
+    if measure is not None:
+        return evaluation.measure(measure)
+    available = [each for each in evaluation.measures if str(each) != "Judged@10"]
+    if len(available) != 1:
+        listed = ", ".join(map(str, available))
+        raise InputError(
+            f"there are {len(available)} measures ({listed}): name one, such as "
+            f"compare(evaluation, {str(available[0])!r})"
+        )
+    return available[0]

@@ -3,33 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
 
 from heldout.data.frames import Library, frame_of
-from heldout.infer.results import Interval, Outcome, alpha_of
+from heldout.infer.analysis import BY_RANK, Analysis, Coverage
+from heldout.infer.results import Interval, Outcome, do_not_vary, drop_noise
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.infer.claim_intervals import Coverage
-    from heldout.infer.default_analysis import Advice
-    from heldout.infer.effects import Effects
+    from heldout.data.words import Floats, Ints
+    from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Alternative
-    from heldout.infer.tukey import Anova, Sphericity
 
-__all__ = [
-    "Claim",
-    "Comparison",
-    "MachineEstimates",
-    "SystemRow",
-    "claim_row",
-    "claim_rows",
-    "note_measures",
-]
+BLOCK: Final = 1 << 20  # differences in memory at a time
 
 
 class SystemRow(NamedTuple):
@@ -40,45 +33,32 @@ class SystemRow(NamedTuple):
     letters: str = ""
 
 
-class Claim(NamedTuple):
-    """The comparison of a pair of systems.
+class Effects(NamedTuple):
+    """Effect sizes of first against second (Cohen 1988, ch. 2; Grissom & Kim 2012, ch. 5)."""
 
-    Parameters
-    ----------
-    first, second
-        The systems; differences are first minus second.
-    difference
-        The mean difference with its interval, which has one bound if the test is one-sided.
-    outcomes
-        The tests; the first gives the verdict.
-    adjusted
-        The p-value of the verdict, adjusted for the number of comparisons.
-    effects
-        Effect sizes, wins, ties and losses.
-    adjusted_error
-        The standard error of an adjusted Monte Carlo p-value; 0 for other p-values.
-    """
+    mean_difference: float
+    standardised: float  # Cohen's d_z: the mean over the deviation, which may be 0
+    superiority: float  # the share of units that the first wins, ties counting half
+    wins: int
+    ties: int
+    losses: int
+    n: int
+
+
+class Claim(NamedTuple):
+    """The comparison of a pair of systems, first minus second."""
 
     first: str
     second: str
-    difference: Interval
-    outcomes: tuple[Outcome, ...]
-    adjusted: float
+    difference: Interval  # with one bound if the test is one-sided
+    outcomes: tuple[Outcome, ...]  # the first gives the verdict
+    adjusted: float  # the p-value of the verdict, adjusted for the number of comparisons
     effects: Effects
-    adjusted_error: float = 0.0
+    adjusted_error: float = 0.0  # the standard error of an adjusted Monte Carlo p-value
 
 
 class MachineEstimates(NamedTuple):
-    """Human-only, machine-only and combined estimates.
-
-    Parameters
-    ----------
-    systems
-        Of the score of each system.
-    differences
-        Of the difference of each claim, first minus second. The intervals are those of a single
-        difference; that of the claim is adjusted for the number of comparisons.
-    """
+    """Human-only, machine-only and combined estimates of each system, and of each claim alone."""
 
     systems: tuple[Combined, ...]
     differences: tuple[Combined, ...]
@@ -92,61 +72,105 @@ class Comparison:
     ----------
     scores
         What was compared.
-    baseline
-        The system that the others are compared with; None for all pairs.
-    level, alternative
-        The confidence level of intervals and tests, and the alternative of the tests.
-    advice
-        The analysis, its reason, and warnings.
+    analysis
+        The settings asked for and used, with the reason.
     systems, claims
         The results.
+    intervals
+        Returns the intervals of the claims at another level, of all or of a slice of them.
     anova, sphericity, friedman
         The analyses of all systems together, for three or more.
-    seed
-        The random seed.
-    coverage
-        Whether the level applies to all intervals of differences at once (``simultaneous``), to
-        each alone (``unadjusted``), or to the only one (``single``).
     correction_detail
         How a correction that resamples or enumerates computed its p-values.
-    test_share
-        n_test / n_train, if the units are folds.
     linearised
         Whether the score is not a mean over units: the values of the units are then linearised,
         so that they average to the score and vary as it does.
     machine
         With machine judgements: human-only, machine-only and combined estimates.
-    intervals_at
-        The intervals of the claims at another level.
+    warnings
+        Warnings and notes.
     """
 
     scores: Scores
-    baseline: str | None
-    level: float
-    alternative: Alternative
-    advice: Advice
+    analysis: Analysis
     systems: tuple[SystemRow, ...]
     claims: tuple[Claim, ...]
-    anova: Anova | None
-    sphericity: Sphericity | None
-    friedman: tuple[Friedman, Nemenyi] | None
-    seed: int
-    coverage: Coverage = "single"
+    intervals: Callable[..., list[Interval]]
+    anova: Anova | None = None
+    sphericity: Sphericity | None = None
+    friedman: tuple[Friedman, Nemenyi] | None = None
     correction_detail: str = ""
-    test_share: float | None = None
     linearised: bool = False
     machine: MachineEstimates | None = None
-    intervals_at: Callable[[float], list[Interval]] | None = None
+    warnings: tuple[Note, ...] = ()
+
+    @property
+    def baseline(self) -> str | None:
+        """The system that the others are compared with; None for all pairs."""
+        return self.analysis.baseline
+
+    @property
+    def level(self) -> float:
+        """The confidence level of intervals and tests."""
+        return self.analysis.level
 
     @property
     def alpha(self) -> float:
         """The significance level of the tests, 1 - `level`."""
-        return alpha_of(self.level)
+        return self.analysis.alpha
 
     @property
-    def warnings(self) -> tuple[Note, ...]:
-        """Warnings and notes."""
-        return self.advice.warnings
+    def alternative(self) -> Alternative:
+        """The alternative of the tests."""
+        return self.analysis.alternative
+
+    @property
+    def seed(self) -> int:
+        """The random seed."""
+        return self.analysis.seed
+
+    @property
+    def test_share(self) -> float | None:
+        """n_test / n_train, if the units are folds."""
+        return self.analysis.test_share
+
+    @property
+    def coverage(self) -> Coverage:
+        """What the level of intervals applies to: all (``simultaneous``), each, the only one."""
+        return self.analysis.coverage
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether the first test is about ranks or signs instead of means."""
+        return self.analysis.tests[0] in BY_RANK
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return all claims as plain values."""
+        means = {system.name: system.mean.estimate for system in self.systems}
+        machine = (None,) * len(self.claims) if self.machine is None else self.machine.differences
+        return [
+            {
+                "measure": self.scores.measure,
+                "first": claim.first,
+                "second": claim.second,
+                "n": len(self.scores.units),
+                "first_mean": means[claim.first],
+                "second_mean": means[claim.second],
+                "difference": claim.difference.estimate,
+                "low": claim.difference.low,
+                "high": claim.difference.high,
+                "interval": claim.difference.method,
+                "coverage": self.coverage,
+                "p_adjusted": claim.adjusted,
+                "p_adjusted_error": claim.adjusted_error,
+                "correction": self.analysis.correction or "none",
+                "significant": bool(claim.adjusted <= self.alpha),
+                **{f"p_{outcome.test}": outcome.p for outcome in claim.outcomes},
+                **_machine_columns(estimates),
+                **{f"effect_{key}": value for key, value in claim.effects._asdict().items()},
+            }
+            for claim, estimates in zip(self.claims, machine, strict=True)
+        ]
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with one row per claim.
@@ -158,7 +182,7 @@ class Comparison:
         """
         import polars as pl  # slow to import, seldom needed
 
-        return frame_of(pl.DataFrame(claim_rows(self)), library)
+        return frame_of(pl.DataFrame(self.rows()), library)
 
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
@@ -179,48 +203,28 @@ class Comparison:
         return part_html(part_of_comparisons([self]))
 
 
-def claim_row(comparison: Comparison, claim: Claim) -> dict[str, Any]:
-    """Return one claim as plain values."""
-    return _row(comparison, claim, _means(comparison))
+class Comparable:
+    """What knows how its systems are to be compared: the results of an experiment."""
+
+    __slots__ = ()
+
+    def compare(
+        self,
+        measure: str | None = None,
+        *,
+        baseline: str | None = None,
+        systems: Sequence[str] | None = None,
+        by_unit: bool | None = None,
+        **options: Any,
+    ) -> Comparison:
+        """Compare the systems in a measure, with the options of `heldout.compare`."""
+        raise NotImplementedError
 
 
-def claim_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return all claims as plain values."""
-    means = _means(comparison)
-    return [_row(comparison, claim, means) for claim in comparison.claims]
-
-
-def _means(comparison: Comparison) -> dict[str, float]:
-    return {system.name: system.mean.estimate for system in comparison.systems}
-
-
-def _row(comparison: Comparison, claim: Claim, means: dict[str, float]) -> dict[str, Any]:
-    row: dict[str, Any] = {
-        "measure": comparison.scores.measure,
-        "first": claim.first,
-        "second": claim.second,
-        "n": len(comparison.scores.units),
-        "first_mean": means[claim.first],
-        "second_mean": means[claim.second],
-        "difference": claim.difference.estimate,
-        "low": claim.difference.low,
-        "high": claim.difference.high,
-        "interval": claim.difference.method,
-        "coverage": comparison.coverage,
-        "p_adjusted": claim.adjusted,
-        "p_adjusted_error": claim.adjusted_error,
-        "correction": comparison.advice.correction or "none",
-        "significant": bool(claim.adjusted <= comparison.alpha),
-    }
-    for outcome in claim.outcomes:
-        row[f"p_{outcome.test}"] = outcome.p
-    if comparison.machine is not None:
-        row |= _machine_columns(comparison.machine.differences[comparison.claims.index(claim)])
-    return row | {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
-
-
-def _machine_columns(difference: Combined) -> dict[str, Any]:
+def _machine_columns(difference: Combined | None) -> dict[str, Any]:
     """Return the human-only and machine-only difference of a claim, and what the machine adds."""
+    if difference is None:
+        return {}
     return {
         "human_difference": difference.human.estimate,
         "human_low": difference.human.low,
@@ -232,26 +236,36 @@ def _machine_columns(difference: Combined) -> dict[str, Any]:
     }
 
 
-def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """Return the comparisons, with a warning if there are several measures.
+def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
+    """Return the effect sizes of pairs of columns; values are units x systems."""
+    units, effects = len(values), []
+    for start in range(0, len(first), size := max(1, BLOCK // units)):
+        part = slice(start, start + size)
+        gaps = drop_noise(values[:, first[part]], values[:, second[part]])
+        wins, losses = (gaps > 0).sum(0), (gaps < 0).sum(0)
+        ties, mean, constant = units - wins - losses, gaps.mean(0), do_not_vary(gaps)
+        limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+        deviation = np.where(constant, 1.0, gaps.std(0, ddof=1))
+        standardised = np.where(constant, limit, mean / deviation)
+        columns = (mean, standardised, (wins + ties / 2.0) / units, wins, ties, losses)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        effects += [Effects._make((*row, units)) for row in rows]
+    return effects
 
-    Parameters
-    ----------
-    comparisons
-        Of the same systems on the same units, one per measure.
-    """
-    measures = list(dict.fromkeys(one.scores.measure for one in comparisons))
+
+def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """Return comparisons of the same systems, with a warning if there are several measures."""
+    measures = list(dict.fromkeys(comparison.scores.measure for comparison in comparisons))
     if len(measures) < 2:
         return list(comparisons)
-    return [_with_measures(one, measures) for one in comparisons]
-
-
-def _with_measures(comparison: Comparison, measures: list[str]) -> Comparison:
-    pairs = count_of(len(comparison.claims), "comparison")
-    text = (
-        f"{len(measures)} measures x {pairs}, each at alpha {comparison.alpha:g}, without a "
-        f"correction for the number of measures: use the first, {measures[0]}, as the primary "
-        "measure, or record all looks in a ledger"
-    )
-    notes = distinct([*comparison.warnings, Note("many-measures", text)])
-    return replace(comparison, advice=comparison.advice._replace(warnings=notes))
+    noted = []
+    for comparison in comparisons:
+        pairs = count_of(len(comparison.claims), "comparison")
+        text = (
+            f"{len(measures)} measures x {pairs}, each at alpha {comparison.alpha:g}, without a "
+            f"correction for the number of measures: use the first, {measures[0]}, as the primary "
+            "measure, or record all looks in a ledger"
+        )
+        notes = distinct([*comparison.warnings, Note("many-measures", text)])
+        noted.append(replace(comparison, warnings=notes))
+    return noted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from heldout.errors import InputError
-from heldout.infer.analyses import tests_named
+from heldout.infer.analysis import tests_named
 from heldout.infer.bounded import difference_inside, inside
 from heldout.infer.prediction_powered import TEST, combine_judgements
 from heldout.infer.results import drop_noise
@@ -14,7 +14,7 @@ from heldout.infer.scoring import MeanScoring, Scored
 
 if TYPE_CHECKING:
     from heldout.data.scores import MachineScores, Scores
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.results import Alternative, Interval, Outcome
 
@@ -117,7 +117,7 @@ class MachineScoring(MeanScoring):
         return system_estimates(self.scores, at, level).combined
 
 
-def machine_scored(scores: Scores, settings: CompareSettings) -> Scored:
+def machine_scored(scores: Scores, settings: Analysis) -> Scored:
     """Return scores to be compared by combined estimates; refuse settings for human ones alone."""
     other = [test for test in tests_named(settings.tests) if test != TEST]
     if other:

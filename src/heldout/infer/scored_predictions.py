@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from heldout.data.predictions import NumberPredictions
     from heldout.data.words import Ints
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.infer.linearised import LinearScoring
     from heldout.measure.base import Measure
 
@@ -115,7 +115,7 @@ class PredictionSystems:
 def scored_predictions(
     given: PredictionSystems,
     measure: Measure,
-    settings: CompareSettings,
+    settings: Analysis,
     *,
     positive: str | None = None,
     by: By = "auto",
@@ -153,7 +153,7 @@ def scored_predictions(
 def _scored(
     given: PredictionSystems,
     measure: Measure,
-    settings: CompareSettings,
+    settings: Analysis,
     by: By,
 ) -> Scored:
     systems = given.systems
@@ -247,7 +247,7 @@ def _resampled(
     paired: _Paired,
     measure: Measure,
     notes: list[Note],
-    settings: CompareSettings,
+    settings: Analysis,
 ) -> Scored:
     """Return the analysis of scores that are not plain means over units."""
     systems = paired.systems
@@ -312,7 +312,7 @@ def _scoring(
     measure: Measure,
     numbers: Ints,
     grouped: bool,
-    settings: CompareSettings,
+    settings: Analysis,
 ) -> SumScoring | OrderScoring | AreaScoring | LinearScoring:
     plain = not grouped and all(system.weights is None for system in systems)
     is_area = plain and measure.family == "AUC" and len(systems[0].classes) == 2

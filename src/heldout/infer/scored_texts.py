@@ -13,7 +13,7 @@ from heldout.measure.base import Undefined
 from heldout.measure.text.evaluate import segment_scores, segment_sums
 
 if TYPE_CHECKING:
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.measure.base import Measure
     from heldout.measure.evaluation import Evaluation
 
@@ -25,7 +25,7 @@ WHY: Final = (
 )
 
 
-def scored_texts(evaluation: Evaluation, measure: Measure, settings: CompareSettings) -> Scored:
+def scored_texts(evaluation: Evaluation, measure: Measure, settings: Analysis) -> Scored:
     """Return the analysis of systems in a measure of texts.
 
     Outputs are swapped between systems segment by segment, and the sums that the score is computed

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from heldout.errors import InputError
-from heldout.infer.results import check_share, drop_noise, mean_estimate
+from heldout.infer.results import drop_noise
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
-    from heldout.infer.engine import CompareSettings
+    from heldout.infer.analysis import Analysis
     from heldout.infer.results import Alternative, Interval, Outcome
 
 __all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
@@ -85,12 +87,12 @@ class MeanScoring:
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
     def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """Return any of the tests in `heldout.infer.analyses.TESTS`."""
-        from heldout.infer import bootstrap, randomization
+        """Return any of the tests in `heldout.infer.analysis.TESTS`."""
+        from heldout.infer import bootstrap, paired, randomization  # SciPy
 
         gaps = self.gaps(pair)
         if test == "mcnemar":
-            return randomization.mcnemar_test(
+            return paired.mcnemar_test(
                 *(self.scores.values[:, at] for at in pair), alternative=alternative
             )
         if test == "corrected-t":
@@ -99,8 +101,7 @@ class MeanScoring:
                     "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 "
                     "folds test_share=0.1111"
                 )
-            estimate = mean_estimate(gaps, 1 / len(gaps) + check_share(self.test_share))
-            return estimate.outcomes(test, alternative, len(gaps))[0]
+            return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
         if test == "prediction-powered":
             raise InputError(
                 "prediction-powered is for human and machine judgements: pass machine judgements"
@@ -118,9 +119,11 @@ class MeanScoring:
             return bootstrap.shift_test(
                 gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
             )
-        if test == "t":
-            return mean_estimate(gaps).outcomes(test, alternative, len(gaps))[0]
-        plain = {"wilcoxon": randomization.wilcoxon_test, "sign": randomization.sign_test}
+        plain: dict[str, Callable[..., Outcome]] = {
+            "t": paired.t_test,
+            "wilcoxon": paired.wilcoxon_test,
+            "sign": paired.sign_test,
+        }
         return plain[test](gaps, alternative=alternative)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
@@ -185,7 +188,7 @@ class Scored(NamedTuple):
     test_share: float | None = None
 
 
-def mean_scored(scores: Scores, settings: CompareSettings) -> Scored:
+def mean_scored(scores: Scores, settings: Analysis) -> Scored:
     """Return scores to be compared by their means over units."""
     if scores.machine is not None:
         from heldout.infer.machine_scoring import machine_scored  # derived from MeanScoring

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from heldout.infer.analyses import BY_RANK
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.results import Interval, Outcome
 
 __all__ = [
@@ -104,7 +103,7 @@ def verdict(comparison: Comparison, claim: Claim) -> str:
     if claim.adjusted > comparison.alpha:
         return _nothing_shown(comparison, first, second)
     better = (claim.difference.estimate > 0) == scores.higher_is_better
-    if claim.outcomes[0].test in BY_RANK and better != (claim.effects.wins > claim.effects.losses):
+    if comparison.by_rank and better != (claim.effects.wins > claim.effects.losses):
         return f"{first} and {second} differ, but wins and means point different ways"
     return f"{first} is significantly {'better' if better else 'worse'} than {second}"
 
@@ -152,7 +151,7 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
 def test_words(comparison: Comparison, claim: Claim) -> str:
     """The test that decides about a pair, on how many units, and its p-value."""
     decides, units = claim.outcomes[0], comparison.scores.size
-    how = comparison.advice.correction
+    how = comparison.analysis.correction
     if how in _CORRECTIONS:
         made = ", ".join(_made_by_correction(comparison, claim))
         return f"{_CORRECTIONS[how]} on {units}, {p_words(claim.adjusted)} ({made})"
@@ -168,7 +167,7 @@ def _made_by_correction(comparison: Comparison, claim: Claim) -> list[str]:
 
 def correction_words(comparison: Comparison) -> str:
     """The test and the correction by name: ``paired t test, Holm's method, two-sided``."""
-    how, test = comparison.advice.correction, comparison.claims[0].outcomes[0].test
+    how, test = comparison.analysis.correction, comparison.claims[0].outcomes[0].test
     if how in _CORRECTIONS:
         names = [_CORRECTIONS[how]]
     else:
@@ -178,7 +177,7 @@ def correction_words(comparison: Comparison) -> str:
 
 def tests_line(comparison: Comparison) -> str:
     """How the p-values were obtained, in one line; other tests of a single pair follow."""
-    claim, how = comparison.claims[0], comparison.advice.correction
+    claim, how = comparison.claims[0], comparison.analysis.correction
     decides, *others = claim.outcomes
     alone = len(comparison.claims) == 1
     if how in _CORRECTIONS:
@@ -207,7 +206,7 @@ def _method(outcome: Outcome) -> str:
 
 def analysis_lines(comparison: Comparison) -> list[str]:
     """What is said of all systems together, and why this analysis was made."""
-    return [*_together(comparison), comparison.advice.why]
+    return [*_together(comparison), comparison.analysis.why]
 
 
 def _together(comparison: Comparison) -> list[str]:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import plain
-from heldout.infer.compare import note_measures
-from heldout.infer.comparison import claim_rows
+from heldout.infer.comparison import note_measures
 from heldout.report.claim_words import (
     analysis_lines,
     bounds,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.notes import Note
 
 __all__ = [
@@ -81,8 +80,8 @@ def _system_table(comparison: Comparison) -> Table:
 
 def _claim_head(comparison: Comparison) -> list[str]:
     """The columns about a pair: every test has one, and the correction if there is any."""
-    tests = [p_heading(test) for test in comparison.advice.tests]
-    how = comparison.advice.correction
+    tests = [p_heading(test) for test in comparison.analysis.tests]
+    how = comparison.analysis.correction
     adjusted = [p_heading(how)] if how else []
     return [
         "Δ",
@@ -107,7 +106,7 @@ def p_heading(name: str) -> str:
 
 def _claim_cells(comparison: Comparison, claim: Claim) -> list[str]:
     effects = claim.effects
-    adjusted = [show_p(claim.adjusted)] if comparison.advice.correction else []
+    adjusted = [show_p(claim.adjusted)] if comparison.analysis.correction else []
     mark = "*" if claim.adjusted <= comparison.alpha else ""
     return [
         f"{claim.difference.estimate:+z.4f}{mark}",
@@ -288,10 +287,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "level": comparison.level,
         "alternative": comparison.alternative,
         "seed": comparison.seed,
-        "correction": comparison.advice.correction or "none",
+        "correction": comparison.analysis.correction or "none",
         "correction_detail": comparison.correction_detail,
         "intervals": comparison.coverage,
-        "why": comparison.advice.why,
+        "why": comparison.analysis.why,
         "warnings": [note.to_dict() for note in comparison.warnings],
         "systems": [
             {"name": row.name, "letters": row.letters, **row.mean._asdict()}
@@ -304,7 +303,7 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
                 "sentence": sentence,
             }
             for row, claim, sentence in zip(
-                claim_rows(comparison), comparison.claims, sentences(comparison), strict=True
+                comparison.rows(), comparison.claims, sentences(comparison), strict=True
             )
         ],
         "anova": anova._asdict() if anova is not None else None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.as_json import json_text
 from heldout.errors import HeldoutError
-from heldout.infer.compare import note_measures
+from heldout.infer.comparison import note_measures
 from heldout.notes import Note, count_of, distinct
 from heldout.report.claim_words import tests_line, verdict_of_many
 from heldout.report.claims import claim_records, claims_texts
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.experiment.execution.tasks import Task
     from heldout.experiment.results import Results
     from heldout.experiment.settings import Settings
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.report.tables import Table
 
 __all__ = [

@@ -12,7 +12,7 @@ from heldout.report.tables import plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.gates import GateResult
+    from heldout.infer.gate import GateResult
 
 __all__ = ["gate_record", "gate_sentence", "gates_junit", "gates_markdown", "with_gates"]
 

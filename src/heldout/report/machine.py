@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
-from heldout.infer.machine_warnings import machine_warnings
+from heldout.infer.comparison_notes import machine_notes
 from heldout.notes import count_of, distinct
 from heldout.report.claim_words import bounds
 from heldout.report.tables import Table, html_page, note_lines, plain_text, tables_text
@@ -151,7 +151,7 @@ def estimates_notes(evaluation: Evaluation) -> tuple[Note, ...]:
     found = (
         note
         for measure in _estimated(evaluation)
-        for note in machine_warnings(evaluation.scores(measure))
+        for note in machine_notes(evaluation.scores(measure))
         if note.code != "few-differ"  # it is about differences
     )
     return distinct([*evaluation.notes, *found])

@@ -12,7 +12,7 @@ from heldout.report.tables import escape_latex, plain_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
 
 __all__ = ["paper_table"]
 

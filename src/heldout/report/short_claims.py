@@ -21,7 +21,7 @@ from heldout.report.terminal import aligned, shortened
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.tukey import Source
     from heldout.notes import Note
 
@@ -203,7 +203,7 @@ def _name(name: str) -> str:
 
 def has_anova(comparison: Comparison) -> bool:
     """Whether the correction takes its error from the analysis of variance."""
-    return comparison.advice.correction == "tukey" and comparison.anova is not None
+    return comparison.analysis.correction == "tukey" and comparison.anova is not None
 
 
 def anova_table(comparison: Comparison) -> Table:

@@ -28,7 +28,7 @@ from heldout.report.charts.systems import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
 
 __all__ = [
     "charts_of_comparison",
@@ -134,7 +134,7 @@ def pairs_of_comparison(comparison: Comparison) -> NamedChart:
     }[comparison.coverage]
     method = comparison.claims[0].difference.method
     level = comparison.claims[0].difference.level
-    correction = comparison.advice.correction
+    correction = comparison.analysis.correction
     adjusted = f", p-values adjusted by {correction}" if correction else ""
     caption = (
         f"Mean difference in {measure} with {level:.0%} confidence interval ({method}{how}). Grey "
@@ -219,10 +219,10 @@ def _null(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChar
         f"to have the opposite sign. Randomization test: {said} ({made.detail}). Drawn from "
         f"{'all' if len(scores.units) <= 16 else '20,000 random'} sign assignments."
     )
-    if comparison.advice.correction:
+    if comparison.analysis.correction:
         caption += (
             f" One of {len(comparison.claims)} comparisons: p = {claim.adjusted:.4f} adjusted by "
-            f"{comparison.advice.correction}."
+            f"{comparison.analysis.correction}."
         )
     yield NamedChart(
         "null",

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.manifest import SettingsRecord
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
 
 __all__ = ["charts_of", "forest_chart"]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from heldout.infer.analyses import BY_RANK
 from heldout.report.page.directions import more_is_better
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
 
 __all__ = ["Board", "Gap", "Row", "board_of_comparison", "board_of_results", "bracket"]
 
@@ -200,7 +199,7 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
     found, effects = claim.difference, claim.effects
     significant = bool(claim.adjusted <= comparison.alpha)
     better = (found.estimate > 0) == comparison.scores.higher_is_better
-    by_rank = claim.outcomes[0].test in BY_RANK
+    by_rank = comparison.by_rank
     return Gap(
         claim.first,
         claim.second,

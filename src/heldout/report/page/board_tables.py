@@ -22,7 +22,7 @@ from heldout.report.tables import Table, plain_text, tables_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.report.page.board import Board, Gap
 
 __all__ = [
@@ -129,7 +129,7 @@ def _counts(gap: Gap) -> str:
 
 def decision_line(comparison: Comparison, noun: tuple[str, str]) -> str:
     """Which test decides, on how many units, and its p-value where there is one pair."""
-    claim, how = comparison.claims[0], comparison.advice.correction
+    claim, how = comparison.claims[0], comparison.analysis.correction
     units = count_of(len(comparison.scores.units), *noun)
     brackets = f"In brackets: {100 * claim.difference.level:g}% confidence intervals"
     test = claim.outcomes[0].test
@@ -216,7 +216,7 @@ def gap_source(comparison: Comparison) -> str:
 
 def p_source(comparison: Comparison) -> str:
     """What the p-values are."""
-    found, how = comparison.claims[0].outcomes[0], comparison.advice.correction
+    found, how = comparison.claims[0].outcomes[0], comparison.analysis.correction
     if not how:
         return f"p-value of the {found.test} test ({found.detail or found.method})"
     detail = f" ({comparison.correction_detail})" if comparison.correction_detail else ""
@@ -226,8 +226,8 @@ def p_source(comparison: Comparison) -> str:
 def _pairs(comparison: Comparison, board: Board, noun: tuple[str, str]) -> PageTable:
     """One row per pair, the better system first."""
     claims = {frozenset((one.first, one.second)): one for one in comparison.claims}
-    tests = [f"p ({test})" for test in comparison.advice.tests]
-    adjusted = comparison.advice.correction
+    tests = [f"p ({test})" for test in comparison.analysis.tests]
+    adjusted = comparison.analysis.correction
     head = ["better", "other", "Δ", "CI of Δ", *(["p"] if adjusted else []), *tests]
     head += ["effect size d_z", "wins/ties/losses"]
     rows = []

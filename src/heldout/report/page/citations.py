@@ -11,7 +11,7 @@ from heldout.report.page.runtime import asset
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
 
 __all__ = ["bibliography", "comparison_methods", "measure_methods", "model_methods"]
 
@@ -47,7 +47,7 @@ def comparison_methods(comparison: Comparison) -> list[str]:
     """Tests, correction and intervals of a comparison."""
     intervals = [claim.difference.method for claim in comparison.claims]
     intervals += [row.mean.method for row in comparison.systems]
-    found = [*comparison.advice.tests, comparison.advice.correction]
+    found = [*comparison.analysis.tests, comparison.analysis.correction]
     for words in dict.fromkeys(intervals):
         found += [key for key in ("wilson", "bootstrap", "delong") if key in words.lower()]
     return [key for key in found if key]

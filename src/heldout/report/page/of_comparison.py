@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["part_of_comparisons"]
@@ -127,7 +127,7 @@ def _explored(
 
 
 def _settings(comparison: Comparison) -> list[tuple[str, str]]:
-    how = comparison.advice
+    how = comparison.analysis
     pairs = [
         ("data", comparison.scores.data),
         ("units", f"{len(comparison.scores.units):,}"),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import PageTable
 
 __all__ = ["parts_of_predictions", "prediction_answer", "prediction_tables"]

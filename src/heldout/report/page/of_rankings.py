@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import PageTable
 
 __all__ = ["parts_of_rankings", "ranking_answer", "ranking_tables"]

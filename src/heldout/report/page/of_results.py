@@ -19,7 +19,7 @@ from heldout.report.page.worth import worth_showing
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.experiment.results import Results
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import TaskParts
 
 __all__ = ["part_of_results"]

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from heldout.infer.compare import Comparison
+    from heldout.infer.comparison import Comparison
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["worth_showing"]

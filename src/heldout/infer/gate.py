@@ -2,14 +2,7 @@
 
 A gate has no test of its own, so that it cannot contradict the comparison. ``better`` reads the
 one-sided p-value of the claim; a margin is compared with the bounds of the claim's interval at
-level 1 - 2·alpha, which are two one-sided tests at alpha.
-
-References
-----------
-Schuirmann (1987). A comparison of the two one-sided tests procedure and the power approach for
-assessing the equivalence of average bioavailability. Journal of Pharmacokinetics and
-Biopharmaceutics 15. Wellek (2010). Testing Statistical Hypotheses of Equivalence and
-Noninferiority, 2nd ed.
+level 1 - 2·alpha, which are two one-sided tests at alpha (Schuirmann 1987; Wellek 2010).
 """
 
 from __future__ import annotations
@@ -18,106 +11,63 @@ import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from heldout.errors import InputError
-from heldout.infer.analyses import BY_RANK, OWN_TEST
+from heldout.infer.analysis import OWN_TEST
 from heldout.infer.results import level_of
 
 if TYPE_CHECKING:
-    from heldout.infer.compare import Claim, Comparison
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.results import Interval
 
-__all__ = ["GateKind", "GateResult", "Verdict", "gate_results"]
-
 GateKind = Literal["better", "non-inferior", "equivalent"]
-"""The claim that a gate tests."""
 
+# What is known about the claim: it holds; undecided; the new system is worse, or better, by more
+# than the margin; both gave the same output, which decides it; no score differs, which decides
+# nothing.
 Verdict = Literal["shown", "not shown", "worse", "better", "same output", "no difference"]
-"""What is known about the claim.
 
-It holds; undecided; the new system is worse, or better, by more than the margin; both gave the same
-output, which decides it; no score differs, which decides nothing.
-"""
-
-POWER: Final = 0.8
-"""The power that `GateResult.queries_needed` aims at."""
+POWER: Final = 0.8  # that `GateResult.queries_needed` aims at
+STEPS: Final = 50  # of the bisection for p
 
 
 class GateResult(NamedTuple):
     """Whether one system passes in one measure.
 
-    Parameters
-    ----------
-    kind
-        ``better``, ``non-inferior`` or ``equivalent``.
-    first, second
-        The new system and the baseline.
-    measure
-        The measure.
-    margin
-        The margin.
-    passed
-        Whether the claim is shown.
-    verdict
-        What is known.
-    interval
-        The gain with the bounds that were compared with the margin: those of the claim, at level
-        1 - alpha with one bound for ``better``, else at level 1 - 2·alpha. A positive difference
-        is a gain, also where lower values are better.
-    p
-        The p-value of the claim, for ``better`` without a margin; else None.
-    test
-        The test of the claim.
-    queries_needed
-        When undecided: the number of units that would decide with power .8 if the observed
-        difference and standard deviation were the true ones. None if no number would, and where
-        more units are not to be had so simply (folds, machine judgements).
-    n
-        The number of units.
+    `p` is the p-value of the claim for ``better`` without a margin; else the smallest alpha at
+    which the bounds would pass the margin, .5 if the gain itself does not.
     """
 
     kind: GateKind
-    first: str
-    second: str
+    first: str  # the new system
+    second: str  # the baseline
     measure: str
     margin: float
     passed: bool
     verdict: Verdict
-    interval: Interval
-    p: float | None
+    interval: Interval  # of the gain, as it was compared with the margin; positive is better
+    p: float | None  # None if no score differs: then the outputs decide
     test: str
-    queries_needed: int | None
+    queries_needed: int | None  # to decide what is undecided, if the observed values were true
     n: int
 
 
-def gate_results(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[GateResult]:
+def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[GateResult]:
     """Return a verdict for each system that was compared with the baseline.
 
-    Parameters
-    ----------
-    comparison
-        With a baseline; for ``better`` with the alternative ``greater``, else two-sided. Its level
-        is that of the gate.
-    kind
-        ``better``, ``non-inferior`` or ``equivalent``.
-    margin
-        The gain required, or the difference that would be accepted; fixed before looking at the
-        data.
+    For ``better`` the comparison has the alternative ``greater``, else it is two-sided; its level
+    is that of the gate. The margin is the gain required, or the loss that would be accepted.
 
     Examples
     --------
     >>> import heldout
-    >>> from heldout.infer.gates import gate_results
     >>> scores = {"old": [0.2, 0.4, 0.1, 0.6, 0.5, 0.3], "new": [0.3, 0.5, 0.3, 0.7, 0.6, 0.4]}
     >>> comparison = heldout.compare(scores, alternative="greater")
-    >>> [(result.first, result.passed, result.p) for result in gate_results(comparison, "better")]
+    >>> [(result.first, result.passed, result.p) for result in gate(comparison, "better")]
     [('new', True, 0.015625)]
     """
-    _check(comparison, kind, margin)
-    intervals = [claim.difference for claim in comparison.claims]
-    if kind != "better" and comparison.intervals_at is not None:
-        intervals = comparison.intervals_at(level_of(2 * comparison.alpha))
+    _refuse(comparison, kind, margin)
     results = []
-    for claim, interval in zip(comparison.claims, intervals, strict=True):
-        gain = interval if comparison.scores.higher_is_better else _negated(interval)
+    for number, claim in enumerate(comparison.claims):
+        gain = _gain(comparison, kind, number, comparison.alpha)
         verdict = _verdict(comparison, claim, kind, gain, margin)
         results.append(
             GateResult(
@@ -129,8 +79,8 @@ def gate_results(comparison: Comparison, kind: GateKind, margin: float = 0.0) ->
                 passed=verdict in ("shown", "same output"),
                 verdict=verdict,
                 interval=gain,
-                p=claim.adjusted if kind == "better" and not margin else None,
-                test=comparison.advice.tests[0],
+                p=_p(comparison, number, kind, margin, verdict),
+                test=comparison.analysis.tests[0],
                 queries_needed=_needed(comparison, kind, gain, margin, verdict),
                 n=len(comparison.scores.units),
             )
@@ -138,7 +88,7 @@ def gate_results(comparison: Comparison, kind: GateKind, margin: float = 0.0) ->
     return results
 
 
-def _check(comparison: Comparison, kind: str, margin: float) -> None:
+def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
     """Refuse what has no answer, or one that passes too often."""
     if comparison.baseline is None:
         raise InputError("a gate needs a baseline: pass baseline=NAME")
@@ -153,38 +103,48 @@ def _check(comparison: Comparison, kind: str, margin: float) -> None:
             f"alternative={comparison.alternative!r}: the gate {kind} reads a comparison with "
             f"alternative={needed!r}"
         )
-    test = comparison.advice.tests[0]
-    if test in BY_RANK:
+    analysis, scores = comparison.analysis, comparison.scores
+    if comparison.by_rank:
         raise InputError(
-            f"test={test!r} is about ranks or signs, but a gate is about means: name another test, "
-            "or none"
+            f"test={analysis.tests[0]!r} is about ranks or signs, but a gate is about means: name "
+            "another test, or none"
         )
-    _refuse_ignorant(comparison)
-
-
-def _refuse_ignorant(comparison: Comparison) -> None:
-    """Refuse tests and intervals that ignore what the design adds to the variance."""
-    advice, scores = comparison.advice, comparison.scores
-    if comparison.test_share is not None:
-        fitting, method, ignores = "corrected-t", "corrected", "treats folds as independent"
+    if analysis.test_share is not None:
+        fitting, ignores = "corrected-t", "treats folds as independent"
     elif scores.choices and scores.machine is None:
-        fitting, method, ignores = "retuned-t", "t with re-tuning", "ignores the tuning in folds"
+        fitting, ignores = "retuned-t", "ignores the tuning in folds"
     else:
         return
     for named, wrong in (
-        (f"test={advice.tests[0]!r}", advice.tests[0] != fitting),
-        (f"correction={advice.correction!r}", advice.correction in OWN_TEST),
-        ("interval", not comparison.claims[0].difference.method.startswith(method)),
+        (f"test={analysis.tests[0]!r}", analysis.tests[0] != fitting),
+        (f"correction={analysis.correction!r}", analysis.correction in OWN_TEST),
+        ("interval", bool(analysis.interval)),
     ):
         if wrong:
             raise InputError(f"{named} {ignores}, and the gate would pass too often: leave it out")
+
+
+def _gain(comparison: Comparison, kind: GateKind, number: int, alpha: float) -> Interval:
+    """Return the interval of a claim as the gain of the first, whose bounds are tests at alpha."""
+    level = level_of(alpha if kind == "better" else 2 * alpha)
+    (interval,) = comparison.intervals(level, slice(number, number + 1))
+    if comparison.scores.higher_is_better:
+        return interval
+    return interval._replace(estimate=-interval.estimate, low=-interval.high, high=-interval.low)
+
+
+def _is_within(kind: GateKind, gain: Interval, margin: float) -> bool:
+    """Return whether the bounds pass the margin."""
+    if kind == "better":
+        return gain.low > margin
+    return gain.low > -margin and (kind == "non-inferior" or gain.high < margin)
 
 
 def _verdict(
     comparison: Comparison, claim: Claim, kind: GateKind, gain: Interval, margin: float
 ) -> Verdict:
     if kind == "better":
-        shown = gain.low > margin if margin else claim.adjusted <= comparison.alpha
+        shown = _is_within(kind, gain, margin) if margin else claim.adjusted <= comparison.alpha
         return "shown" if shown else "not shown"
     if _no_score_differs(comparison, claim):
         return "same output" if _same_output(comparison, claim) else "no difference"
@@ -192,8 +152,7 @@ def _verdict(
         return "worse"
     if gain.low > margin and kind == "equivalent":
         return "better"
-    above, below = gain.low > -margin, gain.high < margin
-    return "shown" if above and (below or kind == "non-inferior") else "not shown"
+    return "shown" if _is_within(kind, gain, margin) else "not shown"
 
 
 def _no_score_differs(comparison: Comparison, claim: Claim) -> bool:
@@ -209,8 +168,28 @@ def _same_output(comparison: Comparison, claim: Claim) -> bool:
     scores = comparison.scores
     if len(scores.outputs) != len(scores.systems):
         return False
-    first, second = (scores.outputs[scores.index(name)] for name in claim[:2])
-    return first == second
+    return len({scores.outputs[scores.index(name)] for name in (claim.first, claim.second)}) == 1
+
+
+def _p(
+    comparison: Comparison, number: int, kind: GateKind, margin: float, verdict: Verdict
+) -> float | None:
+    """Return the smallest alpha at which the claim passes, by bisection on a logarithmic scale."""
+    if kind == "better" and not margin:
+        return comparison.claims[number].adjusted
+    if verdict in ("same output", "no difference"):
+        return None
+    # Resamples say nothing about smaller ones, and 1 - 1e-12 has few digits left.
+    resampled = comparison.linearised or comparison.analysis.interval in ("percentile", "bca")
+    fails, passes = 1e-4 if resampled else 1e-12, 0.5
+    alpha = comparison.alpha  # so that p <= alpha exactly if the gate passes
+    for _ in range(STEPS):
+        if _is_within(kind, _gain(comparison, kind, number, alpha), margin):
+            passes = alpha
+        else:
+            fails = alpha
+        alpha = math.sqrt(fails * passes)
+    return passes
 
 
 def _needed(
@@ -240,7 +219,3 @@ def _needed(
 
     needed = smallest_n(enough)
     return None if needed is None else max(needed, n + 1)
-
-
-def _negated(interval: Interval) -> Interval:
-    return interval._replace(estimate=-interval.estimate, low=-interval.high, high=-interval.low)
