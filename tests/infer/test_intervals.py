@@ -18,10 +18,10 @@ from heldout.infer.intervals import (
     mean_interval,
     skewness,
     t_interval,
-    t_quantile,
     wilson,
 )
 from heldout.infer.paired import t_test
+from heldout.infer.results import t_quantile
 
 counts = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 values = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
@@ -152,7 +152,8 @@ def test_halls_bounds_solve_the_transformed_equation():
     centred = values - values.mean()
     lean = (centred**3).mean() / (centred**2).mean() ** 1.5 / math.sqrt(n)
     error = values.std(ddof=1) / math.sqrt(n)
-    for bound, expected in ((found.low, t_quantile(0.95, 14)), (found.high, -t_quantile(0.95, 14))):
+    quantile = t_quantile(14, 0.025)
+    for bound, expected in ((found.low, quantile), (found.high, -quantile)):
         t = (values.mean() - bound) / error
         transformed = t + lean * t**2 / 3 + lean**2 * t**3 / 27 + lean / 6
         assert transformed == pytest.approx(expected)

@@ -14,7 +14,7 @@ import heldout
 from heldout import ClassPredictions, InputError, Scores
 from heldout.infer.compared_inputs import PredictionOptions, scored_of, scored_systems
 from heldout.infer.engine import CompareSettings
-from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.intervals import corrected_t
 from heldout.infer.power import power, queries_needed
 from heldout.infer.power_designs import (
     Goal,

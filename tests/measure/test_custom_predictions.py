@@ -19,7 +19,7 @@ from heldout import (
     parse_measures,
 )
 from heldout.errors import MeasureError
-from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.scored_inputs import system_interval
 from heldout.measure.base import DEFINITIONS, TASKS, definitions
 
 RNG = np.random.default_rng(1)

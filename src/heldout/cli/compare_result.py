@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.compare import Comparison
     from heldout.infer.gates import GateResult
-    from heldout.infer.scored_predictions import By
+    from heldout.infer.scored_inputs import By
     from heldout.notes import Note
 
 __all__ = [

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.engine import CompareSettings
     from heldout.infer.power_pilot import PilotPower
-    from heldout.infer.scoring import Scored
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["add_power"]
 
@@ -128,7 +128,7 @@ class _Pilot(NamedTuple):
     """What is planned from: spreads of all pairs, and the scores, if units can be drawn."""
 
     spreads: list[Spread]
-    scored: Scored | None = None
+    scored: Scoring | None = None
 
 
 SEVERAL_HINT: Final = (
@@ -210,33 +210,33 @@ def _asked(options: argparse.Namespace) -> CompareSettings:
     return CompareSettings(replicates=REPLICATES, level=options.level, seed=options.seed)
 
 
-def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scored:
-    from heldout.infer.scoring import mean_scored
+def _mean_scored(scores: Scores, options: argparse.Namespace) -> Scoring:
+    from heldout.infer.scored_inputs import scored
 
-    return mean_scored(scores, _asked(options))
+    return scored(scores, None, _asked(options))
 
 
 def _of_predictions(task: str, options: argparse.Namespace) -> Iterator[_Pilot]:
     from heldout.data.predictions import unit_count
     from heldout.experiment.pilots import fold_spreads, pilot_spreads
-    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
+    from heldout.infer.scored_inputs import PredictionSystems, scored
 
     if options.test_share is not None:
         raise InputError("--test-share: predictions with a column fold or repeat know their own")
     systems = PredictionSystems.of(read_predictions(task, options), None)
     for measure in systems.measures(given_measures(options.measure, task)):
-        scored = scored_predictions(
+        scoring = scored(
             systems,
             measure,
             _asked(options),
             positive=options.positive,
             by="unit" if options.by_unit else "auto",
         )
-        if scored.test_share is not None:
+        if scoring.test_share is not None:
             rows = unit_count(systems.systems[0])
-            yield _Pilot(fold_spreads(scored.scores, scored.test_share, rows))
+            yield _Pilot(fold_spreads(scoring.scores, scoring.test_share, rows))
         else:
-            yield _Pilot(pilot_spreads(scored.scores, "units"), scored)
+            yield _Pilot(pilot_spreads(scoring.scores, "units"), scoring)
 
 
 def _of_results(results: Results, options: argparse.Namespace) -> Iterator[_Pilot]:

@@ -194,8 +194,8 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
     with the root of the number of documents (see `DOCUMENT_RATE`): with a cutoff, the top of a list
     stays as short.
     """
-    from heldout.infer.intervals import t_quantile
     from heldout.infer.power_designs import DOCUMENT_RATE, ScaledDesign
+    from heldout.infer.results import t_quantile
 
     found = []
     for name in results.systems:
@@ -206,7 +206,7 @@ def document_spreads(results: Results, measure: str | None = None) -> list[Sprea
             freedom = max(min(row["n_queries"] for row in both) - 1, 1)
             # A bound outside the range was moved inside: the other one has the full width.
             half = max(one["difference"] - one["low"], one["high"] - one["difference"])
-            error = half / t_quantile(results.level, freedom)
+            error = half / t_quantile(freedom, (1 - results.level) / 2)
             what = f"{name} - {one['system']}, {one['measure']}"
             size = both[0]["target_size"] or 0
             if error <= 0:

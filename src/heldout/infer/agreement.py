@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.infer.bounded import UNBOUNDED, inside
-from heldout.infer.intervals import t_quantile
-from heldout.infer.results import Interval
+from heldout.infer.results import Interval, t_quantile
 from heldout.measure.agreement import (
     alpha_of_confusion,
     binary_confusion,
@@ -268,6 +267,6 @@ def _jackknife(
     if count < 2 or not (np.isfinite(estimate) and np.isfinite(without).all()):
         return Interval(estimate, np.nan, np.nan, level, JACKKNIFE)
     error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
-    half = t_quantile(level, count - 1) * float(error)
+    half = t_quantile(count - 1, (1 - level) / 2) * float(error)
     found = Interval(estimate, estimate - half, estimate + half, level, JACKKNIFE)
     return inside(found, ends)

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals import normal_quantile
-from heldout.infer.results import Interval, Outcome, check_alternative
+from heldout.infer.results import Interval, Outcome, check_alternative, t_quantile
 from heldout.measure.base import Undefined
 from heldout.measure.prediction.order import auc_covariance
 
@@ -65,7 +64,7 @@ def area_interval(
     area: float, error: float, level: float, *, scale: Literal["plain", "logit"] = "plain"
 ) -> Interval:
     """Return the interval as `delong_interval` does, from an area and its standard error."""
-    half = normal_quantile(level) * error
+    half = t_quantile(math.inf, (1 - level) / 2) * error
     fits = area - half >= 0.0 and area + half <= 1.0
     if fits and scale == "plain":
         return Interval(area, area - half, area + half, level, "DeLong")

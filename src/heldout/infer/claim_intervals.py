@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final, Literal
 import numpy as np
 
 from heldout.infer.bounded import difference_inside
-from heldout.infer.few_differ import DIFFERING, PSEUDO, added_variance
+from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance
 from heldout.infer.results import Interval, drop_noise
-from heldout.infer.retuned import RETUNED_INTERVAL
+from heldout.infer.scoring import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
     from heldout.infer.claim_tests import Adjusted, Design
@@ -108,9 +108,10 @@ def _widening(design: Design) -> list[float]:
             ratio = np.divide(added, variance, out=np.zeros_like(added), where=added > 0)
             factors += np.sqrt(1 + ratio).tolist()
         return factors
-    from heldout.infer.resampled import OrderScoring  # SciPy
+    from heldout.infer.scoring import Area, Order
 
-    if isinstance(design.scoring, OrderScoring):  # one unit changes the values of many
+    # One unit changes the values of many, except in DeLong's.
+    if isinstance(design.scoring, Order) and not isinstance(design.scoring, Area):
         return [1.0] * len(first)
     differing = [sum(design.scoring.signs(pair)) for pair in design.pairs]
     few = [0 < differ < min(DIFFERING, units / 2) for differ in differing]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Alternative
-    from heldout.infer.scored_predictions import By
+    from heldout.infer.scored_inputs import By
     from heldout.measure.base import Measure
 
 __all__ = [
@@ -192,11 +192,11 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     )
     settings.check()
     if systems is None:
-        scored = scored_of(given, measure, settings, options)
+        scoring = scored_of(given, measure, settings, options)
     else:
-        scored = scored_systems(given, systems, measure, settings, options)
-    settings = settings._replace(test_share=scored.test_share)
-    return make_comparison(scored.scores, scored.scoring, settings, progress)
+        scoring = scored_systems(given, systems, measure, settings, options)
+    settings = settings._replace(test_share=scoring.test_share)
+    return make_comparison(scoring.scores, scoring, settings, progress)
 
 
 def _are_results(given: Any) -> bool:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.scoring import mean_scored
+from heldout.infer.scored_inputs import PredictionSystems, scored
 
 if TYPE_CHECKING:
     from heldout.infer.engine import CompareSettings
-    from heldout.infer.scored_predictions import By
-    from heldout.infer.scoring import Scored
+    from heldout.infer.scored_inputs import By
+    from heldout.infer.scoring import Scoring
 
 __all__ = ["PredictionOptions", "scored_of", "scored_systems"]
 
@@ -28,26 +28,26 @@ class PredictionOptions(NamedTuple):
 
 def scored_of(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
-) -> Scored:
+) -> Scoring:
     """Return the systems of one object: scores, an evaluation, predictions, a table."""
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(given, Evaluation):
         return _evaluated(given, measure, settings, options)
-    if type(given).__name__ == "PredictionSystems" or _are_predictions(given):
+    if isinstance(given, PredictionSystems) or _are_predictions(given):
         return _predictions(given, measure, settings, options)
     if callable(getattr(given, "scores", None)):  # tuned runs
         given = given.scores()
     if not isinstance(given, Scores):
-        return mean_scored(Scores.of(given, measure), settings)
+        return scored(Scores.of(given, measure), None, settings)
     if measure is not None and str(measure) != given.measure:
         raise InputError(f"these are scores in {given.measure}, not in {measure}")
-    return mean_scored(given, settings)
+    return scored(given, None, settings)
 
 
 def scored_systems(
     truth: Any, systems: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
-) -> Scored:
+) -> Scoring:
     """Evaluate systems (runs, texts, or predictions) and return them ready to compare."""
     from heldout.measure.evaluate import evaluate, task_of
 
@@ -66,7 +66,7 @@ def scored_systems(
 
 def _evaluated(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
-) -> Scored:
+) -> Scoring:
     """Return the systems of an evaluation, in the named measure or the only one."""
     available = [each for each in given.measures if str(each) != "Judged@10"]
     if measure is None and len(available) != 1:
@@ -76,12 +76,8 @@ def _evaluated(
             f"compare(evaluation, {str(available[0])!r})"
         )
     wanted = available[0] if measure is None else given.measure(measure)
-    if given.task == "ranking":
-        return mean_scored(given.scores(wanted), settings)
-    if given.task == "text":
-        from heldout.infer.scored_texts import scored_texts
-
-        return scored_texts(given, wanted, settings)
+    if given.task in ("ranking", "text"):
+        return scored(given, wanted, settings)
     # The predictions know their positive class, and the measure what it counts as undefined.
     options = options._replace(positive=None, undefined=None)
     return _predictions([given.data[name] for name in given.names], wanted, settings, options)
@@ -93,9 +89,7 @@ def _are_predictions(given: Any) -> bool:
 
 def _predictions(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
-) -> Scored:
-    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
-
+) -> Scoring:
     if settings.test_share is not None:
         raise InputError("test_share: predictions with folds have their own; leave it out")
     several = given
@@ -103,4 +97,4 @@ def _predictions(
         several = PredictionSystems.of(given, settings.baseline)
     names = [] if measure is None else [measure]
     wanted = several.measures(names, options.undefined)[0]
-    return scored_predictions(several, wanted, settings, positive=options.positive, by=options.by)
+    return scored(several, wanted, settings, positive=options.positive, by=options.by)

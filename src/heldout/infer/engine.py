@@ -175,7 +175,7 @@ def _machine(design: Design) -> MachineEstimates | None:
     """Return the estimates under human and machine judgements, if there are both."""
     if design.scores.machine is None:
         return None
-    from heldout.infer.machine_scoring import pair_estimates, system_estimates
+    from heldout.infer.scoring import pair_estimates, system_estimates
 
     scores, level = design.scores, design.level
     return MachineEstimates(

@@ -97,7 +97,7 @@ def _excess(values: Floats) -> Floats:
 
 def _few_differ(scores: Scores) -> list[Note]:
     """Warn about pairs that differ on few human queries: their variance is hardly known."""
-    from heldout.infer.few_differ import DIFFERING, from_commonest  # rarely needed
+    from heldout.infer.intervals import DIFFERING, from_commonest  # rarely needed
 
     few = []
     for second in range(1, len(scores.systems)):

@@ -246,9 +246,9 @@ def fold_design(differences: Iterable[float], test_share: float, size: int) -> S
 
 
 def _t(level: float, freedom: int) -> float:
-    from heldout.infer.intervals import t_quantile
+    from heldout.infer.results import t_quantile
 
-    return t_quantile(level, freedom)
+    return t_quantile(freedom, (1 - level) / 2)
 
 
 def _check_width(half: float) -> None:

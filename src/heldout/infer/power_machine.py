@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.intervals import t_quantile
 from heldout.infer.power import MOST_UNITS, power_of_shift, smallest_n, smallest_value
+from heldout.infer.results import t_quantile
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats
@@ -83,7 +83,7 @@ class MachineDesign:
         """Return the smallest number of human queries whose interval is no wider than ± half."""
         if not (math.isfinite(half) and half > 0):
             raise InputError(f"half_width={half}: expected a positive number")
-        number = smallest_n(lambda n: -t_quantile(level, n - 1) * self.error(n), -half)
+        number = smallest_n(lambda n: -t_quantile(n - 1, (1 - level) / 2) * self.error(n), -half)
         if number is None:
             raise InputError(f"half_width={half}: needs more than {MOST_UNITS:,} queries")
         return number

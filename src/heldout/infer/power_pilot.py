@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Ints
     from heldout.infer.results import Alternative
-    from heldout.infer.scoring import Scored, Scoring
+    from heldout.infer.scoring import Scoring
+    from heldout.measure import base
 
 __all__ = ["PilotPower", "scored_power"]
 
@@ -58,7 +59,7 @@ class PilotPower(NamedTuple):
 
 
 def scored_power(
-    scored: Scored,
+    scored: Scoring,
     n: int,
     *,
     pair: tuple[int, int] = (1, 0),
@@ -120,29 +121,27 @@ def _significant(
         return False
 
 
-def _deciding_test(scored: Scored) -> str:
+def _deciding_test(scored: Scoring) -> str:
     from heldout.infer.default_analysis import advise
 
-    if scored.scoring.tests:
-        return scored.scoring.tests[0]
+    if scored.tests:
+        return scored.tests[0]
     first_two = replace(
         scored.scores,
         systems=scored.scores.systems[:2],
         values=scored.scores.values[:, :2],
         judged=scored.scores.judged[:2],
     )
-    return advise(first_two, scoring=scored.scoring).tests[0]
+    return advise(first_two, scoring=scored).tests[0]
 
 
-def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:
+def _sampler(scored: Scoring) -> Callable[[Ints, int], Scoring]:
     """Return a function that scores a sample of rows, in which rows may be repeated."""
-    from heldout.infer.linearised import LinearScoring
-    from heldout.infer.resampled import AreaScoring, SumScoring
-    from heldout.infer.scoring import MeanScoring
+    from heldout.infer.scoring import Area, Means, Sums
 
-    scoring = scored.scoring
-    if isinstance(scoring, MeanScoring):
-        values, mean = scored.scores.values, scoring
+    if isinstance(scored, Means) or scored.tests == ("t",):
+        values = scored.scores.values
+        mean = scored if isinstance(scored, Means) else Means(scored.scores)
 
         def means(rows: Ints, seed: int) -> Scoring:
             ids = tuple(map(str, range(len(rows))))
@@ -150,21 +149,20 @@ def _sampler(scored: Scored) -> Callable[[Ints, int], Scoring]:
             return replace(mean, scores=drawn, seed=seed)
 
         return means
-    if isinstance(scoring, SumScoring):
-        sums = scoring
-        kinds = slice(None) if sums.kind is None else sums.kind
-        tables = [table[kinds] for table in sums.tables]
+    if isinstance(scored, Sums):
+        sums = scored
+
+        def sampled(one: base.Sums, rows: Ints) -> base.Sums:
+            if one.kinds is None:
+                return one._replace(table=one.table[rows])
+            return one._replace(kinds=one.kinds[rows])
+
         return lambda rows, seed: replace(
-            sums, tables=[table[rows] for table in tables], kind=None, seed=seed
+            sums, systems=[sampled(one, rows) for one in sums.systems], seed=seed
         )
-    if isinstance(scoring, AreaScoring):
-        area = scoring
-        return lambda rows, _: replace(area, positive=area.positive[rows], scores=area.scores[rows])
-    if isinstance(scoring, LinearScoring):
-        linear = scoring
-        return lambda rows, _: replace(
-            linear, values=linear.values[rows], scores=linear.values[rows].mean(axis=0)
-        )
+    if isinstance(scored, Area):
+        area = scored
+        return lambda rows, _: replace(area, positive=area.positive[rows], ranked=area.ranked[rows])
     raise InputError(
         f"{scored.scores.measure} depends on the order of units, and simulating its test takes too "
         "long: plan with the formula, which uses linearised values"

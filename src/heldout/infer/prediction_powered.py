@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.few_differ import DIFFERING, PSEUDO, from_commonest
+from heldout.infer.intervals import DIFFERING, PSEUDO, from_commonest
 from heldout.infer.results import (
     TIE,
     Interval,
@@ -212,7 +212,7 @@ def combine_judgements(
         differences of systems. Scores of one system were covered without it.
     variance
         Further variance of the human and of the combined estimate, such as that of parameters that
-        were tuned in folds (`heldout.infer.retuned`).
+        were tuned in folds.
 
     Examples
     --------
