@@ -266,9 +266,7 @@ def test_groups_in_several_folds_are_pointed_out():
     assert said in scored.notes[0].text
     assert not any("resample whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any(
-        "in several folds" in one.text for one in evaluate_predictions(whole).notes
-    )
+    assert not any("in several folds" in one.text for one in evaluate_predictions(whole).notes)
 
 
 def test_baselines_of_an_experiment_are_compared_only_if_asked_for():

@@ -4,10 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
-from heldout import ClassPredictions, NumberPredictions, compare
-from heldout.infer import many_units
-from heldout.infer import prediction_intervals as predictions
 from heldout.infer.evaluation_intervals import score_predictions
 from heldout.infer.linearised import LinearScoring, jackknife
 from heldout.infer.many_units import scoring_of_many
@@ -19,6 +15,10 @@ from heldout.infer.resample_sums import (
     randomize_sums,
 )
 from heldout.infer.resampled import OrderScoring, SumScoring
+
+from heldout import ClassPredictions, NumberPredictions, compare
+from heldout.infer import many_units
+from heldout.infer import prediction_intervals as predictions
 from heldout.measure.names import parse_measures
 
 PAIR = (0, 1)

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from heldout.infer.retuned import retuned_interval, retuned_t_test, retuned_variance
 
 from heldout.data.scores import ChoiceSpread, Scores
 from heldout.errors import InputError
 from heldout.infer.compare import compare
 from heldout.infer.intervals import t_interval
 from heldout.infer.paired import t_test
-from heldout.infer.retuned import retuned_interval, retuned_t_test, retuned_variance
 
 GAPS = np.random.default_rng(5).normal(0.1, 0.3, 30)
 SPREAD = ChoiceSpread(0.001, 0.004)

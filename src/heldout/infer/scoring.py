@@ -341,17 +341,25 @@ class _Resampled:
     def _columns(self) -> dict[tuple[int, ...], Floats]:
         return {}
 
+    def _merged(self, number: int) -> bool:
+        system = self.systems[number]
+        return isinstance(system, base.Sums) and paired_units([system]).counts is not None
+
     def _drawn(self, *numbers: int) -> Floats:
         """Return the scores of a system, or of two on the same units, on bootstrap samples."""
-        if numbers not in self._columns:
-            systems = [self.systems[number] for number in numbers]
-            sums = [one for one in systems if isinstance(one, base.Sums)]
-            merged = any(paired_units([one]).counts is not None for one in sums)
-            if len(numbers) == 2 and not merged:  # the same draws for all systems
-                found = np.column_stack([self._drawn(number) for number in numbers])
-            else:
-                found = bootstrap(systems, replicates=self.bootstraps, seed=self.seed)
-            self._columns[numbers] = found
+        if numbers in self._columns:
+            return self._columns[numbers]
+        together: Sequence[int] = numbers
+        if not any(map(self._merged, numbers)):  # the draws are the same for all such systems
+            if len(numbers) == 2:
+                return np.column_stack([self._drawn(number) for number in numbers])
+            together = [one for one in range(len(self.systems)) if not self._merged(one)]
+        systems = [self.systems[number] for number in together]
+        columns = bootstrap(systems, replicates=self.bootstraps, seed=self.seed)
+        if len(numbers) == 2:
+            self._columns[numbers] = columns
+        else:
+            self._columns.update({(one,): columns[:, [at]] for at, one in enumerate(together)})
         return self._columns[numbers]
 
     def drawn_system(self, number: int) -> Replicates:
@@ -508,27 +516,23 @@ class Order(_Resampled):
         """
         if self.smooth:
             return np.column_stack([left_out_values(one, self.seed) for one in self.systems])
-        return np.column_stack([self._covariances(number) for number in range(len(self.systems))])
-
-    def _covariances(self, number: int) -> Floats:
-        """Return values of units that average to a score and vary as its replicates do.
-
-        The value of a unit is the covariance of the score with the number of times that the unit
-        was drawn, scaled so that the standard error of the mean is that of the bootstrap.
-        """
-        drawn = self.drawn_system(number)
-        deviations = np.where(np.isfinite(drawn.values), drawn.values, drawn.observed)
-        deviations -= deviations.mean()
-        slopes, start = np.zeros(drawn.units), 0
-        for weights in unit_weights(drawn.units, len(deviations), self.seed):
-            slopes += deviations[start : start + len(weights)] @ weights
+        # The value of a unit is the covariance of a score with the number of times that the unit
+        # was drawn, scaled so that the standard error of the mean is that of the bootstrap.
+        scores = np.array([one.value() for one in self.systems])
+        drawn = np.column_stack([self._drawn(number) for number in range(len(scores))])
+        deviations = np.where(np.isfinite(drawn), drawn, scores)
+        deviations -= deviations.mean(axis=0)
+        slopes, start = np.zeros((self.systems[0].size, len(scores))), 0
+        for weights in unit_weights(len(slopes), len(drawn), self.seed):
+            slopes += weights.T @ deviations[start : start + len(weights)]
             start += len(weights)
         if self.parts is not None:
             slopes = slopes[self.parts]
-        slopes -= slopes.mean()
-        spread = slopes.std(ddof=1)
-        scale = deviations.std() * math.sqrt(len(slopes)) / spread if spread > 0 else 0.0
-        values: Floats = drawn.observed + slopes * scale
+        slopes -= slopes.mean(axis=0)
+        spread = slopes.std(axis=0, ddof=1)
+        error = deviations.std(axis=0) * math.sqrt(len(slopes))
+        scale = np.divide(error, spread, out=0 * spread, where=spread > 0)
+        values: Floats = scores + slopes * scale
         return values
 
 
