@@ -18,8 +18,9 @@ import numpy as np
 from scipy import integrate, stats
 
 from harness import save
-from heldout import ClassPredictions, NumberPredictions, parse_measure
-from heldout.infer.prediction_intervals import prediction_interval
+from heldout import ClassPredictions, NumberPredictions
+from heldout.infer.scored_inputs import system_interval
+from heldout.measure.prediction.evaluate import evaluate_predictions
 
 NOISE = 0.6
 SHARES = np.array([0.6, 0.3, 0.1])
@@ -75,7 +76,8 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
     for given, known in ((numbers, numbers_truth()), (classed, classes_truth())):
         for name, value in known.items():
             if only in {None, name}:
-                interval = prediction_interval(given, parse_measure(name), seed=draw)
+                found = evaluate_predictions([given], [name])
+                interval = system_interval(found, given.name, found.measures[0], seed=draw)
                 assert interval is not None
                 included += [name] if interval.low <= value <= interval.high else []
     return included

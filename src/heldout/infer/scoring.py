@@ -330,8 +330,7 @@ class _Resampled:
         """Whether there are too many units to resample."""
         return not self._can_be_drawn(self.systems)
 
-    @staticmethod
-    def _can_be_drawn(systems: Sequence[base.Sums | base.Order]) -> bool:
+    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
         if systems[0].size <= MANY_UNITS:
             return True
         sums = [one for one in systems if isinstance(one, base.Sums)]
@@ -505,6 +504,9 @@ class Order(_Resampled):
         """Why these tests are used."""
         drawn = "depends on the order of the units: units are resampled (bootstrap)"
         return BY_T if self.are_many else drawn
+
+    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
+        return not self.smooth or systems[0].size <= MANY_UNITS
 
     @cached_property
     def values(self) -> Floats:
