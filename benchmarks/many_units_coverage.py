@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import integrate, stats
@@ -73,7 +74,11 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
     classes = ("frequent", "middle", "rare")
     classed = ClassPredictions("B", names, classes, true, scores.argmax(axis=1), scores)
     included = []
-    for given, known in ((numbers, numbers_truth()), (classed, classes_truth())):
+    pairs: list[tuple[Any, dict[str, float]]] = [
+        (numbers, numbers_truth()),
+        (classed, classes_truth()),
+    ]
+    for given, known in pairs:
         for name, value in known.items():
             if only in {None, name}:
                 found = evaluate_predictions([given], [name])

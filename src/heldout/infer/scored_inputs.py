@@ -111,8 +111,9 @@ def system_interval(
         return None
     if not isinstance(scoring, Sums | Order):
         return interval
-    # Replicates that are all equal, as of a system that is always right, would mislead.
-    if interval.low == interval.high or scoring.lost(0) > LOST:
+    # No width, as of a system that is always right, would mislead; equal scores rank by chance.
+    by_chance = isinstance(scoring, Area) and 0 < interval.estimate < 1
+    if (interval.low == interval.high and not by_chance) or scoring.lost(0) > LOST:
         return None
     groups = getattr(given, "groups", ())
     over = f" over {len(set(groups)):,} groups" if groups else ""
