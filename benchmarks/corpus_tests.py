@@ -17,7 +17,7 @@ from sacrebleu.significance import PairedTest
 
 from harness import race, report, run_process, save
 from heldout import evaluate
-from heldout.infer.corpus_level import corpus_randomization_test
+from heldout.infer.resampling import swap_test
 from heldout.measure.text.evaluate import segment_sums
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def make_texts(seed: int) -> tuple[list[str], dict[str, list[str]]]:
 
 def randomize(evaluation: Evaluation) -> float:
     one, other = segment_sums(evaluation, evaluation.measures[0])
-    return corpus_randomization_test(one.table, other.table, one.score, replicates=REPLICATES).p
+    return swap_test(one, other, replicates=REPLICATES).p
 
 
 def ask_sacrebleu(references: list[str], systems: dict[str, list[str]]) -> float:

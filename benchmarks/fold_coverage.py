@@ -28,11 +28,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from heldout.data.collection_files import read_collection
+from heldout.data.scores import Scores
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import coverage_error, standard_error
 from heldout.experiment.systems.reading import system_of
 from heldout.infer.intervals import mean_interval, t_interval
-from heldout.infer.retuned import RETUNED_INTERVAL, retuned_interval
+from heldout.infer.scoring import RETUNED_INTERVAL, Means
 from heldout.measure.names import parse_measure
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
@@ -156,7 +157,10 @@ def _draw(
         gaps, truth = own[second] - own[first], truths[second] - truths[first]
         spread = spreads.get((second, first))
         if spread is not None:
-            interval = retuned_interval(gaps, spread, LEVEL)
+            values = np.column_stack([own[second], own[first]])
+            units, names = tuple(map(str, range(len(gaps)))), (second, first)
+            scores = Scores("tuned", names, units, values, choices={names: spread})
+            interval = Means(scores).difference((0, 1), LEVEL)
             found[second, first, interval.method] = _Drawn(interval, truth)
         found[second, first, "t"] = _Drawn(t_interval(gaps, LEVEL), truth)
     return found

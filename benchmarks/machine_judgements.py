@@ -35,7 +35,7 @@ import heldout
 from harness import save
 from heldout import Analyzer, Index, Model, Qrels
 from heldout.data.scores import MachineScores
-from heldout.infer.few_differ import DIFFERING
+from heldout.infer.intervals import DIFFERING
 from heldout.infer.prediction_powered import combined_means, replicated_statistics
 from heldout.infer.romano_wolf import draw_weights, romano_wolf
 from heldout.retrieve.search import search

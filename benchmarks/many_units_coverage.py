@@ -13,13 +13,15 @@ import math
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import integrate, stats
 
 from harness import save
-from heldout import ClassPredictions, NumberPredictions, parse_measure
-from heldout.infer.prediction_intervals import prediction_interval
+from heldout import ClassPredictions, NumberPredictions
+from heldout.infer.scored_inputs import system_interval
+from heldout.measure.prediction.evaluate import evaluate_predictions
 
 NOISE = 0.6
 SHARES = np.array([0.6, 0.3, 0.1])
@@ -72,10 +74,15 @@ def covered(units: int, seed: int, only: str | None, draw: int) -> list[str]:
     classes = ("frequent", "middle", "rare")
     classed = ClassPredictions("B", names, classes, true, scores.argmax(axis=1), scores)
     included = []
-    for given, known in ((numbers, numbers_truth()), (classed, classes_truth())):
+    pairs: list[tuple[Any, dict[str, float]]] = [
+        (numbers, numbers_truth()),
+        (classed, classes_truth()),
+    ]
+    for given, known in pairs:
         for name, value in known.items():
             if only in {None, name}:
-                interval = prediction_interval(given, parse_measure(name), seed=draw)
+                found = evaluate_predictions([given], [name])
+                interval = system_interval(found, given.name, found.measures[0], seed=draw)
                 assert interval is not None
                 included += [name] if interval.low <= value <= interval.high else []
     return included

@@ -27,11 +27,12 @@ from heldout import (
 from heldout.errors import MeasureError
 from heldout.experiment.problems import ExperimentError
 from heldout.infer.compare import compare
-from heldout.infer.evaluation_intervals import score_predictions
-from heldout.infer.fold_intervals import corrected_t
+from heldout.infer.intervals import corrected_t
 from heldout.infer.randomization import mcnemar_test
 from heldout.infer.results import mean_estimate
+from heldout.infer.scored_inputs import system_interval
 from heldout.measure.base import Undefined
+from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.report.experiment import json_results, results_text
 
 X, Y = load_iris(return_X_y=True)
@@ -195,10 +196,11 @@ def test_scores_that_are_no_means_are_compared_over_units(plan, measure, test, i
     assert claim.outcomes[0].test == test
     assert claim == compare(given, measure).claims[0]
     estimate = results.estimate("k-NN")
-    row = score_predictions(given, [measure]).rows[0]
-    assert estimate["value"] == pytest.approx(row.values[0])
-    assert estimate["interval"] == interval == row.intervals[0].method
-    assert (estimate["low"], estimate["high"]) == (row.intervals[0].low, row.intervals[0].high)
+    found = evaluate_predictions(given, [measure])
+    assert estimate["value"] == pytest.approx(found.value("k-NN", 0))
+    own = system_interval(found, "k-NN", found.measures[0])
+    assert estimate["interval"] == interval == own.method
+    assert (estimate["low"], estimate["high"]) == (own.low, own.high)
 
 
 def test_rows_of_a_group_are_swapped_and_drawn_together_on_a_hold_out():
@@ -285,16 +287,16 @@ def test_kept_predictions_are_scored_and_compared_as_the_experiment_does(tmp_pat
     assert kinds["k-NN"] == (True, True)
     assert kinds["SVM"] == (True, False)
     assert kinds["bare"] == (False, False)
-    scores = score_predictions(read, ["accuracy", "F1(macro)", "AUC"])
-    assert [row.name for row in scores.rows] == list(results.systems)
-    for row in scores.rows:
-        for measure, value, interval in zip(
-            scores.evaluation.measures, row.values, row.intervals, strict=True
-        ):
+    scores = evaluate_predictions(read, ["accuracy", "F1(macro)", "AUC"])
+    assert list(scores.data) == list(results.systems)
+    for name in scores.names:
+        for measure in scores.measures:
+            value = scores.value(name, measure)
             if isinstance(value, Undefined):
                 continue
-            assert value == pytest.approx(results.value(row.name, str(measure)), rel=1e-12)
-            own = results.interval(row.name, str(measure))
+            assert value == pytest.approx(results.value(name, str(measure)), rel=1e-12)
+            own = results.interval(name, str(measure))
+            interval = system_interval(scores, name, measure)
             assert interval[1:3] == pytest.approx(own[1:3], rel=1e-9)
     found = compare(read, "F1(macro)")
     own = results.compare("F1(macro)")
@@ -316,7 +318,7 @@ def test_regression_with_the_mean_beside_it():
     assert results.compare("MAE", systems=["(mean)", "ridge"]).claims[0].difference.estimate < 0
     pooled = results.predictions("ridge")
     assert len(pooled.units) == 442
-    assert score_predictions([pooled], ["RMSE"]).evaluation.value("ridge", "RMSE") > 0
+    assert evaluate_predictions([pooled], ["RMSE"]).value("ridge", "RMSE") > 0
 
 
 def test_a_label_that_was_not_seen_in_training():

@@ -16,10 +16,10 @@ from heldout.infer.bounded import (
     difference_inside,
     inside,
 )
-from heldout.infer.evaluation_intervals import score_predictions
-from heldout.infer.fold_intervals import corrected_t
-from heldout.infer.intervals import mean_interval, normal_quantile, t_interval, wilson
-from heldout.infer.results import Interval
+from heldout.infer.intervals import corrected_t, mean_interval, t_interval, wilson
+from heldout.infer.results import Interval, t_quantile
+from heldout.infer.scored_inputs import system_interval
+from heldout.measure.prediction.evaluate import evaluate_predictions
 
 RANGES = [(0.0, 1.0), (-1.0, 1.0), (0.0, 100.0), (0.0, math.inf), (-math.inf, 1.0)]
 
@@ -56,7 +56,7 @@ def test_zero_is_inside_the_interval_of_a_difference_exactly_if_it_was(differenc
 def test_wilson_is_the_case_of_successes_and_failures(right, n):
     """With the variance of a proportion and z both are the same formula."""
     share = right / n
-    half = normal_quantile(0.95) * math.sqrt(share * (1 - share) / n)
+    half = t_quantile(math.inf, 0.025) * math.sqrt(share * (1 - share) / n)
     expected = wilson(right, n)
     found = bounds_inside(share, share - half, share + half, (0.0, 1.0))
     assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
@@ -116,12 +116,9 @@ def test_folds_that_are_all_perfect_have_the_interval_of_their_units():
     units = tuple(map(str, range(40)))
     truth = np.arange(40) // 5 % 2
     one = heldout.ClassPredictions("A", units, ("a", "b"), truth, truth, folds=folds)
-    found = {
-        name: score_predictions([one], [name]).rows[0].intervals[0]
-        for name in ("accuracy", "error")
-    }
-    assert found["accuracy"] == wilson(40, 40)
-    assert found["error"] == wilson(0, 40)
+    found = evaluate_predictions([one], ["accuracy", "error"])
+    assert system_interval(found, "A", found.measures[0]) == wilson(40, 40)
+    assert system_interval(found, "A", found.measures[1]) == wilson(0, 40)
 
 
 def test_a_comparison_knows_the_range_of_its_measure():

@@ -8,13 +8,13 @@ from scipy import stats
 
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
-from heldout.infer import resampled
-from heldout.infer.auc import delong
-from heldout.infer.evaluation_intervals import score_predictions
-from heldout.infer.fold_intervals import corrected_t
-from heldout.infer.randomization import mcnemar_test
-from heldout.infer.results import mean_estimate
+from heldout.infer import scoring
+from heldout.infer.auc import delong_test
+from heldout.infer.intervals import corrected_t
+from heldout.infer.randomization import corrected_t_test, mcnemar_test
+from heldout.infer.scored_inputs import system_interval
 from heldout.measure.names import parse_measures
+from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.measure.prediction.folds import fold_scores
 
 CLASSES = ("ham", "spam")
@@ -40,6 +40,12 @@ def numbers(name, off, units=60, **more):
     truth = np.linspace(1, 10, units)
     guess = truth + off * np.random.default_rng(len(name)).normal(size=units)
     return NumberPredictions(name, tuple(map(str, range(units))), truth, guess, **more)
+
+
+def interval_of(one, measure):
+    """The interval of a system alone."""
+    found = evaluate_predictions([one], [measure])
+    return system_interval(found, one.name, found.measures[0])
 
 
 def only(predictions, measure, **settings):
@@ -112,7 +118,7 @@ def test_one_mistake_of_sign_would_show():
 
 def test_r_squared_agrees_with_a_brute_force_bootstrap():
     one = numbers("A", 2.0)
-    found = score_predictions([one], ["R2"]).rows[0].intervals[0]
+    found = interval_of(one, "R2")
     source, values = np.random.default_rng(1), []
     for _ in range(4000):
         at = source.integers(0, 60, 60)
@@ -124,9 +130,7 @@ def test_r_squared_agrees_with_a_brute_force_bootstrap():
 
 def test_the_area_is_delongs():
     found = only(TWO, "AUC")
-    columns = np.column_stack([one.scores[:, 1] for one in TWO])
-    estimate = delong(TWO[0].truth, columns, np.array([1]), np.array([0]))
-    (outcome,) = estimate.outcomes("delong", "two-sided", len(columns))
+    outcome = delong_test(TWO[0].truth, TWO[1].scores[:, 1], TWO[0].scores[:, 1])
     assert found.claims[0].outcomes[0] == outcome
     # The values of units vary as DeLong says, but for n and n - 1.
     gaps = found.scores.column("strong") - found.scores.column("weak")
@@ -158,7 +162,7 @@ def test_groups_widen_the_interval():
     }
     groups = tuple(map(str, rows))
     narrow, wide, plain = (
-        score_predictions([one], ["F1(macro)"]).rows[0].intervals[0]
+        interval_of(one, "F1(macro)")
         for one in (
             ClassPredictions("A", **many),
             ClassPredictions("A", **many, groups=groups),
@@ -172,11 +176,11 @@ def test_groups_widen_the_interval():
 def test_weights_that_are_counts_weigh_like_counts():
     """The value, not the interval: a unit of weight 4 is still one unit."""
     weights = np.where(np.arange(200) < 50, 4.0, 1.0)
-    found = score_predictions([classed("A", 0.5, weights=weights)], ["accuracy"]).rows[0]
+    found = interval_of(classed("A", 0.5, weights=weights), "accuracy")
     right = TWO[0].truth == classed("A", 0.5).predicted
-    assert found.values[0] == pytest.approx((right * weights).sum() / weights.sum())
-    assert found.intervals[0].method == "bootstrap percentile"
-    assert found.intervals[0].low < found.values[0] < found.intervals[0].high
+    assert found.estimate == pytest.approx((right * weights).sum() / weights.sum())
+    assert found.method == "bootstrap percentile"
+    assert found.low < found.estimate < found.high
 
 
 FOLDS = tuple(str(n // 10) for n in range(40)) * 3
@@ -212,12 +216,14 @@ def test_repeated_folds_by_the_corrected_test():
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
-    assert outcome.p == pytest.approx(mean_estimate(gaps, 1 / 12 + 1 / 3).p())
-    row = score_predictions(systems, ["F1(macro)"]).rows[0]
-    assert "over folds" in row.intervals[0].method
-    assert row.units == 40
-    assert row.values[0] == pytest.approx(row.intervals[0].estimate)
-    assert row.values[0] == pytest.approx(found.scores.column("weak").mean())
+    assert outcome.p == corrected_t_test(gaps, 1 / 3).p
+    interval = interval_of(systems[0], "F1(macro)")
+    assert "over folds" in interval.method
+    value = evaluate_predictions(systems, ["F1(macro)"]).value("weak", 0)
+    assert value == pytest.approx(interval.estimate)
+    assert value == pytest.approx(found.scores.column("weak").mean())
+    row = found.systems[0].mean
+    assert (interval.low, interval.high) == pytest.approx((row.low, row.high))
 
 
 def test_runs_of_the_same_folds_are_no_further_folds():
@@ -231,7 +237,7 @@ def test_runs_of_the_same_folds_are_no_further_folds():
     expected = [right[held == name].mean() for name in dict.fromkeys(FOLDS)]
     assert scores.column("weak") == pytest.approx(expected)
     assert any("are averaged" in note.text for note in scores.notes)
-    interval = score_predictions(systems, ["accuracy"]).rows[0].intervals[0]
+    interval = interval_of(systems[0], "accuracy")
     assert interval[:3] == corrected_t(np.array(expected), 1 / 3, 0.95)[:3]
 
 
@@ -255,14 +261,12 @@ def test_groups_in_several_folds_are_pointed_out():
     crossed = [replace(one, groups=("g",) * 120) for one in systems]
     said = "1 group has units in several folds"
     assert any(said in note.text for note in only(crossed, "accuracy").scores.notes)
-    scored = score_predictions(crossed, ["accuracy"]).evaluation
+    scored = evaluate_predictions(crossed, ["accuracy"])
     assert [note.code for note in scored.notes] == ["crossing-groups"]
     assert said in scored.notes[0].text
     assert not any("resample whole groups" in one for one in scored.about)
     whole = [replace(one, groups=one.folds) for one in systems]
-    assert not any(
-        "in several folds" in one.text for one in score_predictions(whole).evaluation.notes
-    )
+    assert not any("in several folds" in one.text for one in evaluate_predictions(whole).notes)
 
 
 def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
@@ -276,8 +280,7 @@ def test_baselines_of_an_experiment_are_compared_only_if_asked_for():
     mine = replace(weak, name="(mine)")  # parentheses alone make no baseline
     compared = only([weak, mine, flat], "accuracy")
     assert compared.scores.systems == ("weak", "(mine)")
-    rows = score_predictions(three, ["accuracy"]).rows
-    assert [row.name for row in rows if row.baseline] == ["(majority class)", "(random by shares)"]
+    assert evaluate_predictions(three, ["accuracy"]).baselines == ("(random by shares)",)
 
 
 def test_repeated_hold_outs_know_their_training_side():
@@ -320,10 +323,10 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 def test_three_systems_all_pairs():
     three = [*TWO, classed("noise", 0.0)]
     of_means = only(three, "accuracy")
-    assert of_means.analysis.correction == "romano-wolf"
+    assert of_means.advice.correction == "romano-wolf"
     assert of_means.anova is not None
     found = only(three, "F1(macro)")
-    assert found.analysis.correction == "romano-wolf"
+    assert found.advice.correction == "romano-wolf"
     assert len(found.claims) == 3
     assert found.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}
@@ -377,8 +380,8 @@ def test_other_measures_of_order():
 def test_many_units_are_left_out_in_parts(monkeypatch):
     """The values of units keep mean and spread, however many are left out together."""
     single = only(TWO, "average-precision").scores.values
-    monkeypatch.setattr(resampled, "LEAVE_OUT", 0)
-    monkeypatch.setattr(resampled, "FEWEST_PARTS", 40)
+    monkeypatch.setattr(scoring, "LEAVE_OUT", 0)
+    monkeypatch.setattr(scoring, "FEWEST_PARTS", 40)
     parts = only(TWO, "average-precision").scores.values
     assert len(np.unique(parts[:, 0])) <= 40 < len(np.unique(single[:, 0]))
     assert parts.mean(axis=0) == pytest.approx(single.mean(axis=0))
@@ -414,7 +417,7 @@ def test_equal_systems_compared_by_their_median_error_are_not_called_different(d
 
 def test_the_calibration_error_is_compared_and_has_no_interval_alone():
     assert only(TWO, "ECE(bins=10)").claims[0].outcomes[0].test == "randomization"
-    assert score_predictions(TWO, ["ECE(bins=10)"]).rows[0].intervals == (None,)
+    assert interval_of(TWO[0], "ECE(bins=10)") is None
 
 
 def test_what_cannot_be_compared():

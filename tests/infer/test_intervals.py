@@ -14,14 +14,15 @@ from heldout import compare
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.intervals import (
+    corrected_t,
     hall_interval,
     mean_interval,
+    plain_z,
     skewness,
     t_interval,
-    t_quantile,
     wilson,
 )
-from heldout.infer.results import mean_estimate
+from heldout.infer.results import mean_estimate, t_quantile
 
 counts = st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
 values = st.lists(st.floats(-1, 1).map(lambda x: round(x, 6)), min_size=2, max_size=40)
@@ -112,7 +113,8 @@ def test_t_interval_and_t_test_agree(differences, level):
 def test_t_bound_has_its_p(differences):
     low = t_interval(differences).low
     if np.ptp(differences) > 1e-3:
-        assert mean_estimate(np.array(differences) - low).p() == pytest.approx(0.05, rel=1e-6)
+        shifted = mean_estimate(np.array(differences) - low)
+        assert shifted.p() == pytest.approx(0.05, rel=1e-6)
 
 
 @pytest.mark.parametrize("case", [(5, 4), (-1, 4), (0, 0)])
@@ -152,7 +154,8 @@ def test_halls_bounds_solve_the_transformed_equation():
     centred = values - values.mean()
     lean = (centred**3).mean() / (centred**2).mean() ** 1.5 / math.sqrt(n)
     error = values.std(ddof=1) / math.sqrt(n)
-    for bound, expected in ((found.low, t_quantile(0.95, 14)), (found.high, -t_quantile(0.95, 14))):
+    quantile = t_quantile(14, 0.025)
+    for bound, expected in ((found.low, quantile), (found.high, -quantile)):
         t = (values.mean() - bound) / error
         transformed = t + lean * t**2 / 3 + lean**2 * t**3 / 27 + lean / 6
         assert transformed == pytest.approx(expected)
@@ -190,3 +193,63 @@ def test_a_warning_where_skewed_scores_are_few(units, said):
     skewed = [0.0] * (units - 2) + [0.3, 0.9]
     found = compare(Scores.of({"A": skewed, "B": np.linspace(0.2, 0.7, units).tolist()}, "AP"))
     assert any(note.code == "skewed-scores" for note in found.warnings) == said
+
+
+# Folds
+
+folds = st.lists(st.floats(0, 1).map(lambda x: round(x, 6)), min_size=2, max_size=30)
+
+
+def test_plain_z_by_hand():
+    half = 1.959963984540054 * math.sqrt(0.05 / 4) / 2
+    assert plain_z([0.5, 0.7, 0.6, 0.8])[:3] == pytest.approx((0.65, 0.65 - half, 0.65 + half))
+
+
+@given(folds)
+def test_plain_z_is_narrower_than_corrected_t(scores):
+    plain, corrected = plain_z(scores), corrected_t(scores, 1 / 9)
+    assert corrected.low <= plain.low + 1e-12
+    assert plain.low <= plain.estimate <= plain.high <= corrected.high + 1e-12
+
+
+@given(folds)
+def test_corrected_interval_and_test_agree(scores):
+    interval = corrected_t(scores, 0.25)
+    if np.ptp(scores) > 1e-3:
+        moved = {"A": np.zeros(len(scores)).tolist(), "B": np.array(scores) - interval.high}
+        claim = compare(Scores.of(moved, "AP"), test_share=0.25).claims[0]
+        assert claim.outcomes[0].test == "corrected-t"
+        assert claim.outcomes[0].p == pytest.approx(0.05)
+
+
+def ridge_errors(inputs, targets, train, test):
+    """Squared errors of a heavily fitted linear model."""
+    x, y = inputs[train], targets[train]
+    weights = np.linalg.solve(x.T @ x + 0.1 * np.eye(x.shape[1]), x.T @ y)
+    return (targets[test] - inputs[test] @ weights) ** 2
+
+
+def test_coverage_over_folds():
+    # 40 units, 12 weights, 5 folds: plain z falls short of 95 %, corrected t comes closer.
+    rng = np.random.default_rng(11)
+    hits = np.zeros(2)
+    for _ in range(200):
+        inputs = rng.normal(size=(40, 12))
+        targets = rng.normal(size=40)
+        weights = np.linalg.solve(inputs.T @ inputs + 0.1 * np.eye(12), inputs.T @ targets)
+        truth = 1 + float(weights @ weights)  # expected squared error of the whole model
+        errors = [
+            ridge_errors(inputs, targets, np.setdiff1d(np.arange(40), part), part).mean()
+            for part in np.array_split(rng.permutation(40), 5)
+        ]
+        for at, interval in enumerate((plain_z(errors), corrected_t(errors, 1 / 4))):
+            hits[at] += interval.low <= truth <= interval.high
+    plain, corrected = hits / 200
+    assert plain < 0.85
+    assert corrected > plain
+
+
+@pytest.mark.parametrize("share", [0, -0.1, math.nan])
+def test_bad_share(share):
+    with pytest.raises(InputError, match="n_test / n_train"):
+        corrected_t([0.1, 0.2], share)

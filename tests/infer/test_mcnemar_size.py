@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from heldout.infer.randomization import mcnemar_test
 from heldout.infer.power import Design, Goal, smallest_n
+from heldout.infer.randomization import mcnemar_test
 
 METHODS = Path(__file__).parents[2] / "docs" / "methods.md"
 

@@ -19,8 +19,9 @@ from heldout import (
     parse_measures,
 )
 from heldout.errors import MeasureError
-from heldout.infer.evaluation_intervals import score_predictions
+from heldout.infer.scored_inputs import system_interval
 from heldout.measure.base import DEFINITIONS, TASKS, definitions
+from heldout.measure.prediction.evaluate import evaluate_predictions
 
 RNG = np.random.default_rng(1)
 TRUTH = RNG.integers(0, 2, 40)
@@ -118,9 +119,10 @@ def test_weights_call_the_function_for_repeated_units():
 
 
 def test_function_has_an_interval_and_can_be_compared():
-    row = score_predictions(TWO, [share_right]).rows[0]
-    assert row.intervals[0].low < row.values[0] < row.intervals[0].high
-    assert "bootstrap" in row.intervals[0].method
+    found = evaluate_predictions(TWO, [share_right])
+    interval = system_interval(found, "A", found.measures[0])
+    assert interval.low < found.value("A", 0) < interval.high
+    assert "bootstrap" in interval.method
     claim = compare(TWO, share_right, baseline="A").claims[0]
     assert claim.difference.estimate == pytest.approx(
         share_right(TRUTH, GUESS["B"]) - share_right(TRUTH, GUESS["A"])

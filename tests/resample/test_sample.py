@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from heldout.resample.sample import draw_sample
 
 from heldout.errors import InputError
-from heldout.resample.sample import draw_sample
 
 
 def test_samples_are_uniform_and_depend_on_ids_and_seed_alone():

@@ -217,7 +217,7 @@ def _check_gate(options: argparse.Namespace, systems: Sequence[str]) -> None:
 
 
 def _predictions(options: argparse.Namespace) -> list[Comparison]:
-    from heldout.infer.scored_predictions import PredictionSystems
+    from heldout.infer.scored_inputs import PredictionSystems
 
     with progress_bar("reading", quiet=options.quiet) as progress:
         several = read_predictions(options.task, options, progress)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from heldout.experiment.results import Results
     from heldout.infer.comparison import Comparison
     from heldout.infer.gate import GateResult
-    from heldout.infer.scored_predictions import By
+    from heldout.infer.scored_inputs import By
     from heldout.notes import Note
 
 __all__ = [

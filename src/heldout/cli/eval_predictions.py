@@ -12,7 +12,7 @@ from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
-from heldout.infer.evaluation_intervals import score_table
+from heldout.infer.scored_inputs import system_interval
 from heldout.measure.prediction.curves import roc_curve, roc_hull
 from heldout.measure.prediction.evaluate import evaluate_predictions
 from heldout.report import scores as report
@@ -21,8 +21,9 @@ from heldout.report.tables import note_lines, tables_page, tables_text
 if TYPE_CHECKING:
     import argparse
 
-    from heldout.infer.evaluation_intervals import ScoreTable
+    from heldout.measure.evaluation import Evaluation
     from heldout.measure.prediction.curves import RocHull
+    from heldout.report.scores import Intervals
 
 __all__ = ["eval_predictions"]
 
@@ -47,39 +48,46 @@ def eval_predictions(task: str, options: argparse.Namespace) -> int:
     with progress_bar("measures", quiet=options.quiet) as progress:
         measures = given_measures(options.measure, task)
         found = evaluate_predictions(predictions, measures, options.positive)
-        scores = score_table(found, level=options.level, seed=options.seed, progress=progress)
-    hull = _hull(scores) if options.hull else None
-    lines = report.score_lines(scores)
+        intervals: Intervals = {}
+        for name in found.names:
+            for measure in found.measures:
+                intervals[name, measure] = system_interval(
+                    found, name, measure, level=options.level, seed=options.seed
+                )
+                if progress:
+                    progress(len(intervals), len(found.names) * len(found.measures))
+    hull = _hull(found) if options.hull else None
+    lines = report.score_lines(found, intervals)
     if hull is not None:
         lines += report.hull_lines(hull)
     if options.format == "json":
-        emit(json_text(report.score_record(scores, hull)), options.output)
+        emit(json_text(report.score_record(found, intervals, hull)), options.output)
         return 0
-    tables = _tables(task, scores, hull, options)
+    tables = _tables(found, intervals, hull, options)
     emit(tables_page(tables, options.format, "Scores"), options.output)
     if not options.quiet:
-        lines += note_lines(scores.evaluation.notes)
+        lines += note_lines(found.notes)
         sys.stderr.write("".join(line + "\n" for line in lines))
     return 0
 
 
 def _tables(
-    task: str, scores: ScoreTable, hull: RocHull | None, options: argparse.Namespace
+    found: Evaluation, intervals: Intervals, hull: RocHull | None, options: argparse.Namespace
 ) -> str:
-    grids = [report.score_grid(scores)]
-    if task == "classification":
-        grids += [report.class_grid(scores)] if options.per_class else []
-        grids += report.confusion_grids(scores) if options.confusion else []
+    grids = [report.score_grid(found, intervals)]
+    if found.task == "classification":
+        grids += [report.class_grid(found)] if options.per_class else []
+        grids += report.confusion_grids(found) if options.confusion else []
     grids += [report.hull_grid(hull)] if hull is not None else []
     terminal = options.output is None and sys.stdout.isatty()
     return tables_text([grid for grid in grids if grid.rows], options.format, terminal=terminal)
 
 
-def _hull(scores: ScoreTable) -> RocHull:
+def _hull(evaluation: Evaluation) -> RocHull:
     """Return the hull of the curves of systems with scores, and of the points of the others."""
     found: dict[str, Any] = {}
-    for name in scores.evaluation.names:
-        one = scores.evaluation.data[name]
+    for name in evaluation.names:
+        one = evaluation.data[name]
         if not isinstance(one, ClassPredictions) or len(one.classes) != 2:
             raise InputError("--hull is for two classes")
         column = one.class_number()

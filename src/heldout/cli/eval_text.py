@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.segments import Segments
-    from heldout.infer.text_intervals import TextScores
     from heldout.measure.evaluation import Evaluation
+    from heldout.report.scores import Intervals
 
 __all__ = ["eval_text", "evaluate_texts"]
 
@@ -46,35 +46,32 @@ def evaluate_texts(options: argparse.Namespace) -> Evaluation:
 
 def eval_text(options: argparse.Namespace) -> int:
     """Measure texts against references and print their scores; return the exit code."""
-    from heldout.infer.text_intervals import corpus_intervals
+    from heldout.infer.scored_inputs import system_interval
     from heldout.report.tables import note_lines, tables_page
-    from heldout.report.text_scores import about_line, text_score_record
+    from heldout.report.text_scores import about_line, text_score_record, text_scores_text
 
     evaluation = evaluate_texts(options)
     measures, notes = evaluation.measures, evaluation.notes
     with progress_bar("intervals", quiet=options.quiet) as progress:
-        scores = []
-        for one in measures:
-            scores.append(corpus_intervals(evaluation, one, seed=options.seed, level=options.level))
+        intervals: Intervals = {}
+        for done, measure in enumerate(measures, 1):
+            for name in evaluation.names:
+                intervals[name, measure] = system_interval(
+                    evaluation, name, measure, level=options.level, seed=options.seed
+                )
             if progress:
-                progress(len(scores), len(measures))
+                progress(done, len(measures))
     if options.format == "json":
-        record = text_score_record(evaluation.names, scores, notes)
+        record = text_score_record(evaluation, intervals, options.level)
         emit(json_text(record), options.output)
         return 0
-    text = tables_page(_text(evaluation.names, scores, options), options.format, "Scores")
-    emit(text, options.output)
+    terminal = options.output is None and sys.stdout.isatty()
+    text = text_scores_text(evaluation, intervals, options.format, terminal=terminal)
+    emit(tables_page(text, options.format, "Scores"), options.output)
     if not options.quiet:
-        lines = [about_line(scores), *note_lines(notes)]
+        lines = [about_line(evaluation, intervals, options.level), *note_lines(notes)]
         sys.stderr.write("".join(line + "\n" for line in lines))
     return 0
-
-
-def _text(names: tuple[str, ...], scores: list[TextScores], options: argparse.Namespace) -> str:
-    from heldout.report import text_scores
-
-    terminal = options.output is None and sys.stdout.isatty()
-    return text_scores.text_scores_text(names, scores, options.format, terminal=terminal)
 
 
 def _references(options: argparse.Namespace) -> Segments:

@@ -136,12 +136,14 @@ class HeldOutPredictions:
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Return a corrected t interval over splits; over units Wilson, DeLong, t or bootstrap."""
         from heldout.infer.bounded import inside
-        from heldout.infer.evaluation_intervals import score_predictions
-        from heldout.infer.fold_intervals import corrected_t  # SciPy
+        from heldout.infer.intervals import corrected_t
+        from heldout.infer.scored_inputs import system_interval
+        from heldout.measure.prediction.evaluate import evaluate_predictions
 
         if self.unit == "instance":
             given: Any = [self._together(system)]
-            return score_predictions(given, [measure], level=level).rows[0].intervals[0]
+            found = evaluate_predictions(given, [measure])
+            return system_interval(found, found.names[0], found.measures[0], level=level)
         values = self.split_values(system, measure)
         if any(isinstance(value, Undefined) for _, value in values):
             return None

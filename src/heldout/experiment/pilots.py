@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.results import Results
     from heldout.infer.results import Alternative
-    from heldout.infer.scored_predictions import By
+    from heldout.infer.scored_inputs import By
     from heldout.measure.base import Measure
 
 REPLICATES: Final = 100  # of a comparison whose p-values nobody reads

@@ -67,7 +67,7 @@ def ranking_results(
 def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note]) -> None:
     """Replace estimates from human judgements by those from human and machine judgements."""
     from heldout.infer.comparison_notes import machine_notes  # SciPy
-    from heldout.infer.machine_scoring import system_estimates  # SciPy
+    from heldout.infer.scoring import system_estimates  # SciPy
 
     human = results.manifest["settings"]["machine"]["human_queries"]
     trained = int((_for_training(settings) & _judged_by_people(settings)).sum())

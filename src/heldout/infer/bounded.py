@@ -1,16 +1,10 @@
 """Intervals of measures with a range, such as [0, 1]: no bound is outside the range.
 
-Intervals of the form estimate ± half-width ignore the range of a measure and may exceed it near its
-ends. Truncation would hide that the other bound is wrong, too: near 1 a sample often underestimates
-the variance, and the lower bound is too high. An interval that leaves the range is replaced by
-Wilson's construction for proportions: its bounds are the values m for which (estimate - m)² is the
+Truncation would hide that the other bound is wrong, too: near 1 a sample often underestimates the
+variance, and the lower bound is too high. An interval that leaves the range is replaced by Wilson's
+construction for proportions (1927): its bounds are the values m for which (estimate - m)² is the
 squared half-width times (m - a)(b - m) / ((estimate - a)(b - estimate)), so that the variance
-vanishes at the ends a and b. An infinite end drops out of the formula. Intervals inside the range
-are not changed.
-
-References
-----------
-Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22.
+vanishes at the ends a and b. An infinite end drops out of the formula.
 """
 
 from __future__ import annotations
@@ -21,35 +15,12 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from heldout.infer.results import Interval
 
-__all__ = [
-    "UNBOUNDED",
-    "bounds_inside",
-    "difference_bounds",
-    "difference_inside",
-    "inside",
-    "wilson_bounds",
-]
-
 UNBOUNDED: Final = (-math.inf, math.inf)
-
-AT_AN_END: Final = 1e-100
-"""Estimates closer to an end than this are at the end, where nothing varies."""
+AT_AN_END: Final = 1e-100  # estimates closer to an end than this are at it, where nothing varies
 
 
 def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
-    """Return the interval of a score, inside the range of its measure.
-
-    Parameters
-    ----------
-    interval
-        An estimate with two bounds; infinite bounds are kept.
-    ends
-        The range of the measure.
-
-    Returns
-    -------
-    Interval
-        The same interval if it is inside the range; else the method ends with ``, bounded``.
+    """Return the interval of a score, inside the range of its measure; infinite bounds are kept.
 
     Examples
     --------
@@ -58,8 +29,7 @@ def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
     >>> round(found.low, 4), round(found.high, 4), found.method
     (0.9431, 0.9974, 't, bounded')
     """
-    bounds = bounds_inside(interval.estimate, interval.low, interval.high, ends)
-    return _replaced(interval, bounds)
+    return _replaced(interval, bounds_inside(*interval[:3], ends))
 
 
 def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
@@ -67,13 +37,6 @@ def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval
 
     Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
     test: the interval includes 0 exactly if it did before.
-
-    Parameters
-    ----------
-    interval
-        The difference with its bounds; infinite bounds are kept.
-    ends
-        The range of the measure (not of its differences).
     """
     return _replaced(interval, difference_bounds(*interval[:3], ends))
 
@@ -88,13 +51,9 @@ def difference_bounds(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
     """Return bounds as `difference_inside` does, for plain numbers."""
-    width = ends[1] - ends[0]
-    span = -width, width
+    span = ends[0] - ends[1], ends[1] - ends[0]
     bounds = bounds_inside(estimate, low, high, span)
-    return (
-        bounds[0] if _leaves(low, span) else low,
-        bounds[1] if _leaves(high, span) else high,
-    )
+    return bounds[0] if _leaves(low, span) else low, bounds[1] if _leaves(high, span) else high
 
 
 def bounds_inside(
@@ -109,14 +68,7 @@ def bounds_inside(
 def wilson_bounds(
     estimate: float, low: float, high: float, ends: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return Wilson's bounds, even for an interval inside the range.
-
-    Parameters
-    ----------
-    estimate, low, high
-        An interval of the form estimate ± half-width.
-    ends
-        The range of the measure.
+    """Return Wilson's bounds of estimate ± half-width, even for an interval inside the range.
 
     Examples
     --------

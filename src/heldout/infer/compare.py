@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from heldout.data.frames import is_frame
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.analysis import REPLICATES, Analysis
@@ -16,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.infer.results import Alternative
-    from heldout.infer.scored_predictions import By
-    from heldout.infer.scoring import Scored
+    from heldout.infer.scored_inputs import By
+    from heldout.infer.scoring import Scoring
     from heldout.measure.base import Measure
     from heldout.measure.evaluation import Evaluation
 
@@ -177,7 +176,8 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         more = {"positive": positive, "undefined": undefined}, machine, assume_random
         given = _evaluated(given, systems, measure, *more)
         measure = given.measures[0]
-    return make_comparison(scored(given, measure, asked, positive, by, undefined), asked, progress)
+    scoring = _scored(given, measure, asked, positive, by, undefined)
+    return make_comparison(scoring, asked, progress)
 
 
 def _evaluated(
@@ -201,47 +201,38 @@ def _evaluated(
     return evaluate(truth, systems, measures, task=task, **options)
 
 
-def scored(
+def _scored(
     given: Any,
     measure: Any,
     asked: Analysis,
-    positive: str | None = None,
-    by: By = "auto",
-    undefined: float | None = None,
-) -> Scored:
+    positive: str | None,
+    by: By,
+    undefined: float | None,
+) -> Scoring:
     """Return systems ready to compare: scores or a table of them, an evaluation, predictions."""
     from heldout.data.predictions import ClassPredictions, NumberPredictions
-    from heldout.infer.scoring import mean_scored
+    from heldout.infer.scored_inputs import PredictionSystems, scored
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(given, Evaluation):
         measure = _measure(given, measure)
-        if given.task == "ranking":
-            return mean_scored(given.scores(measure), asked)
-        if given.task == "text":
-            from heldout.infer.scored_texts import scored_texts
-
-            return scored_texts(given, measure, asked)
+        if given.task in ("ranking", "text"):
+            return scored(given, measure, asked)
         # The predictions know their positive class, and the measure what it counts as undefined.
         given, positive, undefined = [given.data[name] for name in given.names], None, None
-    if isinstance(given, Scores):
-        if measure is not None and str(measure) != given.measure:
-            raise InputError(f"these are scores in {given.measure}, not in {measure}")
-        return mean_scored(given, asked)
-    if isinstance(given, Mapping) or is_frame(given):
-        return mean_scored(Scores.of(given, measure), asked)
-    from heldout.infer.scored_predictions import PredictionSystems, scored_predictions
-
-    if isinstance(given, list | tuple) and isinstance(
-        next(iter(given), None), ClassPredictions | NumberPredictions
-    ):
+    is_list = isinstance(given, list | tuple) and bool(given)
+    if is_list and isinstance(given[0], ClassPredictions | NumberPredictions):
         given = PredictionSystems.of(given, asked.baseline)
-    if not isinstance(given, PredictionSystems):
-        return mean_scored(Scores.of(given, measure), asked)
-    if asked.test_share is not None:
-        raise InputError("test_share: predictions with folds have their own; leave it out")
-    wanted = given.measures([] if measure is None else [measure], undefined)[0]
-    return scored_predictions(given, wanted, asked, positive=positive, by=by)
+    if isinstance(given, PredictionSystems):
+        if asked.test_share is not None:
+            raise InputError("test_share: predictions with folds have their own; leave it out")
+        wanted = given.measures([] if measure is None else [measure], undefined)[0]
+        return scored(given, wanted, asked, positive=positive, by=by)
+    if not isinstance(given, Scores):
+        given = Scores.of(given, measure)
+    elif measure is not None and str(measure) != given.measure:
+        raise InputError(f"these are scores in {given.measure}, not in {measure}")
+    return scored(given, None, asked)
 
 
 def _measure(evaluation: Evaluation, measure: Any) -> Measure:

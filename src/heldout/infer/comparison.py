@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
-    from heldout.infer.blocks import Anova, Sphericity
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Alternative
+    from heldout.infer.tukey import Anova, Sphericity
 
 BLOCK: Final = 1 << 20  # differences in memory at a time
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Floats
-    from heldout.infer.blocks import Sphericity
     from heldout.infer.comparison import Claim, SystemRow
     from heldout.infer.scoring import Scoring
+    from heldout.infer.tukey import Sphericity
 
 # Of intervals of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md.
 TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
@@ -292,7 +292,7 @@ def _excess(values: Floats) -> Floats:
 
 def _few_judged(scores: Scores) -> list[Note]:
     """Warn about pairs that differ on few human queries: their variance is hardly known."""
-    from heldout.infer.few_differ import DIFFERING, from_commonest  # rarely needed
+    from heldout.infer.intervals import DIFFERING, from_commonest  # rarely needed
 
     few = []
     for second in range(1, len(scores.systems)):

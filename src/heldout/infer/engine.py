@@ -19,7 +19,7 @@ from heldout.infer.comparison import (
     pair_effects,
 )
 from heldout.infer.comparison_notes import LETTERED, PLUS_FOUR, design_notes, result_notes
-from heldout.infer.few_differ import DIFFERING, PSEUDO, added_variance
+from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance
 from heldout.infer.results import (
     Estimate,
     Interval,
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
-    from heldout.infer.pairwise import Pairwise
     from heldout.infer.results import Alternative, Outcome
-    from heldout.infer.scoring import Scored, Scoring
+    from heldout.infer.romano_wolf import StepDown
+    from heldout.infer.scoring import Scoring
 
     Progress = Callable[[int, int], None] | None
 
@@ -68,28 +68,26 @@ class Design(NamedTuple):
         """Return mean differences over units, in which neither folds nor tuning count."""
         scores = self.scores
         if scores.machine is not None:
-            from heldout.infer.both_judgements import combined_statistics
+            from heldout.infer.prediction_powered import combined_statistics
 
-            found = combined_statistics(scores.values, scores.machine, self.first, self.second)
-        else:
-            from heldout.infer.romano_wolf import pair_statistics
+            return combined_statistics(scores.values, scores.machine, self.first, self.second)
+        from heldout.infer.romano_wolf import pair_statistics
 
-            found = pair_statistics(scores.values, self.first, self.second)
-        return Estimate(found.mean, found.error, len(scores.units) - 1, "Romano-Wolf")
+        return pair_statistics(scores.values, self.first, self.second)
 
 
-def make_comparison(scored: Scored, asked: Analysis, progress: Progress = None) -> Comparison:
+def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None) -> Comparison:
     """Compare systems; progress is told the number of pairs tested so far and of all pairs."""
-    from heldout.infer.pairwise import pair_columns
+    from heldout.infer.romano_wolf import pair_columns
 
-    scores, scoring = scored.scores, scored.scoring
-    analysis = choose(asked._replace(test_share=scored.test_share), scores, scoring)
+    scores = scoring.scores
+    analysis = choose(asked._replace(test_share=scoring.test_share), scores, scoring)
     base = None if analysis.baseline is None else scores.index(analysis.baseline)
     design = Design(scores, scoring, analysis, *pair_columns(len(scores.systems), base))
     at_once = analysis.tests == ("t",) and not scoring.linearised
     outcomes = _t_tests(design) if at_once else _outcomes(design, progress)
     p, step_down = _adjusted(design, outcomes, base, progress if at_once else None)
-    studentized = None if step_down is None else design.statistics()
+    studentized = None if step_down is None else design.statistics()._replace(method="Romano-Wolf")
     intervals = partial(_intervals, design, step_down, studentized, _widening(design))
     columns = zip(
         design.pairs,
@@ -150,7 +148,7 @@ def _as_asked(design: Design, *outcomes: Outcome) -> tuple[Outcome, ...]:
 
 def _adjusted(
     design: Design, outcomes: list[tuple[Outcome, ...]], base: int | None, progress: Progress
-) -> tuple[list[float], Pairwise | None]:
+) -> tuple[list[float], StepDown | None]:
     """Return the p-values that decide, adjusted for their number, and Romano-Wolf's result."""
     analysis, scores, pairs = design.analysis, design.scores, len(design.first)
     if analysis.correction == "tukey":
@@ -178,12 +176,11 @@ def _adjusted(
     return found.p[design.first, design.second].tolist(), found
 
 
-def _monte_carlo_errors(p: list[float], step_down: Pairwise | None) -> list[float]:
+def _monte_carlo_errors(p: list[float], step_down: StepDown | None) -> list[float]:
     """Return the standard errors of drawn p-values; 0 for exact ones."""
     if step_down is None:
         return [0.0] * len(p)
-    draws = len(step_down.null.values)
-    return [math.sqrt(value * (1 - value) / draws) for value in p]
+    return [math.sqrt(value * (1 - value) / step_down.draws) for value in p]
 
 
 def _tukey(design: Design, level: float) -> list[tuple[float, float, float, float]]:
@@ -200,7 +197,7 @@ def _tukey(design: Design, level: float) -> list[tuple[float, float, float, floa
 
 def _intervals(
     design: Design,
-    step_down: Pairwise | None,
+    step_down: StepDown | None,
     studentized: Estimate | None,
     widening: Floats,
     level: float,
@@ -218,7 +215,7 @@ def _intervals(
     if default and analysis.correction == "tukey":
         found = [Interval(*row[:3], level, "Tukey") for row in _tukey(design, level)[which]]
     elif default and step_down is not None and studentized is not None:
-        critical = step_down.null.critical(alpha_of(level))
+        critical = step_down.critical(alpha_of(level))
         found = studentized.interval(level, design.side, critical)[which]
     else:
         found = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
@@ -233,13 +230,7 @@ def _plain_interval(design: Design, pair: tuple[int, int], level: float) -> Inte
     alpha = alpha_of(level) / (len(design.first) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
     two_sided = 1 - alpha if side == "two-sided" else 1 - 2 * alpha
-    if analysis.interval == "z":
-        from heldout.infer.fold_intervals import naive_z  # SciPy
-
-        first, second = design.scores.values[:, list(pair)].T
-        found = naive_z(drop_noise(first, second), two_sided)
-    else:
-        found = design.scoring.difference(pair, two_sided)
+    found = design.scoring.difference(pair, two_sided)
     if found.low == found.high:  # nothing varies: there is no more evidence than signs
         value, df = np.asarray(found.estimate), len(design.scores.units) - 1
         alone = Estimate(value, np.zeros(()), df, found.method)
@@ -320,7 +311,7 @@ def _systems(design: Design, p: list[float]) -> tuple[SystemRow, ...]:
     ]
     letters = [""] * len(means)
     if analysis.baseline is None and len(means) <= LETTERED:
-        from heldout.infer.tukey import compact_letters  # SciPy
+        from heldout.infer.corrections import compact_letters  # SciPy
 
         by_pair = zip(design.pairs, p, strict=True)
         different = [pair for pair, adjusted in by_pair if adjusted <= analysis.alpha]
@@ -335,14 +326,14 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     scores = design.scores
     if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
         return None, None, None
-    from heldout.infer import blocks, ranks  # SciPy
+    from heldout.infer import ranks, tukey  # SciPy
 
     # The covariance of the systems needs more units than systems.
     enough = len(scores.units) > len(scores.systems)
-    sphericity = blocks.sphericity(scores.values) if enough else None
+    sphericity = tukey.sphericity(scores.values) if enough else None
     better_first = scores.values if scores.higher_is_better else -scores.values
     nemenyi = ranks.nemenyi(better_first, design.analysis.level)
-    return blocks.anova(scores.values), sphericity, (ranks.friedman(better_first), nemenyi)
+    return tukey.anova(scores.values), sphericity, (ranks.friedman(better_first), nemenyi)
 
 
 def _machine(design: Design) -> MachineEstimates | None:
@@ -350,7 +341,7 @@ def _machine(design: Design) -> MachineEstimates | None:
     scores, level = design.scores, design.analysis.level
     if scores.machine is None:
         return None
-    from heldout.infer.machine_scoring import pair_estimates, system_estimates
+    from heldout.infer.scoring import pair_estimates, system_estimates
 
     return MachineEstimates(
         tuple(system_estimates(scores, number, level) for number in range(len(scores.systems))),

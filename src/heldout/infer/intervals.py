@@ -1,4 +1,4 @@
-"""Intervals for one system: a proportion or a mean over units."""
+"""Intervals for one system: a proportion, a mean over units, a mean over folds."""
 
 from __future__ import annotations
 
@@ -10,48 +10,46 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.bounded import UNBOUNDED, inside
-from heldout.infer.results import Interval, as_values, check_fraction
+from heldout.infer.results import (
+    TIE,
+    Interval,
+    as_values,
+    check_fraction,
+    mean_estimate,
+    t_quantile,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from heldout.data.words import Floats
+    from heldout.infer.results import Estimate
 
-__all__ = [
-    "SKEWED",
-    "hall_interval",
-    "mean_interval",
-    "normal_quantile",
-    "skewness",
-    "t_interval",
-    "t_quantile",
-    "wilson",
-]
+SKEWED: Final = 0.3  # from a skewness of this many roots of n on, a mean has Hall's interval, ...
+HALL_NEEDS: Final = 10  # ... if there are this many units
+DIFFERING: Final = 10  # units that must differ from the commonest value, else the variance grows by
+PSEUDO: Final = 4  # ... this many differing units, as in the "plus four" interval of a proportion
 
 
-SKEWED: Final = 0.3
-"""From a skewness of this many roots of n on, a mean has Hall's interval, ..."""
-
-HALL_NEEDS: Final = 10
-"""... if there are this many units."""
-
-
-def normal_quantile(level: float) -> float:
-    """Return the normal quantile of a two-sided interval."""
-    from scipy.special import ndtri  # slow to import
-
-    return float(ndtri((1.0 + check_fraction(level)) / 2.0))
+def around(estimate: Estimate, level: float) -> Interval:
+    """Return the interval of one number: its value, and as many errors as the level requires."""
+    quantile = t_quantile(estimate.df, (1.0 - check_fraction(level)) / 2.0)
+    value, half = float(np.ravel(estimate.value)[0]), quantile * float(np.ravel(estimate.error)[0])
+    return Interval(value, value - half, value + half, level, estimate.method)
 
 
-def t_quantile(level: float, freedom: int) -> float:
-    """Return the t quantile of a two-sided interval."""
-    from scipy.special import stdtrit  # slow to import
-
-    return float(stdtrit(freedom, (1.0 + check_fraction(level)) / 2.0))
+# Proportions
 
 
-def _counts(successes: int, n: int) -> tuple[int, int]:
-    """Return the counts as integers; refuse what is not a proportion."""
+def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
+    """Return Wilson's score interval for a proportion (Wilson 1927, JASA 22).
+
+    Examples
+    --------
+    >>> interval = wilson(16, 20)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.58, 0.92)
+    """
     try:
         right, units = operator.index(successes), operator.index(n)
     except TypeError as error:
@@ -60,38 +58,7 @@ def _counts(successes: int, n: int) -> tuple[int, int]:
         ) from error
     if units < 1 or not 0 <= right <= units:
         raise InputError(f"{right} successes of {units} units: expected 0 <= successes <= n, n > 0")
-    return right, units
-
-
-def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
-    """Return Wilson's score interval for a proportion.
-
-    Parameters
-    ----------
-    successes, n
-        The number of successes and the number of units.
-    level
-        The confidence level.
-
-    Returns
-    -------
-    Interval
-        Around the plain proportion, inside [0, 1].
-
-    References
-    ----------
-    Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22.
-    Newcombe (1998). Two-sided confidence intervals for the single proportion. Statistics in
-    Medicine 17.
-
-    Examples
-    --------
-    >>> interval = wilson(16, 20)
-    >>> round(interval.low, 2), round(interval.high, 2)
-    (0.58, 0.92)
-    """
-    right, units = _counts(successes, n)
-    z = normal_quantile(level)
+    z = t_quantile(math.inf, (1.0 - check_fraction(level)) / 2.0)
     share = right / units
     centre = (right + z * z / 2.0) / (units + z * z)
     half = z / (units + z * z) * math.sqrt(units * share * (1.0 - share) + z * z / 4.0)
@@ -101,30 +68,12 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     return Interval(share, low, high, level, "Wilson")
 
 
+# Means over units
+
+
 def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
-    """Return Student's t interval for a mean over units, or over paired differences.
-
-    Parameters
-    ----------
-    values
-        One per unit; units must be independent (queries are, overlapping folds are not).
-    level
-        The confidence level.
-
-    Returns
-    -------
-    Interval
-        Values without variance give an interval of no width.
-
-    References
-    ----------
-    Student (1908). The probable error of a mean. Biometrika 6(1).
-    """
-    array = as_values(values)
-    n = len(array)
-    mean = float(array.mean())
-    half = t_quantile(level, n - 1) * float(array.std(ddof=1)) / math.sqrt(n)
-    return Interval(mean, mean - half, mean + half, level, "t")
+    """Return Student's t interval for a mean over independent units; no width without variance."""
+    return around(mean_estimate(as_values(values)), level)
 
 
 def skewness(values: Floats) -> Floats:
@@ -145,19 +94,8 @@ def skewness(values: Floats) -> Floats:
 def hall_interval(values: Floats, level: float = 0.95) -> Interval:
     """Return Hall's interval for the mean of skewed values: t, transformed to be symmetric.
 
-    It reaches further to the side of the long tail than a t interval, and less to the other.
-
-    Parameters
-    ----------
-    values
-        One per unit.
-    level
-        The confidence level.
-
-    References
-    ----------
-    Hall (1992). On the removal of skewness by transformation. Journal of the Royal Statistical
-    Society B 54(1).
+    It reaches further to the side of the long tail than a t interval, and less to the other (Hall
+    1992, Journal of the Royal Statistical Society B 54).
 
     Examples
     --------
@@ -165,44 +103,90 @@ def hall_interval(values: Floats, level: float = 0.95) -> Interval:
     >>> round(interval.low, 3), round(interval.high, 3)
     (0.011, 0.533)
     """
-    plain = t_interval(values, level)
-    n = len(values)
+    plain, n = t_interval(values, level), len(values)
     lean = float(skewness(values[:, None])[0]) / math.sqrt(n)
-    t = t_quantile(level, n - 1)
+    if not lean:
+        return plain
+    t = t_quantile(n - 1, (1.0 - level) / 2.0)
     error = (plain.high - plain.estimate) / t
-    if lean:
-        upper, lower = (3 / lean * (math.cbrt(1 + lean * (x - lean / 6)) - 1) for x in (t, -t))
-        return plain._replace(
-            low=plain.estimate - error * upper,
-            high=plain.estimate - error * lower,
-            method="Hall",
-        )
-    return plain
+    upper, lower = (3 / lean * (math.cbrt(1 + lean * (x - lean / 6)) - 1) for x in (t, -t))
+    return plain._replace(
+        low=plain.estimate - error * upper, high=plain.estimate - error * lower, method="Hall"
+    )
 
 
 def mean_interval(
     values: Floats, level: float = 0.95, ends: tuple[float, float] = UNBOUNDED
 ) -> Interval | None:
-    """Return the interval of a mean over units; None for fewer than two.
+    """Return the interval of a mean over units, inside the range of a measure; None for one unit.
 
-    Wilson's of zeros and ones; Hall's of ten or more values whose skewness is above .3 roots of
-    their number; else t.
-
-    Parameters
-    ----------
-    values
-        One per unit.
-    level
-        The confidence level.
-    ends
-        The range of the measure, which the interval does not leave.
+    Wilson's of zeros and ones, unless the range is known to be another; Hall's of ten or more
+    values whose skewness is above .3 roots of their number; else t.
     """
     n = len(values)
     if n < 2:
         return None
-    if set(np.unique(values)) <= {0.0, 1.0}:
+    if ends in ((0.0, 1.0), UNBOUNDED) and set(np.unique(values)) <= {0.0, 1.0}:
         return wilson(int(values.sum()), n, level)
     if n >= HALL_NEEDS and abs(skewness(values[:, None])[0]) > SKEWED * math.sqrt(n):
-        found = hall_interval(values, level)
-        return found._replace(low=max(found.low, ends[0]), high=min(found.high, ends[1]))
+        hall = hall_interval(values, level)
+        return hall._replace(low=max(hall.low, ends[0]), high=min(hall.high, ends[1]))
     return inside(t_interval(values, level), ends)
+
+
+# Means over folds, whose training sets overlap
+
+
+def fold_factor(folds: int, test_share: float) -> float:
+    """Return what the variance of fold scores is multiplied by for that of their mean.
+
+    It is 1/J + n_test/n_train (not n_test / n), as if the correlation between splits were n_test /
+    (n_test + n_train): a heuristic that works well in practice; there is no unbiased estimator
+    (Nadeau & Bengio 2003, Machine Learning 52; Bengio & Grandvalet 2004, JMLR 5).
+    """
+    if not (math.isfinite(test_share) and test_share > 0):
+        raise InputError(
+            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
+        )
+    return 1.0 / folds + test_share
+
+
+def corrected_t(values: Iterable[float], test_share: float, level: float = 0.95) -> Interval:
+    """Return the corrected resampled t interval for folds or repeated splits."""
+    folds = as_values(values, "fold_scores")
+    factor = fold_factor(len(folds), test_share)
+    return around(mean_estimate(folds, factor, "corrected t over folds"), level)
+
+
+def plain_z(values: Iterable[float], level: float = 0.95) -> Interval:
+    """Return mean ± z·sd/√k over folds, with sd divided by k: the interval of many textbooks.
+
+    It covers less than its level, because it treats folds as independent.
+    """
+    folds = as_values(values, "fold_scores")
+    z = t_quantile(math.inf, (1.0 - check_fraction(level)) / 2.0)
+    mean, half = float(folds.mean()), z * float(folds.std()) / math.sqrt(len(folds))
+    return Interval(mean, mean - half, mean + half, level, "z over folds")
+
+
+# Differences of systems that are equal on most units
+
+
+def from_commonest(values: Floats) -> Floats:
+    """Return the values minus the commonest one of each column, if most rows have it."""
+    apart: Floats = values - np.median(values, 0)
+    apart[np.abs(apart) <= TIE * np.abs(values).max(0)] = 0.0
+    return apart
+
+
+def added_variance(differences: Floats) -> Floats:
+    """Return what four more differing units add to the variance of each mean difference.
+
+    It is 0 unless most units have the commonest difference and fewer than ten do not (Agresti &
+    Coull 1998, Am. Stat. 52).
+    """
+    apart = from_commonest(differences)
+    differ = np.count_nonzero(apart, 0)
+    few = (differ < DIFFERING) & (2 * differ < len(apart))
+    square = (apart * apart).sum(0) / np.maximum(differ, 1)
+    return np.where(few, PSEUDO * square / len(apart) ** 2, 0.0)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.few_differ import DIFFERING, PSEUDO, from_commonest
+from heldout.infer.intervals import DIFFERING, PSEUDO, from_commonest
 from heldout.infer.results import (
     TIE,
     Estimate,

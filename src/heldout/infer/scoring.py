@@ -1,34 +1,69 @@
 """How systems are scored on units and on resamples: everything that differs between measures.
 
-The engine (`heldout.infer.engine`) handles pairs, corrections, effects and warnings, and takes
-tests and intervals from a `Scoring`. `MeanScoring` is that of means over units; functions of sums
-(BLEU, F1), measures of order and areas under curves are in `heldout.infer.resampled`.
+`Means` are means over units (or folds), `Sums` functions of sums over units (F1, BLEU), `Order`
+measures that must see all units at once (medians, average precision, areas under curves). Each
+gives the estimates, tests and intervals that fit it; the engine needs nothing else.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+
+import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.results import drop_noise
+from heldout.infer.auc import area_interval, delong
+from heldout.infer.bounded import UNBOUNDED, difference_inside, inside
+from heldout.infer.intervals import (
+    added_variance,
+    around,
+    corrected_t,
+    fold_factor,
+    mean_interval,
+    plain_z,
+    t_interval,
+)
+from heldout.infer.prediction_powered import TEST, combine_judgements, combined_statistics
+from heldout.infer.resampling import (
+    BLOCK,
+    MANY_UNITS,
+    Replicates,
+    bootstrap,
+    paired_units,
+    swap_test,
+    unit_weights,
+)
+from heldout.infer.results import TIE, Estimate, drop_noise, mean_estimate
+from heldout.measure import base
+from heldout.measure.prediction.order import auc_components
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats
-    from heldout.infer.analysis import Analysis
+    from heldout.data.words import Flags, Floats, Ints
+    from heldout.infer.prediction_powered import Combined
     from heldout.infer.results import Alternative, Interval, Outcome
 
-__all__ = ["RETUNED", "MeanScoring", "Scored", "Scoring", "mean_scored"]
-
-RETUNED: Final = ("retuned-t", "randomization")
-"""The tests of systems that were tuned in folds; the first decides."""
+RETUNED: Final = ("retuned-t", "randomization")  # of systems tuned in folds; the first decides
+RETUNED_INTERVAL: Final = "t with re-tuning"
+LEAVE_OUT: Final = 2 * 10**7  # units times parts of the jackknife at most, but ...
+FEWEST_PARTS: Final = 100  # ... this many parts at least
 
 
 class Scoring(Protocol):
     """Scores of systems, and tests and intervals of their differences."""
+
+    @property
+    def scores(self) -> Scores:
+        """The values of units; of a score that is no mean, values that average to it."""
+
+    @property
+    def test_share(self) -> float | None:
+        """n_test / n_train, if the units are folds."""
 
     @property
     def linearised(self) -> bool:
@@ -42,162 +77,529 @@ class Scoring(Protocol):
     def why(self) -> str:
         """Why these tests are used, in a clause."""
 
-    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
+    def differences(self, first: Ints, second: Ints) -> Estimate:
+        """Return the differences of pairs of systems with their standard errors."""
+
+    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
         """Return a test of the difference, first minus second system of a pair."""
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return the difference of the scores with its interval."""
 
-    def system(self, at: int, level: float) -> Interval:
-        """Return the score of a system with its interval."""
+    def system(self, number: int, level: float) -> Interval:
+        """Return the score of a system with its interval, which depends on it alone."""
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return how many units favour the first system, and how many the second."""
 
 
-@dataclass(frozen=True, eq=False)
-class MeanScoring:
-    """Means over units.
+# Means
 
-    Parameters
-    ----------
-    scores
-        The values of the units.
-    test_share
-        n_test / n_train, if the units are folds.
-    interval
-        Of differences: ``t``, ``percentile``, ``bca``; empty for t, corrected for folds if the
-        units are folds.
-    replicates, seed
-        Of all resampling.
-    """
+
+_NEEDS: Final = {
+    "corrected-t": (
+        "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 folds "
+        "test_share=0.1111"
+    ),
+    "retuned-t": (
+        "retuned-t is for systems that were tuned in folds: compare results of an experiment"
+    ),
+    TEST: "prediction-powered is for human and machine judgements: pass machine judgements",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Means:
+    """Means over units, folds, or queries with human and machine judgements."""
 
     scores: Scores
     test_share: float | None = None
-    interval: str = ""
+    interval: str = ""  # of differences, as requested: t, z, percentile, bca
     replicates: int = 100_000
     seed: int = 0
-    linearised: bool = False
-    tests: tuple[str, ...] = ()
-    why: str = ""
+    linearised: ClassVar[bool] = False
 
-    def gaps(self, pair: tuple[int, int]) -> Floats:
-        """Return the differences of a pair, one per unit."""
+    @property
+    def own_test(self) -> str:
+        """The t test that includes all that is known of the variance."""
+        if self.scores.machine is not None:
+            return TEST
+        if self.test_share is not None:
+            return "corrected-t"
+        return "retuned-t" if self.scores.choices else "t"
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests of machine judgements and of tuned systems; others depend on the values."""
+        return {TEST: (TEST,), "retuned-t": RETUNED}.get(self.own_test, ())
+
+    @property
+    def why(self) -> str:
+        """Why these tests are used."""
+        if self.own_test == TEST:
+            return (
+                "Few human and many machine judgements: prediction-powered t test of the combined "
+                "estimate, unbiased for any machine"
+            )
+        if self.own_test == "retuned-t":
+            return (
+                "Parameters were tuned in folds: the t test with re-tuning includes the variance "
+                "of the selection (bootstrap of the training queries)"
+            )
+        return ""
+
+    def differences(self, first: Ints, second: Ints) -> Estimate:
+        """Return mean differences with the errors of the design, block by block."""
+        size = max(1, BLOCK // len(self.scores.units))
+        parts = [
+            self._estimate(first[start : start + size], second[start : start + size])
+            for start in range(0, len(first), size)
+        ]
+        value, error = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
+        return Estimate(value, error, *parts[0][2:])
+
+    def _estimate(self, first: Ints, second: Ints) -> Estimate:
+        values, machine = self.scores.values, self.scores.machine
+        if machine is not None:
+            estimate = combined_statistics(values, machine, first, second)
+        else:
+            gaps = drop_noise(values[:, first], values[:, second])
+            if self.test_share is not None:
+                factor = fold_factor(len(values), self.test_share)
+                return mean_estimate(gaps, factor, "corrected t over folds")
+            estimate = mean_estimate(gaps)
+        if not self.scores.choices:
+            return estimate
+        # The parameters that the folds selected vary, too: by the law of total variance, that over
+        # units, averaged over re-selections, plus that over re-selections.
+        names = self.scores.systems
+        pairs = zip(first.tolist(), second.tolist(), strict=True)
+        spreads = [self.scores.choice_spread(names[one], names[other]) for one, other in pairs]
+        choices = np.array([0.0 if spread is None else spread.choices for spread in spreads])
+        variance = estimate.error**2
+        if machine is None:
+            over_units = [0.0 if spread is None else spread.units for spread in spreads]
+            variance = np.maximum(variance, over_units) + added_variance(gaps)
+            estimate = estimate._replace(method=RETUNED_INTERVAL)
+        return estimate._replace(error=np.sqrt(variance + choices))
+
+    def _gaps(self, pair: tuple[int, int]) -> Floats:
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
 
-    def outcome(self, test: str, pair: tuple[int, int], alternative: Alternative) -> Outcome:
-        """Return any of the tests in `heldout.infer.analysis.TESTS`."""
-        from heldout.infer import bootstrap, paired, randomization  # SciPy
+    def _pair(self, pair: tuple[int, int]) -> Estimate:
+        first, second = pair
+        return self.differences(np.array([first]), np.array([second]))
 
-        gaps = self.gaps(pair)
+    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
+        """Return any of the tests in `heldout.infer.analysis.TESTS` that the design allows."""
+        from heldout.infer import bootstrap as shift
+        from heldout.infer import randomization
+
+        gaps, units = self._gaps(pair), len(self.scores.units)
+        if test == self.own_test:
+            outcome = self._pair(pair).outcomes(test, side, units)[0]
+            retuned = self.scores.choices and self.test_share is None and outcome.method == "t"
+            detail = f"{outcome.detail}, including re-tuning" if retuned else outcome.detail
+            return outcome._replace(detail=detail)
+        if test in _NEEDS:
+            raise InputError(_NEEDS[test])
+        if test == "t":
+            return mean_estimate(gaps).outcomes(test, side, units)[0]
         if test == "mcnemar":
-            return paired.mcnemar_test(
-                *(self.scores.values[:, at] for at in pair), alternative=alternative
-            )
-        if test == "corrected-t":
-            if self.test_share is None:
-                raise InputError(
-                    "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 "
-                    "folds test_share=0.1111"
-                )
-            return paired.corrected_t_test(gaps, self.test_share, alternative=alternative)
-        if test == "prediction-powered":
-            raise InputError(
-                "prediction-powered is for human and machine judgements: pass machine judgements"
-            )
-        if test == "retuned-t":
-            raise InputError(
-                "retuned-t is for systems that were tuned in folds: compare results of an "
-                "experiment"
-            )
-        if test == "randomization":
-            return randomization.randomization_test(
-                gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
-            )
-        if test == "bootstrap-shift":
-            return bootstrap.shift_test(
-                gaps, alternative=alternative, replicates=self.replicates, seed=self.seed
-            )
-        plain: dict[str, Callable[..., Outcome]] = {
-            "t": paired.t_test,
-            "wilcoxon": paired.wilcoxon_test,
-            "sign": paired.sign_test,
-        }
-        return plain[test](gaps, alternative=alternative)
+            columns = (self.scores.values[:, number] for number in pair)
+            return randomization.mcnemar_test(*columns, alternative=side)
+        if test in ("wilcoxon", "sign"):
+            by_sign = randomization.sign_test if test == "sign" else randomization.wilcoxon_test
+            return by_sign(gaps, alternative=side)
+        drawn = shift.shift_test if test == "bootstrap-shift" else randomization.randomization_test
+        return drawn(gaps, alternative=side, replicates=self.replicates, seed=self.seed)
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """Return the requested interval; by default t, or t corrected for folds."""
-        from heldout.infer import (
-            bootstrap,  # SciPy
-            intervals,
-        )
-        from heldout.infer import fold_intervals as folds  # SciPy
+        """Return the requested interval; by default t with the errors of the design."""
+        from heldout.infer.bootstrap import bootstrap_interval  # SciPy
 
-        gaps = self.gaps(pair)
-        if not self.interval and self.test_share is not None:
-            return folds.corrected_t(gaps, self.test_share, level)
-        if self.interval in ("", "t"):
-            return intervals.t_interval(gaps, level)
-        bounds: Literal["percentile", "bca"] = (
-            "percentile" if self.interval == "percentile" else "bca"
-        )
-        return bootstrap.bootstrap_interval(
-            gaps, kind=bounds, level=level, replicates=self.replicates, seed=self.seed
+        if not self.interval:
+            return around(self._pair(pair), level)
+        gaps = self._gaps(pair)
+        if self.interval in ("t", "z"):
+            return (t_interval if self.interval == "t" else plain_z)(gaps, level)
+        return bootstrap_interval(
+            gaps,
+            kind="percentile" if self.interval == "percentile" else "bca",
+            level=level,
+            replicates=self.replicates,
+            seed=self.seed,
         )
 
-    def system(self, at: int, level: float) -> Interval:
-        """Return corrected t for folds, else the interval of `mean_interval`."""
-        from heldout.infer import fold_intervals as folds  # SciPy
-        from heldout.infer import intervals
-
-        values = self.scores.values[:, at]
+    def system(self, number: int, level: float) -> Interval:
+        """Return corrected t for folds, the combined score, or the interval of `mean_interval`."""
+        if self.scores.machine is not None:
+            return system_estimates(self.scores, number, level).combined
+        values = self.scores.values[:, number]
         if self.test_share is not None:
-            return folds.corrected_t(values, self.test_share, level)
-        found = intervals.mean_interval(values, level, self.scores.range)
-        if found is None or (found.method == "Wilson" and not self._are_shares()):
-            return intervals.t_interval(values, level)
-        return found
-
-    def _are_shares(self) -> bool:
-        """Return whether 0 and 1 are the ends of the measure, as far as is known."""
-        values = self.scores.values
-        return self.scores.range == (0.0, 1.0) or bool(((values == 0) | (values == 1)).all())
+            if self.interval == "z":
+                return plain_z(values, level)
+            return corrected_t(values, self.test_share, level)
+        interval = mean_interval(values, level, self.scores.range)
+        # Of a table whose range is unknown, other values than 0 and 1 say that it is another.
+        table, unknown = self.scores.values, self.scores.range == UNBOUNDED
+        is_other = unknown and not ((table == 0) | (table == 1)).all()
+        if interval is None or (interval.method == "Wilson" and is_other):
+            return t_interval(values, level)
+        return interval
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return the number of units with a higher, and with a lower value of the first system."""
-        gaps = self.gaps(pair)
+        gaps = self._gaps(pair)
         return int((gaps > 0).sum()), int((gaps < 0).sum())
 
 
-class Scored(NamedTuple):
-    """The input of the engine.
+def system_estimates(scores: Scores, system: int, level: float = 0.95) -> Combined:
+    """Return human-only, machine-only and combined estimates of the score of a system."""
+    columns = (part[:, system] for part in _judged_by_both(scores))
+    return _in_range(combine_judgements(*columns, level=level, plus_four=False), inside, scores)
 
-    Parameters
-    ----------
-    scores
-        The values of the units.
-    scoring
-        How systems and resamples are scored.
-    test_share
-        n_test / n_train, if the units are folds.
+
+def pair_estimates(
+    scores: Scores,
+    pair: tuple[int, int],
+    level: float = 0.95,
+    alternative: Alternative = "two-sided",
+) -> Combined:
+    """Return the estimates of the difference of two systems, first minus second.
+
+    Differences of queries are combined directly: the machine can be right about differences and
+    wrong about the scores. The variance of parameters that were tuned in folds is added.
+    """
+    first, second = pair
+    gaps = (drop_noise(part[:, first], part[:, second]) for part in _judged_by_both(scores))
+    spread = scores.choice_spread(scores.systems[first], scores.systems[second])
+    variance = 0.0 if spread is None else spread.choices
+    estimates = combine_judgements(*gaps, level=level, alternative=alternative, variance=variance)
+    return _in_range(estimates, difference_inside, scores)
+
+
+def _judged_by_both(scores: Scores) -> tuple[Floats, Floats, Floats]:
+    if scores.machine is None:
+        raise InputError("there are no machine judgements: evaluate with machine=…")
+    return scores.values, scores.machine.known, scores.machine.extra
+
+
+def _in_range(
+    found: Combined, bound: Callable[[Interval, tuple[float, float]], Interval], scores: Scores
+) -> Combined:
+    human, machine, combined = (bound(one, scores.range) for one in found[:3])
+    return found._replace(human=human, machine=machine, combined=combined)
+
+
+# Scores of resampled units
+
+
+@dataclass(frozen=True, eq=False)
+class _Resampled:
+    """Scores that are not means: units are resampled, or with very many units linearised.
+
+    A system's interval is drawn from its own units, a difference from those of the pair, so that
+    neither depends on what else is compared.
     """
 
-    scores: Scores
-    scoring: Scoring
-    test_share: float | None = None
+    systems: Sequence[base.Sums | base.Order]  # paired units, each of which is drawn as a whole
+    describe: Callable[[Floats], Scores]  # values of units that average to the scores -> scores
+    bootstraps: int = 10_000
+    replicates: int = 100_000  # of swaps
+    seed: int = 0
+    test_share: ClassVar[float | None] = None
+    linearised: ClassVar[bool] = True
+
+    @cached_property
+    def scores(self) -> Scores:
+        """The scores, with linearised values of the units."""
+        return self.describe(self.values)
+
+    @property
+    def values(self) -> Floats:
+        """Values of units (rows) that average to the scores of systems and vary as they do."""
+        raise NotImplementedError
+
+    @cached_property
+    def are_many(self) -> bool:
+        """Whether there are too many units to resample."""
+        return not self._can_be_drawn(self.systems)
+
+    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
+        if systems[0].size <= MANY_UNITS:
+            return True
+        sums = [one for one in systems if isinstance(one, base.Sums)]
+        return bool(sums) and paired_units(sums).counts is not None
+
+    @cached_property
+    def _columns(self) -> dict[tuple[int, ...], Floats]:
+        return {}
+
+    def _merged(self, number: int) -> bool:
+        system = self.systems[number]
+        return isinstance(system, base.Sums) and paired_units([system]).counts is not None
+
+    def _drawn(self, *numbers: int) -> Floats:
+        """Return the scores of a system, or of two on the same units, on bootstrap samples."""
+        if numbers in self._columns:
+            return self._columns[numbers]
+        together: Sequence[int] = numbers
+        if not any(map(self._merged, numbers)):  # the draws are the same for all such systems
+            if len(numbers) == 2:
+                return np.column_stack([self._drawn(number) for number in numbers])
+            together = [one for one in range(len(self.systems)) if not self._merged(one)]
+        systems = [self.systems[number] for number in together]
+        columns = bootstrap(systems, replicates=self.bootstraps, seed=self.seed)
+        if len(numbers) == 2:
+            self._columns[numbers] = columns
+        else:
+            self._columns.update({(one,): columns[:, [at]] for at, one in enumerate(together)})
+        return self._columns[numbers]
+
+    def drawn_system(self, number: int) -> Replicates:
+        """Return the score of a system on bootstrap samples."""
+        system, values = self.systems[number], self._drawn(number)[:, 0]
+        return Replicates(values, system.value(), 0.0, system.size, self.seed)
+
+    def lost(self, number: int) -> float:
+        """Return the share of bootstrap samples in which a score is undefined."""
+        return float(np.mean(~np.isfinite(self._columns.get((number,), np.zeros(1)))))
+
+    def drawn_difference(self, pair: tuple[int, int]) -> Replicates:
+        """Return the difference of two scores on bootstrap samples of the units of both."""
+        columns = dict(zip(sorted(pair), self._drawn(*sorted(pair)).T, strict=True))
+        first, second = (self.systems[number].value() for number in pair)
+        values, tie = columns[pair[0]] - columns[pair[1]], TIE * (abs(first) + abs(second))
+        return Replicates(values, first - second, tie, self.systems[0].size, self.seed)
+
+    def differences(self, first: Ints, second: Ints) -> Estimate:
+        """Return the differences with the errors of linearised values."""
+        gaps = self.values[:, first] - self.values[:, second]
+        return mean_estimate(gaps, method="t, linearised")
+
+    def _pair(self, pair: tuple[int, int]) -> Estimate:
+        return self.differences(np.array(pair[:1]), np.array(pair[1:]))
+
+    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
+        """Return the bootstrap-shift test, or the t test of very many units."""
+        if test == "t":
+            return self._pair(pair).outcomes(test, side, len(self.values))[0]
+        return self.drawn_difference(pair).shift_test(side)
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """Return the percentile interval, or the t interval of very many units."""
+        if self.are_many:
+            return around(self._pair(pair), level)
+        return self.drawn_difference(pair).interval(level)
+
+    def system(self, number: int, level: float) -> Interval:
+        """Return the percentile interval, or the t interval of very many units."""
+        if self._can_be_drawn([self.systems[number]]):
+            return self.drawn_system(number).interval(level)
+        values = self.values[:, number]
+        return around(mean_estimate(values, method="t, linearised"), level)
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return the number of units in favour of the first, and of the second system."""
+        gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
+        return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
 
 
-def mean_scored(scores: Scores, settings: Analysis) -> Scored:
-    """Return scores to be compared by their means over units."""
-    if scores.machine is not None:
-        from heldout.infer.machine_scoring import machine_scored  # derived from MeanScoring
+BY_SWAPS: Final = (
+    "is not a mean over units: the sums that it is computed from are resampled by swapping outputs "
+    "between the systems, unit by unit"
+)
+BY_T: Final = (
+    "is not a mean over units; with very many units it is linearised and compared by a t test"
+)
 
-        return machine_scored(scores, settings)
-    from heldout.infer.retuned import RetunedScoring  # derived from MeanScoring
 
-    kind = RetunedScoring if scores.choices and settings.test_share is None else MeanScoring
-    scoring = kind(
-        scores, settings.test_share, settings.interval, settings.replicates, settings.seed
+@dataclass(frozen=True, eq=False)
+class Sums(_Resampled):
+    """Functions of sums over units: F1, RMSE, BLEU, weighted means."""
+
+    systems: Sequence[base.Sums]
+    reason: str = BY_SWAPS
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """Swaps decide, if there are not too many."""
+        return ("t",) if self.are_many else ("randomization", "bootstrap-shift")
+
+    @property
+    def why(self) -> str:
+        """Why these tests are used."""
+        return BY_T if self.are_many else self.reason
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of units by the jackknife."""
+        return np.column_stack([jackknife(system) for system in self.systems])
+
+    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
+        """Return the randomization test, or another one."""
+        if test != "randomization":
+            return super().outcome(test, pair, side)
+        first, second = (self.systems[number] for number in pair)
+        return swap_test(
+            first, second, alternative=side, replicates=self.replicates, seed=self.seed
+        )
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return for how many units swapping the outputs lowers the difference, and raises it."""
+        first, second = (self.systems[number] for number in pair)
+        rows, counts = paired_units([first, second])
+        gaps = first.table[rows[0]] - second.table[rows[1]]
+        differ = (gaps != 0).any(axis=1)
+        difference = first.value() - second.value()
+        above, below = first.total() - gaps[differ], second.total() + gaps[differ]
+        swapped = first.score(above) - first.score(below)
+        change = np.where(np.isfinite(swapped), difference - swapped, 0.0)
+        change[np.abs(change) <= TIE * (abs(difference) + 1)] = 0.0
+        units = np.ones(len(change), np.int64) if counts is None else counts[differ]
+        return int(units[change > 0].sum()), int(units[change < 0].sum())
+
+
+def jackknife(sums: base.Sums) -> Floats:
+    """Return the jackknife pseudo-values of units, centred on the score.
+
+    Centring on the score, not on the mean of the pseudo-values, keeps the estimate and drops only
+    the jackknife's bias correction (Efron & Tibshirani 1993, chapter 11).
+    """
+    total, score = sums.total(), sums.value()
+    size = max(1, BLOCK // max(1, sums.table.shape[1]))
+    starts = range(0, len(sums.table), size)
+    without = np.concatenate([sums.score(total - sums.table[at : at + size]) for at in starts])
+    without = np.where(np.isfinite(without), without, score)
+    if sums.kinds is not None:
+        without = without[sums.kinds]
+    values: Floats = score + (len(without) - 1) * (without.mean() - without)
+    return values
+
+
+@dataclass(frozen=True, eq=False)
+class Order(_Resampled):
+    """Measures of order: units, or parts of the units, are resampled.
+
+    Outputs are not swapped between systems: such measures rank the units by a system's scores, and
+    scores of two systems may have different scales.
+    """
+
+    systems: Sequence[base.Order]
+    parts: Ints | None = None  # the part of each unit, if parts of the units are drawn
+    smooth: bool = False  # whether one unit changes the score little and smoothly: not of medians
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The bootstrap, if there are not too many units."""
+        return ("t",) if self.are_many else ("bootstrap-shift",)
+
+    @property
+    def why(self) -> str:
+        """Why these tests are used."""
+        drawn = "depends on the order of the units: units are resampled (bootstrap)"
+        return BY_T if self.are_many else drawn
+
+    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
+        return not self.smooth or systems[0].size <= MANY_UNITS
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of units by the jackknife or, if the score is not smooth, by the bootstrap.
+
+        The jackknife is wrong for medians, whatever the number of units (Efron & Tibshirani 1993,
+        section 11.6). For smooth scores it is better than the bootstrap: with 50 units the
+        bootstrap's error of average precision is too small.
+        """
+        if self.smooth:
+            return np.column_stack([left_out_values(one, self.seed) for one in self.systems])
+        # The value of a unit is the covariance of a score with the number of times that the unit
+        # was drawn, scaled so that the standard error of the mean is that of the bootstrap.
+        scores = np.array([one.value() for one in self.systems])
+        drawn = np.column_stack([self._drawn(number) for number in range(len(scores))])
+        deviations = np.where(np.isfinite(drawn), drawn, scores)
+        deviations -= deviations.mean(axis=0)
+        slopes, start = np.zeros((self.systems[0].size, len(scores))), 0
+        for weights in unit_weights(len(slopes), len(drawn), self.seed):
+            slopes += weights.T @ deviations[start : start + len(weights)]
+            start += len(weights)
+        if self.parts is not None:
+            slopes = slopes[self.parts]
+        slopes -= slopes.mean(axis=0)
+        spread = slopes.std(axis=0, ddof=1)
+        error = deviations.std(axis=0) * math.sqrt(len(slopes))
+        scale = np.divide(error, spread, out=0 * spread, where=spread > 0)
+        values: Floats = scores + slopes * scale
+        return values
+
+
+@dataclass(frozen=True, eq=False)
+class Area(Order):
+    """The area under the ROC curve of two classes, with DeLong's error."""
+
+    positive: Flags = field(kw_only=True)
+    ranked: Floats = field(kw_only=True)  # what ranks the units, a column per system
+    tests: ClassVar[tuple[str, ...]] = ("delong",)
+    why: ClassVar[str] = (
+        "is compared by DeLong's test, which includes the correlation of systems on the same units"
     )
-    return Scored(scores, scoring, settings.test_share)
+
+    @cached_property
+    def _components(self) -> Floats:
+        """For each unit and system, the share of the other class that is ranked correctly."""
+        return np.column_stack([auc_components(self.positive, one) for one in self.ranked.T])
+
+    @cached_property
+    def values(self) -> Floats:
+        """Values of units that average to the areas and have DeLong's variance."""
+        areas, share = self._components[self.positive].mean(axis=0), self.positive.mean()
+        weights = np.where(self.positive, share, 1 - share)[:, None]
+        values: Floats = areas + (self._components - areas) / weights
+        return values
+
+    def differences(self, first: Ints, second: Ints) -> Estimate:
+        """Return the differences with DeLong's errors."""
+        return delong(self.positive, self.ranked, first, second)
+
+    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
+        """Return DeLong's test."""
+        return self._pair(pair).outcomes(test, side, len(self.positive))[0]
+
+    def difference(self, pair: tuple[int, int], level: float) -> Interval:
+        """Return DeLong's interval."""
+        return around(self._pair(pair), level)
+
+    def system(self, number: int, level: float) -> Interval:
+        """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
+        area = delong(self.positive, self.ranked[:, number])
+        return area_interval(float(area.value[0]), float(area.error[0]), level)
+
+    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
+        """Return the number of units that the first system ranks better, and worse."""
+        gaps = self._components[:, pair[0]] - self._components[:, pair[1]]
+        return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
+
+
+def left_out_values(order: base.Order, seed: int) -> Floats:
+    """Return values of units that average to the score, by leaving units out.
+
+    With many units, parts of several units are left out together (delete-d jackknife); the
+    deviations are scaled so that the variance of the mean is that of single units.
+    """
+    units, score = order.size, order.value()
+    parts = min(units, max(FEWEST_PARTS, LEAVE_OUT // units))
+    part_of = np.random.default_rng(seed).permutation(units) % parts
+    size = max(1, BLOCK // units)
+    without = np.concatenate(
+        [
+            order.weighted((part_of != np.arange(parts)[start : start + size, None]) * 1.0)
+            for start in range(0, parts, size)
+        ]
+    )
+    without = np.where(np.isfinite(without), without, score)
+    spread = (parts - 1) * (without.mean() - without) * math.sqrt(units / parts)
+    values: Floats = spread[part_of]
+    values += score - values.mean()
+    return values

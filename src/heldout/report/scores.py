@@ -6,17 +6,19 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.as_json import plain
-from heldout.data.predictions import ClassPredictions, unit_count
+from heldout.data.predictions import BASELINES, ClassPredictions, unit_count
 from heldout.measure.base import Undefined, definitions
 from heldout.measure.prediction.classes import confusion, undefined_hint
 from heldout.notes import named_few
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
-    from heldout.infer.evaluation_intervals import ScoreRow, ScoreTable
     from heldout.infer.results import Interval
-    from heldout.measure.base import Number
+    from heldout.measure.base import Measure, Number
+    from heldout.measure.evaluation import Evaluation
     from heldout.measure.prediction.curves import HullPoint, RocHull
+
+    Intervals = dict[tuple[str, Measure], Interval | None]  # of systems; baselines have none
 
 __all__ = [
     "class_grid",
@@ -51,47 +53,54 @@ def _bounds(interval: Interval | None) -> str:
     return "—" if interval is None else f"[{interval.low:z.4f}, {interval.high:z.4f}]"
 
 
-def score_grid(scores: ScoreTable) -> Table:
+def score_grid(evaluation: Evaluation, intervals: Intervals) -> Table:
     """One row a system or baseline, one column a measure; the first with its interval."""
-    first = any(row.intervals[0] is not None for row in scores.rows)
-    names = [str(measure) for measure in scores.evaluation.measures]
+    measures = evaluation.measures
+    of_first = {name: intervals.get((name, measures[0])) for name in evaluation.data}
+    first = any(interval is not None for interval in of_first.values())
+    names = [str(measure) for measure in measures]
     head = ["system", names[0], *(["interval"] if first else []), *names[1:]]
     rows = []
-    for row in scores.rows:
-        cells = [show(value) for value in row.values]
-        bounds = [_bounds(row.intervals[0])] if first else []
-        rows.append([row.name, cells[0], *bounds, *cells[1:]])
+    for name, interval in of_first.items():
+        cells = [show(evaluation.value(name, measure)) for measure in measures]
+        rows.append([name, cells[0], *([_bounds(interval)] if first else []), *cells[1:]])
     return Table(head, rows)
 
 
-def score_lines(scores: ScoreTable) -> list[str]:
+def score_lines(evaluation: Evaluation, intervals: Intervals) -> list[str]:
     """What the numbers are of, how they were made, and what does not exist and why."""
-    first = scores.evaluation.data[scores.evaluation.names[0]]
+    first = evaluation.data[evaluation.names[0]]
     lines = [f"units: {unit_count(first):,}"]
     if isinstance(first, ClassPredictions):
         lines[0] += f"; classes: {named_few(first.classes, len(first.classes), 10)}"
         if len(first.classes) == 2:
             lines[0] += f"; positive: {first.positive}"
-    methods = dict.fromkeys(
-        row.intervals[0].method for row in scores.rows if row.intervals[0] is not None
-    )
-    if methods:
-        measure = scores.evaluation.measures[0]
-        lines.append(f"interval of {measure}: {', '.join(methods)}, {scores.level:.0%}")
-    lines += [*scores.evaluation.about, *_reasons(scores)]
+    measure = evaluation.measures[0]
+    known = [intervals.get((name, measure)) for name in evaluation.data]
+    shown = [interval for interval in known if interval is not None]
+    if shown:
+        methods = ", ".join(dict.fromkeys(interval.method for interval in shown))
+        lines.append(f"interval of {measure}: {methods}, {shown[0].level:.0%}")
+    lines += [*evaluation.about, *_reasons(evaluation)]
     return [plain_text(line) for line in lines]
 
 
-def _reasons(scores: ScoreTable) -> list[str]:
+def _is_baseline(evaluation: Evaluation, name: str) -> bool:
+    return name in evaluation.baselines or name in BASELINES
+
+
+def _reasons(evaluation: Evaluation) -> list[str]:
     """Why values do not exist; that baselines have no scores goes without saying."""
     found: dict[tuple[str, str], list[str]] = {}
     hints: dict[tuple[str, str], str] = {}
-    for row in scores.rows:
-        for measure, value in zip(scores.evaluation.measures, row.values, strict=True):
-            if isinstance(value, Undefined) and not (row.baseline and measure.needs_scores):
-                key = (row.name, value.reason)
+    for name in evaluation.data:
+        is_baseline = _is_baseline(evaluation, name)
+        for measure in evaluation.measures:
+            value = evaluation.value(name, measure)
+            if isinstance(value, Undefined) and not (is_baseline and measure.needs_scores):
+                key = (name, value.reason)
                 found.setdefault(key, []).append(str(measure))
-                if not row.baseline:  # it would be said of the majority class every time
+                if not is_baseline:  # it would be said of the majority class every time
                     hints[key] = hints.get(key) or undefined_hint(measure, value.reason)
     return [
         f"{', '.join(names)} of {who} {'does' if len(names) == 1 else 'do'} not exist: {why}"
@@ -100,8 +109,8 @@ def _reasons(scores: ScoreTable) -> list[str]:
     ]
 
 
-def _labelled(scores: ScoreTable) -> list[ClassPredictions]:
-    several = [scores.evaluation.data[name] for name in scores.evaluation.names]
+def _labelled(evaluation: Evaluation) -> list[ClassPredictions]:
+    several = [evaluation.data[name] for name in evaluation.names]
     return [
         one for one in several if isinstance(one, ClassPredictions) and one.predicted is not None
     ]
@@ -122,20 +131,20 @@ def class_rows(
     return found
 
 
-def class_grid(scores: ScoreTable) -> Table:
+def class_grid(evaluation: Evaluation) -> Table:
     """One row a system and class."""
     head = ["system", "class", "units", "precision", "recall", "specificity", "FP rate", "F1"]
     rows = []
-    for one in _labelled(scores):
-        for name, units, values in class_rows(one, scores.evaluation.defaults.get("undefined")):
+    for one in _labelled(evaluation):
+        for name, units, values in class_rows(one, evaluation.defaults.get("undefined")):
             rows.append([one.name, name, f"{units:g}", *map(show, values.values())])
     return Table(head, rows, texts=2)
 
 
-def confusion_grids(scores: ScoreTable) -> list[Table]:
+def confusion_grids(evaluation: Evaluation) -> list[Table]:
     """One table a system: a row for each true class, a column for each predicted one."""
     found = []
-    for one in _labelled(scores):
+    for one in _labelled(evaluation):
         rows = [
             [one.name, name, *(f"{count:g}" for count in counts)]
             for name, counts in zip(one.classes, confusion(one).tolist(), strict=True)
@@ -183,19 +192,18 @@ def _number(value: Number) -> dict[str, Any]:
     return {"value": float(value)}
 
 
-def _row_dict(scores: ScoreTable, row: ScoreRow) -> dict[str, Any]:
+def _row_dict(evaluation: Evaluation, intervals: Intervals, name: str) -> dict[str, Any]:
     measured = {}
-    for measure, value, interval in zip(
-        scores.evaluation.measures, row.values, row.intervals, strict=True
-    ):
-        entry = _number(value)
-        if interval is not None:
+    for measure in evaluation.measures:
+        entry = _number(evaluation.value(name, measure))
+        if (interval := intervals.get((name, measure))) is not None:
             entry["interval"] = interval._asdict()
         measured[str(measure)] = entry
+    own = evaluation.names[0] if name in evaluation.baselines else name
     return {
-        "name": row.name,
-        "baseline": row.baseline,
-        "units": row.units,
+        "name": name,
+        "baseline": _is_baseline(evaluation, name),
+        "units": unit_count(evaluation.data[own]),
         "measures": measured,
     }
 
@@ -211,22 +219,24 @@ def _class_dict(one: ClassPredictions, undefined: float | None) -> dict[str, Any
     }
 
 
-def score_record(scores: ScoreTable, hull: RocHull | None = None) -> dict[str, Any]:
+def score_record(
+    evaluation: Evaluation, intervals: Intervals, hull: RocHull | None = None
+) -> dict[str, Any]:
     """Everything at full precision, as JSON has it; the reason stands beside what is null."""
     content: dict[str, Any] = {
-        "task": scores.evaluation.task,
-        "measures": [str(one) for one in scores.evaluation.measures],
-        "systems": [_row_dict(scores, row) for row in scores.rows],
-        "about": list(scores.evaluation.about),
-        "warnings": [note.to_dict() for note in scores.evaluation.notes],
+        "task": evaluation.task,
+        "measures": [str(one) for one in evaluation.measures],
+        "systems": [_row_dict(evaluation, intervals, name) for name in evaluation.data],
+        "about": list(evaluation.about),
+        "warnings": [note.to_dict() for note in evaluation.notes],
     }
-    first = scores.evaluation.data[scores.evaluation.names[0]]
+    first = evaluation.data[evaluation.names[0]]
     if isinstance(first, ClassPredictions):
-        undefined = scores.evaluation.defaults.get("undefined")
+        undefined = evaluation.defaults.get("undefined")
         content |= {
             "classes": list(first.classes),
             "positive": first.positive if len(first.classes) == 2 else None,
-            "confusion": [_class_dict(one, undefined) for one in _labelled(scores)],
+            "confusion": [_class_dict(one, undefined) for one in _labelled(evaluation)],
         }
     if hull is not None:
         content["hull"] = {

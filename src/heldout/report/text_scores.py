@@ -6,83 +6,88 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import plain
+from heldout.infer.results import Interval
+from heldout.measure.base import Undefined
 from heldout.report.tables import Table, notes_text, plain_text, tables_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from heldout.infer.results import Interval
-    from heldout.infer.text_intervals import TextScores
-    from heldout.notes import Note
+    from heldout.measure.base import Measure
+    from heldout.measure.evaluation import Evaluation
+    from heldout.report.scores import Intervals
 
 __all__ = ["about_line", "text_score_record", "text_scores_text"]
 
 
-def _rows(
-    names: tuple[str, ...], comparisons: list[TextScores]
-) -> tuple[list[str], list[list[str]]]:
-    """Head and rows, a row a measure and system."""
-    rows = [
-        [str(one.measure), plain_text(name), _number(interval.estimate), _bounds(interval)]
-        for one in comparisons
-        for name, interval in zip(names, one.systems, strict=True)
-    ]
-    return ["measure", "system", "score", "interval"], rows
+def _number(value: float | Undefined) -> str:
+    return "undefined" if isinstance(value, Undefined) else f"{value:.4f}"
 
 
-def _number(value: float) -> str:
-    return f"{value:.4f}" if not math.isnan(value) else "undefined"
-
-
-def _bounds(interval: Interval) -> str:
-    if math.isnan(interval.low):
+def _bounds(interval: Interval | None) -> str:
+    if interval is None or math.isnan(interval.low):
         return "—"
     return f"[{interval.low:z.4f}, {interval.high:z.4f}]"
 
 
 def text_scores_text(
-    names: tuple[str, ...], comparisons: list[TextScores], kind: str, *, terminal: bool
+    evaluation: Evaluation, intervals: Intervals, kind: str, *, terminal: bool
 ) -> str:
     """A table, the signatures below it; in TSV and CSV they are the last column."""
-    head, rows = _rows(names, comparisons)
+    head = ["measure", "system", "score", "interval"]
+    rows = [
+        [
+            str(measure),
+            plain_text(name),
+            _number(evaluation.value(name, measure)),
+            _bounds(intervals[name, measure]),
+        ]
+        for measure in evaluation.measures
+        for name in evaluation.names
+    ]
     if kind in {"tsv", "csv"}:
-        signatures = [one.signature for one in comparisons for _ in names]
+        signatures = [one for one in evaluation.about for _ in evaluation.names]
         rows = [[*row, mark] for row, mark in zip(rows, signatures, strict=True)]
         return tables_text([Table([*head, "signature"], rows, texts=2)], kind)
     gap = "" if kind == "html" else "\n"
     table = tables_text([Table(head, rows, texts=2)], kind, terminal=terminal)
-    return table + gap + notes_text([one.signature for one in comparisons], kind)
+    return table + gap + notes_text(list(evaluation.about), kind)
 
 
-def about_line(comparisons: Sequence[TextScores]) -> str:
+def about_line(evaluation: Evaluation, intervals: Intervals, level: float) -> str:
     """How many segments there are, and what the intervals are."""
-    first = comparisons[0]
-    level = f"{round(100 * first.systems[0].level, 6):g}%"
-    linear = first.systems[0].method.startswith("t")
+    first = intervals[evaluation.names[0], evaluation.measures[0]]
+    linear = first is not None and first.method.startswith("t")
     how = "t of the linearised score" if linear else "bootstrap"
-    return f"segments: {first.segments:,}; intervals: {level}, {how} over segments"
+    segments = f"segments: {len(evaluation.units()):,}"
+    return f"{segments}; intervals: {round(100 * level, 6):g}%, {how} over segments"
 
 
-def text_score_record(
-    names: tuple[str, ...], comparisons: list[TextScores], notes: Sequence[Note]
-) -> dict[str, Any]:
+def text_score_record(evaluation: Evaluation, intervals: Intervals, level: float) -> dict[str, Any]:
     """Every number at full precision, as JSON has it: what is undefined is null."""
     content = {
-        "segments": comparisons[0].segments,
-        "warnings": [note.to_dict() for note in notes],
-        "measures": [_measure_dict(names, one) for one in comparisons],
+        "segments": len(evaluation.units()),
+        "warnings": [note.to_dict() for note in evaluation.notes],
+        "measures": [
+            {
+                "measure": str(measure),
+                "signature": signature,
+                "higher_is_better": measure.higher_is_better,
+                "systems": [
+                    {"system": name, **_interval(evaluation, intervals, name, measure, level)}
+                    for name in evaluation.names
+                ],
+            }
+            for measure, signature in zip(evaluation.measures, evaluation.about, strict=True)
+        ],
     }
     found: dict[str, Any] = plain(content)
     return found
 
 
-def _measure_dict(names: tuple[str, ...], comparison: TextScores) -> dict[str, Any]:
-    return {
-        "measure": str(comparison.measure),
-        "signature": comparison.signature,
-        "higher_is_better": comparison.measure.higher_is_better,
-        "systems": [
-            {"system": name, **one._asdict()}
-            for name, one in zip(names, comparison.systems, strict=True)
-        ],
-    }
+def _interval(
+    evaluation: Evaluation, intervals: Intervals, name: str, measure: Measure, level: float
+) -> dict[str, Any]:
+    if (interval := intervals[name, measure]) is not None:
+        return interval._asdict()
+    value = evaluation.value(name, measure)
+    score = math.nan if isinstance(value, Undefined) else value
+    return Interval(score, math.nan, math.nan, level, "none")._asdict()

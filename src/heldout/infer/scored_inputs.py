@@ -1,0 +1,394 @@
+"""What is compared, as a scoring that fits the measure and the data; intervals of one system."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import numpy as np
+
+from heldout.data.ids import respell
+from heldout.data.predictions import (
+    BASELINES,
+    ClassPredictions,
+    one_set_of_classes,
+    unit_count,
+)
+from heldout.data.scores import Scores
+from heldout.errors import InputError, MeasureError
+from heldout.infer.analysis import Analysis, tests_named
+from heldout.infer.bounded import inside
+from heldout.infer.intervals import corrected_t, wilson
+from heldout.infer.prediction_powered import TEST
+from heldout.infer.resampling import MANY_UNITS, affordable, whole_units
+from heldout.infer.scoring import BY_SWAPS, Area, Means, Order, Sums
+from heldout.measure import base
+from heldout.measure.evaluation import Evaluation
+from heldout.measure.names import parse_measures
+from heldout.measure.prediction.classes import undefined_hint
+from heldout.measure.prediction.folds import (
+    check_same_truth,
+    check_same_weights,
+    data_fingerprint,
+    fold_scores,
+    has_splits,
+    same_sides,
+    same_units,
+    unit_scores,
+)
+from heldout.measure.text.evaluate import segment_scores, segment_sums
+from heldout.notes import Note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.predictions import NumberPredictions
+    from heldout.data.words import Floats, Ints
+    from heldout.infer.results import Interval
+    from heldout.infer.scoring import Scoring
+    from heldout.measure.base import Measure
+
+    Predictions = ClassPredictions | NumberPredictions
+
+By = Literal["auto", "unit", "fold"]  # the unit of a test; auto is the fold if there are folds
+LOST: Final = 0.05  # the share of undefined replicates above which there is no interval
+GROUPS: Final = 1000  # parts of very many units that are drawn where a score is not smooth: medians
+WEIGHED: Final = (
+    "is a mean over weighted or grouped units: sums over them are resampled by swapping outputs "
+    "between the systems"
+)
+OF_TEXTS: Final = (
+    "is a function of sums over segments, which are resampled by swapping outputs between the "
+    "systems, segment by segment"
+)
+
+
+def scored(
+    given: Scores | PredictionSystems | Evaluation,
+    measure: Any,
+    settings: Analysis,
+    *,
+    positive: str | None = None,
+    by: By = "auto",
+) -> Scoring:
+    """Return systems to compare; the measure of `Scores` is their own, `by` is of predictions."""
+    if isinstance(given, Evaluation):
+        if given.task == "text":
+            return _of_texts(given, given.names, measure, settings.replicates, settings.seed)
+        if given.task == "ranking":
+            given = given.scores(measure)
+        else:
+            given = PredictionSystems.of([given.data[name] for name in given.names])
+    if isinstance(given, Scores):
+        if given.machine is not None:
+            _check_machine(given, settings)
+        draws = settings.interval, settings.replicates, settings.seed
+        return Means(given, settings.test_share, *draws)
+    if positive is not None:
+        given = replace(given, systems=[replace(one, positive=positive) for one in given.systems])
+    return _of_predictions(given, measure, by, settings)
+
+
+def system_interval(
+    evaluation: Evaluation, system: str, measure: Measure, *, level: float = 0.95, seed: int = 0
+) -> Interval | None:
+    """Return the interval of a system's score, as in any comparison; None where none is valid.
+
+    ECE has none, because resampling alone increases it.
+    """
+    undefined = isinstance(evaluation.value(system, measure), base.Undefined)
+    if undefined or measure.family == "ECE":
+        return None
+    given = evaluation.data[system]
+    if evaluation.task not in ("ranking", "text") and has_splits(given):
+        return _over_folds(given, measure, level)
+    try:
+        scoring = _alone(evaluation, system, measure, seed)
+        interval = inside(scoring.system(0, level), measure.range)
+    except (InputError, MeasureError):  # one unit, one unit of a class, infinite values
+        return None
+    if not isinstance(scoring, Sums | Order):
+        return interval
+    # No width, as of a system that is always right, would mislead; equal scores rank by chance.
+    by_chance = isinstance(scoring, Area) and 0 < interval.estimate < 1
+    if (interval.low == interval.high and not by_chance) or scoring.lost(0) > LOST:
+        return None
+    groups = getattr(given, "groups", ())
+    over = f" over {len(set(groups)):,} groups" if groups else ""
+    return interval._replace(method=f"{interval.method}{over}")
+
+
+def _alone(evaluation: Evaluation, system: str, measure: Measure, seed: int) -> Scoring:
+    """Return the scoring of a single system."""
+    if evaluation.task == "ranking":
+        scores = evaluation.scores(measure)
+        number = scores.index(system)
+        return Means(replace(scores, systems=(system,), values=scores.values[:, [number]]))
+    if evaluation.task == "text":
+        return _of_texts(evaluation, (system,), measure, 1, seed)
+    alone = PredictionSystems([evaluation.data[system]], "one system")
+    return _of_predictions(alone, measure, "unit", Analysis(seed=seed))
+
+
+def _over_folds(predictions: Predictions, measure: Measure, level: float) -> Interval | None:
+    """Return the corrected t interval; if all folds are perfect, Wilson's over units."""
+    try:
+        scores, share = fold_scores([predictions], measure)
+    except InputError:  # undefined in every fold, or a repeat without a training side
+        return None
+    if scores.dropped or len(scores.units) < len(set(same_sides(predictions).values())):
+        return None
+    interval = corrected_t(scores.values[:, 0], share, level)
+    if interval.low == interval.high and measure.family in {"accuracy", "error"}:
+        right, units = measure.units(predictions).per_unit(), unit_count(predictions)
+        if predictions.weights is None and len(set(right.tolist())) == 1:
+            return wilson(int(right[0]) * units, units, level)
+    return inside(interval, measure.range)
+
+
+def _check_machine(scores: Scores, settings: Analysis) -> None:
+    """Refuse settings that are for human judgements alone."""
+    other = [test for test in tests_named(settings.tests) if test != TEST]
+    if other:
+        raise InputError(
+            f"{other[0]} uses human judgements alone: leave tests out, or leave machine out"
+        )
+    if settings.correction == "tukey":
+        raise InputError(
+            "correction='tukey' uses human judgements alone: use romano-wolf, holm, bonferroni or "
+            "bh"
+        )
+    if settings.interval or settings.test_share is not None:
+        name = "interval" if settings.interval else "test_share"
+        raise InputError(f"{name} does not go with machine judgements: leave it out")
+    if scores.choices and settings.correction == "romano-wolf":
+        raise InputError(
+            "romano-wolf does not include the selection of parameters in folds: leave correction "
+            "out, or use holm"
+        )
+
+
+# Texts
+
+
+def _of_texts(
+    evaluation: Evaluation, names: Sequence[str], measure: Measure, replicates: int, seed: int
+) -> Scoring:
+    for name in names:
+        if isinstance(evaluation.value(name, measure), base.Undefined):
+            raise InputError(f"{measure} of {name} is undefined and cannot be compared")
+    every = dict(zip(evaluation.names, segment_sums(evaluation, measure), strict=True))
+    numbers = np.arange(len(evaluation.units()))
+    if len(numbers) < 2:
+        raise InputError(f"expected at least 2 segments, found {len(numbers)}")
+    systems = [whole_units(every[name], numbers) for name in names]
+    return Sums(
+        [one for one in systems if isinstance(one, base.Sums)],
+        lambda values: segment_scores(evaluation, measure, values),
+        affordable(len(numbers)),
+        replicates,
+        seed,
+        OF_TEXTS,
+    )
+
+
+# Predictions
+
+
+@dataclass(frozen=True)
+class PredictionSystems:
+    """Predictions of two or more systems, with what all measures share computed once."""
+
+    systems: list[Any]  # one object per system, all with the same classes
+    data: str  # the fingerprint of the data
+
+    @classmethod
+    def of(cls, predictions: Sequence[Any], baseline: str | None = None) -> PredictionSystems:
+        """Return the systems to compare, without the baselines of an experiment if possible."""
+        own = [system for system in predictions if system.name not in BASELINES]
+        if len(own) > 1 and (baseline is None or baseline in {system.name for system in own}):
+            predictions = own
+        if len({type(system) for system in predictions}) > 1:
+            raise InputError("classes and numbers are predicted: compare them separately")
+        if len(predictions) < 2:
+            raise InputError("one system cannot be compared: give at least two")
+        spelled = predictions[0].units
+        several = [replace(one, units=tuple(respell(one.units, spelled))) for one in predictions]
+        if isinstance(several[0], ClassPredictions):
+            several = list(one_set_of_classes(several))
+        check_same_truth(several)
+        return cls(several, data_fingerprint(several))
+
+    @property
+    def task(self) -> str:
+        """``classification`` or ``regression``."""
+        return "classification" if isinstance(self.systems[0], ClassPredictions) else "regression"
+
+    def measures(self, names: Sequence[Any] = (), undefined: float | None = None) -> list[Measure]:
+        """Return measures by their names; by default accuracy or RMSE."""
+        usual = "accuracy" if self.task == "classification" else "RMSE"
+        return parse_measures(list(names) or [usual], self.task, undefined=undefined)
+
+    @cached_property
+    def outputs(self) -> tuple[int, ...]:
+        """A digest of the predictions of each system, equal for equal predictions."""
+        found = []
+        for one in self.systems:
+            arrays = one.predicted, getattr(one, "scores", None)
+            parts = [None if array is None else np.asarray(array).tobytes() for array in arrays]
+            found.append(hash((one.units, one.repeats, one.folds, *parts)))
+        return tuple(found)
+
+    @cached_property
+    def paired(self) -> tuple[list[Any], tuple[str, ...]]:
+        """The systems on their common units, in the same order, and the units that are lost."""
+        if same_units(self.systems):
+            return self.systems, ()
+        keys = [list(zip(one.units, one.repeats or one.units, strict=True)) for one in self.systems]
+        common = set.intersection(*map(set, keys))
+        order = [key for key in keys[0] if key in common]
+        if not order:
+            raise InputError(
+                "the systems have no unit in common: check that their ids are the same"
+            )
+        places = [{key: row for row, key in enumerate(known)} for known in keys]
+        paired = [
+            one.select([place[key] for key in order])
+            for one, place in zip(self.systems, places, strict=True)
+        ]
+        kept = {unit for unit, _ in order}
+        lost = (unit for known in keys for unit, _ in known if unit not in kept)
+        return paired, tuple(dict.fromkeys(lost))
+
+
+def _of_predictions(
+    given: PredictionSystems, measure: Measure, by: By, settings: Analysis
+) -> Scoring:
+    """Return the analysis that fits: over folds, or over units that are resampled or not."""
+    systems = given.systems
+    if by == "fold" or (by == "auto" and _all_have_splits(systems)):
+        scores, share = fold_scores(systems, measure)
+        return _means(given, scores, share, settings)
+    notes: tuple[Note, ...] = ()
+    if any(has_splits(system) for system in systems):
+        text = (
+            "the folds share training data, which a test over units ignores; a test over folds "
+            "does not"
+        )
+        notes = (Note("shared-training", text),)
+    plain = all(system.weights is None and not system.groups for system in systems)
+    if plain and measure.aggregate == "mean":
+        scores = unit_scores(systems, measure, given.data)
+        scores = replace(scores, notes=(*scores.notes, *notes))
+        return _means(given, scores, None, settings)
+    return _resampled(given, measure, notes, settings)
+
+
+def _means(
+    given: PredictionSystems, scores: Scores, share: float | None, settings: Analysis
+) -> Means:
+    scores = replace(scores, outputs=given.outputs)
+    return Means(scores, share, settings.interval, settings.replicates, settings.seed)
+
+
+def _all_have_splits(systems: Sequence[Predictions]) -> bool:
+    """Return whether there are folds; refuse folds of only some systems."""
+    having = [has_splits(system) for system in systems]
+    if any(having) and not all(having):
+        with_folds, without = systems[having.index(True)], systems[having.index(False)]
+        raise InputError(
+            f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
+            'compare over units with by="unit"'
+        )
+    return all(having)
+
+
+def _resampled(
+    given: PredictionSystems,
+    measure: Measure,
+    notes: tuple[Note, ...],
+    settings: Analysis,
+) -> Scoring:
+    """Return the analysis of scores that are not plain means over units."""
+    systems, dropped = given.paired
+    check_same_weights(systems)
+    for system in systems:
+        value = measure.compute(system)
+        if isinstance(value, base.Undefined):
+            raise MeasureError(
+                f"{measure} of {system.name} is undefined ({value.reason}) and cannot be compared"
+                f"{undefined_hint(measure, value.reason)}"
+            )
+    numbers, names = _group_numbers(systems)
+    if grouped := len(names) < len(numbers):
+        kind = "groups" if systems[0].groups else "units"
+        text = f"the {len(numbers):,} rows are in {len(names):,} {kind}, which are resampled as a "
+        notes = (*notes, Note("grouped", f"{text}whole", "info"))
+
+    def describe(values: Floats) -> Scores:
+        return Scores(
+            str(measure),
+            tuple(system.name for system in systems),
+            names,
+            values,
+            higher_is_better=measure.higher_is_better is not False,
+            dropped=dropped,
+            data=given.data,
+            notes=notes,
+            unit="group" if grouped else "instance",
+            range=measure.range,
+            outputs=given.outputs,
+        )
+
+    draws = affordable(len(numbers)), settings.replicates, settings.seed
+    units = [measure.units(system) for system in systems]
+    if measure.aggregate == "order":
+        return _of_order(systems, measure, numbers, describe, draws)
+    tables = [whole_units(one, numbers) for one in units]
+    sums = [one for one in tables if isinstance(one, base.Sums)]
+    if not all(np.isfinite(one.table).all() for one in sums):
+        raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
+    return Sums(sums, describe, *draws, WEIGHED if measure.aggregate == "mean" else BY_SWAPS)
+
+
+def _of_order(
+    systems: list[Any], measure: Measure, numbers: Ints, describe: Any, draws: tuple[int, int, int]
+) -> Order:
+    # Of a user's own measure of order it is not known whether it is smooth.
+    smooth = measure.definition.own is None and measure.family != "median-AE"
+    units, parts = len(set(numbers.tolist())), None
+    if len(numbers) > MANY_UNITS and not smooth:
+        # The jackknife of a median is wrong, however many units there are: parts are drawn.
+        parts = np.random.default_rng(draws[2]).permutation(units) % min(GROUPS, units)
+        numbers = parts[numbers]
+    found = [whole_units(measure.units(system), numbers) for system in systems]
+    orders = [one for one in found if isinstance(one, base.Order)]
+    plain = units == len(numbers) and all(system.weights is None for system in systems)
+    if not (plain and measure.family == "AUC" and len(systems[0].classes) == 2):
+        return Order(orders, describe, *draws, parts, smooth)
+    column = systems[0].class_number()
+    ranked = np.column_stack([system.scores[:, column] for system in systems])
+    return Area(orders, describe, *draws, positive=systems[0].truth == column, ranked=ranked)
+
+
+def _group_numbers(systems: Sequence[Predictions]) -> tuple[Ints, tuple[str, ...]]:
+    """Return the group of each row, numbered from 0, and the names of the groups."""
+    first = systems[0]
+    for system in systems:
+        if bool(system.groups) != bool(first.groups):
+            raise InputError(
+                f"{system.name} has {'groups' if system.groups else 'no groups'}, unlike "
+                f"{first.name}: give groups for all systems, or for none"
+            )
+        for unit, one, other in zip(system.units, first.groups, system.groups, strict=False):
+            if one != other:
+                raise InputError(
+                    f"unit {unit} is in group {one} of {first.name}, but in {other} of "
+                    f"{system.name}"
+                )
+    if not first.groups and not first.repeats:
+        return np.arange(len(first.units)), first.units  # each unit is a group
+    labels = first.groups or first.units
+    place = {name: number for number, name in enumerate(dict.fromkeys(labels))}
+    return np.array([place[name] for name in labels], np.int64), tuple(place)
