@@ -90,17 +90,13 @@ class KFold(Plan):
     """
 
     kind = "kfold"
+    counts = ("folds", "repeats")
 
     folds: FoldCount = 10
     repeats: Repeats = 1
     stratify: Stratify = None
     groups: Column = None
     seed: Seed = 0
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.folds * self.repeats
 
     def words(self) -> list[str]:
         """Say what the plan does."""
@@ -233,6 +229,7 @@ class HoldOut(Plan):
     """
 
     kind = "holdout"
+    counts = ("repeats",)
 
     test: Share = 0.2
     validation: ShareOrNone = 0
@@ -240,11 +237,6 @@ class HoldOut(Plan):
     stratify: Stratify = None
     groups: Column = None
     seed: Seed = 0
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.repeats
 
     def words(self) -> list[str]:
         """Say what the plan does."""
@@ -476,16 +468,12 @@ class Bootstrap(Plan):
     """
 
     kind = "bootstrap"
+    counts = ("replicates",)
 
     replicates: Replicates = 200
     side: Literal["train", "test"] = "train"
     seed: Seed = 0
     groups: Column = None
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.replicates
 
     def words(self) -> list[str]:
         """Say what the plan does."""
