@@ -191,7 +191,9 @@ def _small_strata(strata: Stratification | None, parts: int, units: Units) -> li
     small = np.flatnonzero(sizes < parts).tolist()
     if not small:
         return []
-    named = named_few((f"{strata.names[at]!r}: {sizes[at]}" for at in small), len(small))
+    named = named_few(
+        (f"{strata.names[number]!r}: {sizes[number]}" for number in small), len(small)
+    )
     message = (
         f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}), which "
         "are missing in some folds: use fewer folds, or merge strata"
