@@ -30,7 +30,7 @@ queries = "data/queries.tsv"
 qrels = "data/qrels"
 [plan]
 kind = "given"
-file = "folds.tsv"
+folds = {file = "folds.tsv"}
 [[systems]]
 name = "mine"
 system = "code/ranker.py:rank(power=0.5,1.0)"

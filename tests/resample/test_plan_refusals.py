@@ -24,6 +24,7 @@ REFUSED = [
     (lambda: KFold(1, repeats=0), "folds=1: .*; repeats=0: expected"),
     (lambda: KFold(3, fold=2), "KFold has no fold: it has folds, repeats"),
     (lambda: KFold(3, groups=5), "groups=5: expected a name, or a value for each unit"),
+    (lambda: LeaveOneOut(None, 3), "LeaveOneOut has no argument 2: it has groups"),
     (GivenFolds, "folds is missing"),
     (lambda: GivenFolds(3), "folds=3: expected {id: fold}, or the path"),
     (lambda: GivenFolds({}, strict=1), "strict=1: expected a valid boolean"),

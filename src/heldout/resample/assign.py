@@ -40,16 +40,16 @@ def even_sizes(units: int, parts: int) -> list[int]:
 
 def cut(order: Ints, parts: int) -> Parts:
     """Cut a random order into parts whose sizes differ by at most one."""
-    found = np.empty(len(order), np.int32)
-    found[order] = np.arange(len(order)) * parts // len(order)
-    return found
+    assigned = np.empty(len(order), np.int32)
+    assigned[order] = np.arange(len(order)) * parts // len(order)
+    return assigned
 
 
 def deal(order: Ints, strata: Ints, parts: int) -> Parts:
     """Deal the units stratum by stratum, like cards: counts in parts differ by at most one."""
-    found = np.empty(len(order), np.int32)
-    found[_by_stratum(order, strata)] = np.arange(len(order)) % parts
-    return found
+    assigned = np.empty(len(order), np.int32)
+    assigned[_by_stratum(order, strata)] = np.arange(len(order)) % parts
+    return assigned
 
 
 def choose(order: Ints, strata: Ints, wanted: int, start: int) -> Flags:
@@ -60,9 +60,9 @@ def choose(order: Ints, strata: Ints, wanted: int, start: int) -> Flags:
     """
     size = len(order)
     steps = (np.arange(size + 1) * wanted + start) // size
-    found = np.zeros(size, np.bool_)
-    found[_by_stratum(order, strata)] = np.diff(steps) > 0
-    return found
+    assigned = np.zeros(size, np.bool_)
+    assigned[_by_stratum(order, strata)] = np.diff(steps) > 0
+    return assigned
 
 
 def _by_stratum(order: Ints, strata: Ints) -> Ints:
@@ -72,24 +72,24 @@ def _by_stratum(order: Ints, strata: Ints) -> Ints:
 
 def place_groups(order: Ints, sizes: Ints, parts: int) -> Parts:
     """Put each group into the part with fewest units so far, largest groups first."""
-    found = np.empty(len(sizes), np.int32)
+    assigned = np.empty(len(sizes), np.int32)
     loads = [(0, part) for part in range(parts)]
     for group in order[np.argsort(-sizes[order], kind="stable")].tolist():
         load, part = loads[0]
-        found[group] = part
+        assigned[group] = part
         heapq.heapreplace(loads, (load + int(sizes[group]), part))
-    return found
+    return assigned
 
 
 def fill_groups(order: Ints, sizes: Ints, wanted: int) -> Flags:
     """Choose groups in random order, skipping groups that are too large for the rest."""
-    found = np.zeros(len(sizes), np.bool_)
+    assigned = np.zeros(len(sizes), np.bool_)
     left = wanted
     for group in order.tolist():
         if sizes[group] <= left:
-            found[group] = True
+            assigned[group] = True
             left -= int(sizes[group])
-    return found
+    return assigned
 
 
 def spread(
@@ -109,7 +109,7 @@ def spread(
     proportions of every label in the parts (default: quotas). Folds have equal shares, though some
     are larger by one unit.
     """
-    found = np.full(len(order), -1, np.int32)
+    assigned = np.full(len(order), -1, np.int32)
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     room = list(quotas)
@@ -119,13 +119,13 @@ def spread(
     while (label := table.scarcest()) is not None:
         for unit in table.open_units(label):
             part = _best_part(table.wishes[label], room, turn[unit], weights[unit])
-            found[unit] = part
+            assigned[unit] = part
             room[part] -= weights[unit]
             table.settle(unit, part)
         table.close(label)
-    _fill(found, order, sizes, room)
-    _leave_none_empty(found, order, sizes, quotas)
-    return found
+    _fill(assigned, order, sizes, room)
+    _leave_none_empty(assigned, order, sizes, quotas)
+    return assigned
 
 
 def _best_part(wishes: list[int], room: list[int], turn: int, size: int) -> int:
@@ -204,22 +204,22 @@ def _whole_wishes(totals: list[int], shares: Sequence[int], labels: Labels) -> l
     return wishes.tolist()
 
 
-def _fill(found: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:
+def _fill(assigned: Parts, order: Ints, sizes: Ints, room: list[int]) -> None:
     """Assign units without a label to parts with room."""
-    rest = order[found[order] < 0]
+    rest = order[assigned[order] < 0]
     if int(sizes.max(initial=1)) == 1:
-        found[rest] = np.repeat(np.arange(len(room), dtype=np.int32), room)[: len(rest)]
+        assigned[rest] = np.repeat(np.arange(len(room), dtype=np.int32), room)[: len(rest)]
         return
     for unit in rest[np.argsort(-sizes[rest], kind="stable")].tolist():
         part = max(range(len(room)), key=room.__getitem__)
-        found[unit] = part
+        assigned[unit] = part
         room[part] -= int(sizes[unit])
 
 
-def _leave_none_empty(found: Parts, order: Ints, sizes: Ints, quotas: Sequence[int]) -> None:
+def _leave_none_empty(assigned: Parts, order: Ints, sizes: Ints, quotas: Sequence[int]) -> None:
     """Move the smallest unit of the fullest part to any part that is empty."""
     for part, quota in enumerate(quotas):
-        counts = np.bincount(found, minlength=len(quotas))
+        counts = np.bincount(assigned, minlength=len(quotas))
         if quota and not counts[part] and counts.max() > 1:
-            full = order[found[order] == int(np.argmax(counts))]
-            found[full[np.argmin(sizes[full])]] = part
+            full = order[assigned[order] == int(np.argmax(counts))]
+            assigned[full[np.argmin(sizes[full])]] = part

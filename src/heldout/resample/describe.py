@@ -68,7 +68,7 @@ class Description:
         import polars as pl  # slow to import
 
         frame = pl.DataFrame([asdict(row) for row in self.rows], infer_schema_length=None)
-        return frame[[one.name for one in frame if one.null_count() < len(frame)]]
+        return frame[[column.name for column in frame if column.null_count() < len(frame)]]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as a dictionary, for JSON."""
@@ -164,9 +164,9 @@ def _relevant(split: Split, collection: Collection) -> dict[str, Any]:
         judged = collection.judgements
         relevant = judged.grades > 0
         times = view.document_weights[judged.documents[relevant]]
-        found = np.bincount(judged.queries[relevant], times, len(collection.queries))
+        on_side = np.bincount(judged.queries[relevant], times, len(collection.queries))
         asked = anywhere & (view.query_weights > 0)
-        counts[side] = found[asked].astype(np.int64)
+        counts[side] = on_side[asked].astype(np.int64)
     test, train = counts["test"], counts["train"]
     if not len(test):
         return {"without_test": 0, "without_train": int((train == 0).sum())}

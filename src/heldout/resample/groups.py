@@ -7,16 +7,18 @@ documents), or from nearly equal texts. Groups that share a unit are merged.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from heldout.data.ids import Ids
 from heldout.notes import Note, named_few
 from heldout.resample.units import PlanError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from heldout.data.words import Flags, Ints
@@ -40,28 +42,6 @@ class Groups:
         """Return the groups of some of the units."""
         there, codes = np.unique(self.codes[wanted], return_inverse=True)
         return Groups([self.names[number] for number in there.tolist()], codes.astype(np.int64))
-
-
-class _Names(Sequence[str]):
-    """Some of many ids, without a copy."""
-
-    __slots__ = ("_ids", "_numbers")
-
-    def __init__(self, ids: Sequence[str], numbers: Ints) -> None:
-        self._ids = ids
-        self._numbers = numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> str: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[str]: ...
-    def __getitem__(self, place: int | slice) -> str | list[str]:
-        if isinstance(place, slice):
-            return [self._ids[number] for number in self._numbers[place].tolist()]
-        return self._ids[int(self._numbers[place])]
 
 
 # Which units belong together
@@ -106,7 +86,8 @@ def _of_codes(units: Units, codes: Ints) -> Groups | None:
     order = np.lexsort((keys, codes))
     first = np.searchsorted(codes[order], np.arange(count))
     numbers = order[first] if units.places is None else units.places[order[first]]
-    return Groups(_Names(units.ids, numbers), codes)
+    ids = units.ids if isinstance(units.ids, Ids) else Ids.of(units.ids)
+    return Groups(ids.take(numbers), codes)
 
 
 def _least_names(own: Groups, merged: Ints) -> list[str]:

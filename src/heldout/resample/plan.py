@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, replace
 from functools import wraps
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeVar, dataclass_transform
 
@@ -114,11 +115,12 @@ def _faults(error: ValidationError, cls: type[Any]) -> str:
     names = [field.name for field in fields(cls)]
     told: dict[str, str] = {}
     for fault in error.errors(include_url=False):
-        first = fault["loc"][0]
-        name = names[first] if isinstance(first, int) else str(first)  # positional: by number
+        name = str(fault["loc"][0])
+        if name.isdecimal():  # the number of a positional argument
+            name = dict(enumerate(names)).get(int(name), f"argument {int(name) + 1}")
         if fault["type"] == "missing":
             told[name] = f"{name} is missing"
-        elif fault["type"] == "unexpected_keyword_argument":
+        elif fault["type"].startswith("unexpected_"):
             told[name] = f"{cls.__name__} has no {name}: it has {', '.join(names)}"
         else:
             text = fault["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
@@ -138,6 +140,7 @@ class Plan(ABC):
     """A rule that divides units into training and test sides; a scikit-learn cross-validator."""
 
     kind: ClassVar[str]  # its name in an experiment file
+    counts: ClassVar[tuple[str, ...]] = ()  # fields whose product is the number of splits
 
     @abstractmethod
     def divide(self, units: Units) -> Splits:
@@ -155,20 +158,10 @@ class Plan(ABC):
         labels: Any = None,
         groups: Any = None,
     ) -> Splits:
-        """Divide units.
+        """Divide units: those of a collection, ids, or a number of rows (ids ``0``, ``1``, …).
 
-        Parameters
-        ----------
-        units
-            A collection, ids, a number of rows (whose ids are ``0``, ``1``, …), or the units of
-            other splits.
-        unit
-            The kind of unit: ``query``, ``document`` or ``instance``.
-        labels
-            The class of each unit, for a plan with ``stratify="labels"``.
-        groups
-            The group of each unit; units of a group stay on one side, and documents with the same
-            text, too (see `KFold`).
+        `labels` are the classes of the units, for a plan with ``stratify="labels"``. Units of one
+        of the `groups` stay on one side, and documents with the same text, too (see `KFold`).
         """
         splits = self._divided(units_of(units, unit).with_columns(labels, groups))
         if splits.unit == "document" and splits.units.collection is not None:
@@ -189,35 +182,15 @@ class Plan(ABC):
             )
         return self.divide(grouped_units(units, getattr(self, "groups", None)))
 
-    def split(
-        self,
-        X: Any,  # noqa: N803 - scikit-learn's name
-        y: Any = None,
-        groups: Any = None,
-    ) -> Iterator[tuple[Ints, Ints]]:
-        """Yield the row numbers of training and test side of each split, for scikit-learn.
-
-        Parameters
-        ----------
-        X
-            Data with rows.
-        y
-            Labels, used by a plan with ``stratify="labels"``.
-        groups
-            Rows of a group stay on one side.
-        """
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Ints, Ints]]:  # noqa: N803
+        """Yield the row numbers of training and test side of each split, for scikit-learn."""
         for split in self.splits(_rows(X), "instance", labels=y, groups=groups):
             yield split.rows("train"), split.rows("test")
 
-    @property
-    def count(self) -> int | None:
-        """The number of splits, if it does not depend on the data."""
-        return None
-
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:  # noqa: N803
         """Return the number of splits, for scikit-learn."""
-        if self.count is not None:
-            return self.count
+        if self.counts:
+            return prod(getattr(self, name) for name in self.counts)
         if X is None:
             raise PlanError(f"the number of splits of {self} depends on the data: give X")
         return len(self.splits(_rows(X), "instance", labels=y, groups=groups))

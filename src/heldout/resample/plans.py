@@ -90,17 +90,13 @@ class KFold(Plan):
     """
 
     kind = "kfold"
+    counts = ("folds", "repeats")
 
     folds: FoldCount = 10
     repeats: Repeats = 1
     stratify: Stratify = None
     groups: Column = None
     seed: Seed = 0
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.folds * self.repeats
 
     def words(self) -> list[str]:
         """Say what the plan does."""
@@ -195,7 +191,9 @@ def _small_strata(strata: Stratification | None, parts: int, units: Units) -> li
     small = np.flatnonzero(sizes < parts).tolist()
     if not small:
         return []
-    named = named_few((f"{strata.names[at]!r}: {sizes[at]}" for at in small), len(small))
+    named = named_few(
+        (f"{strata.names[number]!r}: {sizes[number]}" for number in small), len(small)
+    )
     message = (
         f"strata with fewer {units.plural} than the {parts} folds: {len(small)} ({named}), which "
         "are missing in some folds: use fewer folds, or merge strata"
@@ -233,6 +231,7 @@ class HoldOut(Plan):
     """
 
     kind = "holdout"
+    counts = ("repeats",)
 
     test: Share = 0.2
     validation: ShareOrNone = 0
@@ -240,11 +239,6 @@ class HoldOut(Plan):
     stratify: Stratify = None
     groups: Column = None
     seed: Seed = 0
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.repeats
 
     def words(self) -> list[str]:
         """Say what the plan does."""
@@ -476,16 +470,12 @@ class Bootstrap(Plan):
     """
 
     kind = "bootstrap"
+    counts = ("replicates",)
 
     replicates: Replicates = 200
     side: Literal["train", "test"] = "train"
     seed: Seed = 0
     groups: Column = None
-
-    @property
-    def count(self) -> int:
-        """The number of splits."""
-        return self.replicates
 
     def words(self) -> list[str]:
         """Say what the plan does."""

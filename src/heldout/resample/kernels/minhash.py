@@ -16,10 +16,7 @@ if TYPE_CHECKING:
     Halves = NDArray[np.uint16]
     Numbers = NDArray[np.uint32]
 
-__all__ = ["join_alike", "sign_documents"]
-
-_SEQUENCE: Final = 5
-"""Words that follow each other."""
+_SEQUENCE: Final = 5  # words that follow each other
 
 
 @part
@@ -115,18 +112,11 @@ def _root(leaders: Ints, document: int) -> int:
 def join_alike(
     signed: Halves, rows: Ints, keys: Words, least: int, neighbours: int, leaders: Ints
 ) -> None:
-    """Merge the groups of similar documents that share a band.
+    """Merge the groups of documents that share a band and agree in at least `least` orders.
 
-    Parameters
-    ----------
-    rows, keys
-        Documents in the order of their keys, whose upper half is the band.
-    least
-        The number of orders in which two documents must agree.
-    neighbours
-        The number of documents before it in its band that a document is compared with.
-    leaders
-        For each document an earlier one of its group, or itself; modified in place.
+    `rows` are in the order of their `keys`, whose upper half is the band; a document is compared
+    with its `neighbours`, those before it. `leaders` has for each document an earlier one of its
+    group, or itself, and is modified.
     """
     begin = 0
     for at in range(1, len(rows)):
