@@ -16,7 +16,6 @@ from heldout.infer.machine_warnings import machine_warnings
 from heldout.infer.paired import constant_columns
 from heldout.infer.results import drop_noise
 from heldout.infer.romano_wolf import FEW
-from heldout.infer.scoring import RETUNED
 from heldout.notes import Note, count_of
 
 if TYPE_CHECKING:
@@ -363,6 +362,8 @@ def _why_they_disagree(design: Design, test: str) -> str:
     decides = design.correction if design.correction in OWN_TEST else test
     if design.test_share is not None and decides != "corrected-t":
         return f"the interval is corrected for overlapping folds, {decides} is not"
+    from heldout.infer.scoring import RETUNED  # measures of predictions
+
     if design.scoring.tests == RETUNED and decides not in RETUNED[:1]:
         return f"the interval includes the selection of parameters in folds, {decides} does not"
     if decides in BY_RANK:

@@ -10,7 +10,6 @@ import numpy as np
 from heldout.infer.bounded import difference_inside
 from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance
 from heldout.infer.results import Interval, drop_noise
-from heldout.infer.scoring import RETUNED_INTERVAL
 
 if TYPE_CHECKING:
     from heldout.infer.claim_tests import Adjusted, Design
@@ -78,6 +77,8 @@ def _with_little_variance(
     Where all differences are equal, the interval is that of all possible ones unless the test
     rejects.
     """
+    from heldout.infer.scoring import RETUNED_INTERVAL  # measures of predictions
+
     found = []
     widest = design.scores.range[1] - design.scores.range[0]
     for interval, factor, p in zip(intervals, _widening(design), adjusted.p, strict=True):

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.scored_inputs import PredictionSystems, scored
 
 if TYPE_CHECKING:
     from heldout.infer.engine import CompareSettings
@@ -30,6 +29,7 @@ def scored_of(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
 ) -> Scoring:
     """Return the systems of one object: scores, an evaluation, predictions, a table."""
+    from heldout.infer.scored_inputs import PredictionSystems, scored  # of all tasks
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(given, Evaluation):
@@ -77,6 +77,8 @@ def _evaluated(
         )
     wanted = available[0] if measure is None else given.measure(measure)
     if given.task in ("ranking", "text"):
+        from heldout.infer.scored_inputs import scored  # of all tasks
+
         return scored(given, wanted, settings)
     # The predictions know their positive class, and the measure what it counts as undefined.
     options = options._replace(positive=None, undefined=None)
@@ -90,6 +92,8 @@ def _are_predictions(given: Any) -> bool:
 def _predictions(
     given: Any, measure: Any, settings: CompareSettings, options: PredictionOptions
 ) -> Scoring:
+    from heldout.infer.scored_inputs import PredictionSystems, scored  # of all tasks
+
     if settings.test_share is not None:
         raise InputError("test_share: predictions with folds have their own; leave it out")
     several = given
