@@ -9,9 +9,10 @@ from scipy import stats
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer import scoring
-from heldout.infer.auc import delong_test
+from heldout.infer.auc import delong
 from heldout.infer.intervals import corrected_t
-from heldout.infer.randomization import corrected_t_test, mcnemar_test
+from heldout.infer.randomization import mcnemar_test
+from heldout.infer.results import mean_estimate
 from heldout.infer.scored_inputs import system_interval
 from heldout.measure.names import parse_measures
 from heldout.measure.prediction.evaluate import evaluate_predictions
@@ -130,7 +131,9 @@ def test_r_squared_agrees_with_a_brute_force_bootstrap():
 
 def test_the_area_is_delongs():
     found = only(TWO, "AUC")
-    outcome = delong_test(TWO[0].truth, TWO[1].scores[:, 1], TWO[0].scores[:, 1])
+    columns = np.column_stack([one.scores[:, 1] for one in TWO])
+    estimate = delong(TWO[0].truth, columns, np.array([1]), np.array([0]))
+    (outcome,) = estimate.outcomes("delong", "two-sided", len(columns))
     assert found.claims[0].outcomes[0] == outcome
     # The values of units vary as DeLong says, but for n and n - 1.
     gaps = found.scores.column("strong") - found.scores.column("weak")
@@ -216,7 +219,7 @@ def test_repeated_folds_by_the_corrected_test():
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
     assert outcome.test == "corrected-t"
-    assert outcome.p == corrected_t_test(gaps, 1 / 3).p
+    assert outcome.p == pytest.approx(mean_estimate(gaps, 1 / 12 + 1 / 3).p())
     interval = interval_of(systems[0], "F1(macro)")
     assert "over folds" in interval.method
     value = evaluate_predictions(systems, ["F1(macro)"]).value("weak", 0)
@@ -323,10 +326,10 @@ def test_folds_are_the_default_and_units_can_be_asked_for():
 def test_three_systems_all_pairs():
     three = [*TWO, classed("noise", 0.0)]
     of_means = only(three, "accuracy")
-    assert of_means.advice.correction == "romano-wolf"
+    assert of_means.analysis.correction == "romano-wolf"
     assert of_means.anova is not None
     found = only(three, "F1(macro)")
-    assert found.advice.correction == "romano-wolf"
+    assert found.analysis.correction == "romano-wolf"
     assert len(found.claims) == 3
     assert found.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}

@@ -105,7 +105,7 @@ def test_more_than_a_hundred_thousand_units_are_not_drawn():
     assert methods == ["t, linearised", "bootstrap percentile", "t"]
     found = compare(systems, "RMSE")
     assert [one.test for one in found.claims[0].outcomes] == ["t"]
-    assert "it is linearised" in found.advice.why
+    assert "it is linearised" in found.analysis.why
     three = [classes("A", 1, count), classes("B", 2, count)]
     methods = [interval_of(three[0], name).method for name in ("MCC", "AUC")]
     assert methods == ["bootstrap percentile", "t, linearised"]

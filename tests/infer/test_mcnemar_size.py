@@ -19,7 +19,7 @@ def p_values(discordant):
     for won in range(discordant + 1):
         first = [1] * won + [0] * (discordant - won)
         second = [1 - value for value in first]
-        outcome = mcnemar_test([*first, 1], [*second, 1])
+        outcome = mcnemar_test([*first, 1, 1], [*second, 1, 1])
         middle = float(re.search(r"mid-p (\S+)", outcome.detail).group(1))
         found.append((outcome.p, middle))
     return np.array(found)

@@ -237,7 +237,7 @@ def test_the_power_of_the_combined_test_is_as_planned():
     noise = generator.normal(0, 1, human.shape)
     machine = 2 + correlation * human + np.sqrt(1 - correlation**2) * noise
     means = combined_means(human[:n], machine[:n], machine[n:])
-    rejected = np.abs(means.mean / means.error) > stats.t.ppf(0.975, n - 1)
+    rejected = np.abs(means.estimate.t) > stats.t.ppf(0.975, n - 1)
     assert rejected.mean() == pytest.approx(0.8, abs=0.05)
 
 

@@ -363,7 +363,7 @@ def test_comparison_of_several_systems(evaluation):
         copy, worse = found.claims
         assert (copy.first, copy.second, copy.adjusted) == ("copy", "base", 1)
         assert (copy.effects.wins, copy.effects.losses) == (0, 0)
-        assert found.advice.correction == "holm"
+        assert found.analysis.correction == "holm"
         assert worse.adjusted == pytest.approx(min(1, 2 * worse.outcomes[0].p))
         assert worse.outcomes[0].p == pytest.approx(1 / 2001)
         assert worse.effects.wins < worse.effects.losses

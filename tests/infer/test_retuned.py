@@ -71,7 +71,7 @@ def test_scores_with_choices_are_compared_by_it():
 
 def test_several_systems_are_corrected_by_holm():
     found = compare(scores(4, {("B", "A"): SPREAD}))
-    assert found.advice.correction == "holm"
+    assert found.analysis.correction == "holm"
     widths = {
         (one.first, one.second): one.difference.high - one.difference.low for one in found.claims
     }

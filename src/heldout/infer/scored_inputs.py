@@ -37,7 +37,6 @@ from heldout.measure.prediction.folds import (
     same_units,
     unit_scores,
 )
-from heldout.measure.text.evaluate import segment_scores, segment_sums
 from heldout.notes import Note
 
 if TYPE_CHECKING:
@@ -175,6 +174,8 @@ def _check_machine(scores: Scores, settings: Analysis) -> None:
 def _of_texts(
     evaluation: Evaluation, names: Sequence[str], measure: Measure, replicates: int, seed: int
 ) -> Scoring:
+    from heldout.measure.text.evaluate import segment_scores, segment_sums  # of one task
+
     for name in names:
         if isinstance(evaluation.value(name, measure), base.Undefined):
             raise InputError(f"{measure} of {name} is undefined and cannot be compared")
