@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from heldout.measure.base import UnitScores
 
 WORK: Final = 10**8  # units drawn over all replicates of a bootstrap at most, but ...
-FEWEST: Final = 1000  # ... this many replicates at least
+FEWEST: Final = 1000  # ... this many replicates are affordable, and ...
+MOST: Final = 10_000  # ... more are not needed
 MANY_UNITS: Final = WORK // FEWEST  # above, none are drawn one by one: it would take too long
 FEW_KINDS: Final = 200  # kinds up to which numbers per kind are drawn, not units, or ...
 UNITS_PER_KIND: Final = 10  # ... if there are this many units per kind; ...
@@ -37,15 +38,15 @@ WIDE: Final = 48  # columns from which a table may be nearly empty (16 classes),
 FILLED: Final = 0.1  # ... at most this share of its numbers is not 0
 
 
-def affordable(units: int, most: int = 10_000) -> int:
-    """Return the number of bootstrap replicates for a number of units.
+def affordable(units: int, asked: int) -> int:
+    """Return the number of bootstrap replicates for a number of units, as asked or fewer.
 
     Examples
     --------
-    >>> affordable(500), affordable(50_000), affordable(10**9)
-    (10000, 2000, 1000)
+    >>> affordable(500, 100_000), affordable(50_000, 100_000), affordable(500, 300)
+    (10000, 2000, 300)
     """
-    return min(most, max(FEWEST, WORK // max(1, units)))
+    return min(asked, MOST, max(FEWEST, WORK // max(1, units)))
 
 
 # Units that are drawn as a whole

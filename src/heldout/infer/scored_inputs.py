@@ -17,7 +17,7 @@ from heldout.data.predictions import (
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.infer.analysis import Analysis, tests_named
+from heldout.infer.analysis import REPLICATES, Analysis, tests_named
 from heldout.infer.bounded import inside
 from heldout.infer.intervals import corrected_t, wilson
 from heldout.infer.prediction_powered import TEST
@@ -125,7 +125,7 @@ def _alone(evaluation: Evaluation, system: str, measure: Measure, seed: int) -> 
         number = scores.index(system)
         return Means(replace(scores, systems=(system,), values=scores.values[:, [number]]))
     if evaluation.task == "text":
-        return _of_texts(evaluation, (system,), measure, 1, seed)
+        return _of_texts(evaluation, (system,), measure, REPLICATES, seed)
     alone = PredictionSystems([evaluation.data[system]], "one system")
     return _of_predictions(alone, measure, "unit", Analysis(seed=seed))
 
@@ -187,7 +187,7 @@ def _of_texts(
     return Sums(
         [one for one in systems if isinstance(one, base.Sums)],
         lambda values: segment_scores(evaluation, measure, values),
-        affordable(len(numbers)),
+        affordable(len(numbers), replicates),
         replicates,
         seed,
         OF_TEXTS,
@@ -342,7 +342,7 @@ def _resampled(
             outputs=given.outputs,
         )
 
-    draws = affordable(len(numbers)), settings.replicates, settings.seed
+    draws = affordable(len(numbers), settings.replicates), settings.replicates, settings.seed
     units = [measure.units(system) for system in systems]
     if measure.aggregate == "order":
         return _of_order(systems, measure, numbers, describe, draws)
