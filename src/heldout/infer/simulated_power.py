@@ -17,8 +17,10 @@ import numpy as np
 
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError
+from heldout.infer.analysis import Analysis
 from heldout.infer.compare import compare
-from heldout.infer.results import alpha_of
+from heldout.infer.results import alpha_of, numeric_alternative
+from heldout.infer.scored_inputs import PredictionSystems, scored
 from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -26,8 +28,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Ints
     from heldout.infer.power import Goal
-
-    Sample = Callable[[Ints], tuple[Any, Any]]  # of rows, to the first two arguments of `compare`
 
 REPLICATES: Final = 999  # of a randomization test: nearly the same decisions as with 100,000
 
@@ -44,76 +44,73 @@ class SimulatedPower(NamedTuple):
 
 
 def simulated_power(
-    pilot: Any,
+    pilot: Scores | Evaluation | Sequence[Any],
     measure: Any,
     systems: tuple[str, str],
     n: int,
     goal: Goal,
     *,
-    simulations: int = 500,
-    seed: int = 0,
+    simulations: int,
+    seed: int,
     positive: str | None = None,
 ) -> SimulatedPower:
-    """Return the power to detect the difference of two systems in a pilot with n units.
-
-    The pilot is `Scores`, predictions of systems, or an evaluation of texts.
-    """
+    """Return the power to detect the difference of two systems in a pilot with n units."""
     if n < 2:
         raise InputError(f"n={n}: expected at least 2 units")
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
-    units, sample = _sampler(pilot, systems)
-
-    def compared(rows: Ints, seed: int, tests: Sequence[str] = ()) -> Any:
-        found = compare(
-            *sample(rows),
-            measure,
-            tests=tests,
-            alternative=goal.alternative,
-            level=goal.level,
-            replicates=REPLICATES,
-            seed=seed,
-            positive=positive,
-            by="unit",
-        )
-        return found.claims[0]
-
-    whole = compared(np.arange(units), seed)
-    test, significant = whole.outcomes[0].test, 0
+    units, measure, sample = _sampler(pilot, measure, systems)
+    known: Any = {"positive": positive, "by": "unit"}
+    whole = compare(sample(np.arange(units)), measure, replicates=REPLICATES, seed=seed, **known)
+    test, better = whole.analysis.decides, whole.scores.higher_is_better
+    side = numeric_alternative(goal.alternative, higher_is_better=better)
+    significant = 0
     for number in range(simulations):
         rows = np.random.default_rng([seed, number]).integers(0, units, n)
-        try:
-            significant += compared(rows, number, (test,)).adjusted <= alpha_of(goal.level)
+        analysis = Analysis(replicates=REPLICATES, seed=number)
+        try:  # the test alone: intervals and effects would take most of the time
+            scoring = scored(sample(rows), measure, analysis, **known)
+            significant += scoring.outcome(test, (1, 0), side).p <= alpha_of(goal.level)
         except HeldoutError:  # the measure is undefined on this sample: not significant
             continue
     power = significant / simulations
     error = math.sqrt(power * (1 - power) / simulations)
-    return SimulatedPower(n, power, error, whole.difference.estimate, test, simulations)
+    difference = whole.claims[0].difference.estimate
+    return SimulatedPower(n, power, error, difference, test, simulations)
 
 
-def _sampler(pilot: Any, systems: tuple[str, str]) -> tuple[int, Sample]:
-    """Return the number of units, and a function that draws some, perhaps repeatedly."""
+def _sampler(
+    pilot: Any, measure: Any, systems: tuple[str, str]
+) -> tuple[int, Any, Callable[[Ints], Any]]:
+    """Return the number of units, the measure, and a function that draws units, repeatedly."""
     if isinstance(pilot, Scores):
         values = pilot.values[:, [pilot.index(name) for name in systems]]
 
-        def of_scores(rows: Ints) -> tuple[Any, Any]:
+        def of_scores(rows: Ints) -> Scores:
             ids = tuple(map(str, range(len(rows))))
-            return Scores(pilot.measure, systems, ids, values[rows], pilot.higher_is_better), None
+            return Scores(pilot.measure, systems, ids, values[rows], pilot.higher_is_better)
 
-        return len(values), of_scores
+        return len(values), measure, of_scores
     if isinstance(pilot, Evaluation):
+        from heldout.measure.evaluate import evaluate  # imports all tasks
+
+        wanted = pilot.measure(measure)
         texts = [pilot.truth, *(pilot.data[name].system for name in systems)]
 
-        def of_texts(rows: Ints) -> tuple[Any, Any]:
+        def of_texts(rows: Ints) -> Evaluation:
             ids = tuple(map(str, range(len(rows))))
-            taken = ((_taken(each.texts, rows), _taken(each.log_probs, rows)) for each in texts)
             references, *drawn = (
-                replace(each, ids=ids, texts=some, log_probs=log_probs)
-                for each, (some, log_probs) in zip(texts, taken, strict=True)
+                replace(
+                    each,
+                    ids=ids,
+                    texts=_taken(each.texts, rows),
+                    log_probs=_taken(each.log_probs, rows),
+                )
+                for each in texts
             )
-            return references, drawn
+            return evaluate(references, drawn, [wanted], task="text")
 
-        return len(pilot.units()), of_texts
+        return len(pilot.units()), wanted, of_texts
     predictions = [next(each for each in pilot if each.name == name) for name in systems]
     # Units with several rows, and groups of units, are drawn as a whole.
     places: list[dict[str, list[int]]] = [{}, {}]
@@ -122,12 +119,14 @@ def _sampler(pilot: Any, systems: tuple[str, str]) -> tuple[int, Sample]:
             rows_of.setdefault(name, []).append(row)
     shared = [name for name in places[0] if name in places[1]]
 
-    def of_predictions(rows: Ints) -> tuple[Any, Any]:
+    def of_predictions(rows: Ints) -> PredictionSystems:
         names = [shared[row] for row in rows.tolist()]
         drawn = zip(predictions, places, strict=True)
-        return [_drawn(each, [rows_of[name] for name in names]) for each, rows_of in drawn], None
+        return PredictionSystems.of(
+            [_drawn(each, [rows_of[name] for name in names]) for each, rows_of in drawn]
+        )
 
-    return len(shared), of_predictions
+    return len(shared), PredictionSystems.of(predictions).measures([measure])[0], of_predictions
 
 
 def _drawn(predictions: Any, groups: Sequence[Sequence[int]]) -> Any:
