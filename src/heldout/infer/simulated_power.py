@@ -24,11 +24,15 @@ from heldout.infer.scored_inputs import PredictionSystems, scored
 from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from heldout.data.words import Ints
     from heldout.infer.power import Goal
+    from heldout.measure.base import Measure
 
+    Sampler = Callable[[Ints], Any]  # of numbers of units, to what can be compared
+
+COLUMNS: Final = ("truth", "predicted", "scores", "weights", "repeats", "texts", "log_probs")
 REPLICATES: Final = 999  # of a randomization test: nearly the same decisions as with 100,000
 
 
@@ -44,8 +48,8 @@ class SimulatedPower(NamedTuple):
 
 
 def simulated_power(
-    pilot: Scores | Evaluation | Sequence[Any],
-    measure: Any,
+    pilot: Scores | PredictionSystems | Evaluation,
+    measure: Measure | None,
     systems: tuple[str, str],
     n: int,
     goal: Goal,
@@ -55,11 +59,9 @@ def simulated_power(
     positive: str | None = None,
 ) -> SimulatedPower:
     """Return the power to detect the difference of two systems in a pilot with n units."""
-    if n < 2:
-        raise InputError(f"n={n}: expected at least 2 units")
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
-    units, measure, sample = _sampler(pilot, measure, systems)
+    units, sample = _sampler(pilot, measure, systems)
     known: Any = {"positive": positive, "by": "unit"}
     whole = compare(sample(np.arange(units)), measure, replicates=REPLICATES, seed=seed, **known)
     test, better = whole.analysis.decides, whole.scores.higher_is_better
@@ -79,39 +81,23 @@ def simulated_power(
     return SimulatedPower(n, power, error, difference, test, simulations)
 
 
-def _sampler(
-    pilot: Any, measure: Any, systems: tuple[str, str]
-) -> tuple[int, Any, Callable[[Ints], Any]]:
-    """Return the number of units, the measure, and a function that draws units, repeatedly."""
+def _sampler(pilot: Any, measure: Any, systems: tuple[str, str]) -> tuple[int, Sampler]:
+    """Return the number of units, and a function that draws some, perhaps repeatedly."""
     if isinstance(pilot, Scores):
         values = pilot.values[:, [pilot.index(name) for name in systems]]
-
-        def of_scores(rows: Ints) -> Scores:
-            ids = tuple(map(str, range(len(rows))))
-            return Scores(pilot.measure, systems, ids, values[rows], pilot.higher_is_better)
-
-        return len(values), measure, of_scores
+        kind, better = pilot.measure, pilot.higher_is_better
+        return len(values), lambda rows: Scores(kind, systems, _ids(rows), values[rows], better)
     if isinstance(pilot, Evaluation):
         from heldout.measure.evaluate import evaluate  # imports all tasks
 
-        wanted = pilot.measure(measure)
         texts = [pilot.truth, *(pilot.data[name].system for name in systems)]
 
         def of_texts(rows: Ints) -> Evaluation:
-            ids = tuple(map(str, range(len(rows))))
-            references, *drawn = (
-                replace(
-                    each,
-                    ids=ids,
-                    texts=_taken(each.texts, rows),
-                    log_probs=_taken(each.log_probs, rows),
-                )
-                for each in texts
-            )
-            return evaluate(references, drawn, [wanted], task="text")
+            references, *drawn = (_taken(each, rows, ids=_ids(rows)) for each in texts)
+            return evaluate(references, drawn, [measure], task="text")
 
-        return len(pilot.units()), wanted, of_texts
-    predictions = [next(each for each in pilot if each.name == name) for name in systems]
+        return len(pilot.units()), of_texts
+    predictions = [next(each for each in pilot.systems if each.name == name) for name in systems]
     # Units with several rows, and groups of units, are drawn as a whole.
     places: list[dict[str, list[int]]] = [{}, {}]
     for each, rows_of in zip(predictions, places, strict=True):
@@ -119,32 +105,30 @@ def _sampler(
             rows_of.setdefault(name, []).append(row)
     shared = [name for name in places[0] if name in places[1]]
 
-    def of_predictions(rows: Ints) -> PredictionSystems:
-        names = [shared[row] for row in rows.tolist()]
-        drawn = zip(predictions, places, strict=True)
-        return PredictionSystems.of(
-            [_drawn(each, [rows_of[name] for name in names]) for each, rows_of in drawn]
-        )
+    def of_predictions(drawn: Ints) -> PredictionSystems:
+        systems = []
+        for each, rows_of in zip(predictions, places, strict=True):
+            # Each is a new group, or a new unit, even if it is there twice.
+            wholes = [rows_of[shared[number]] for number in drawn.tolist()]
+            rows = np.concatenate([np.asarray(whole) for whole in wholes])
+            groups = tuple(str(number) for number, whole in enumerate(wholes) for _ in whole)
+            ids = zip(groups, rows.tolist(), strict=True)
+            units = tuple(f"{group} {each.units[row]}" for group, row in ids)
+            new: Any = {"units": units, "groups": groups if each.groups else (), "folds": ()}
+            systems.append(_taken(each, rows, **new))
+        return PredictionSystems.of(systems)
 
-    return len(shared), PredictionSystems.of(predictions).measures([measure])[0], of_predictions
-
-
-def _drawn(predictions: Any, groups: Sequence[Sequence[int]]) -> Any:
-    """Return predictions of groups of rows, each a new group even if it is there twice."""
-    numbers = [number for number, rows in enumerate(groups) for _ in rows]
-    rows = np.concatenate([np.asarray(each) for each in groups])
-    arrays = ("truth", "predicted", "scores", "weights")
-    given = {name: getattr(predictions, name, None) for name in arrays}
-    units = zip(numbers, _taken(predictions.units, rows), strict=True)
-    return replace(
-        predictions,
-        **{name: array[rows] for name, array in given.items() if array is not None},
-        units=tuple(f"{number} {unit}" for number, unit in units),
-        groups=tuple(map(str, numbers)) if predictions.groups else (),
-        repeats=_taken(predictions.repeats, rows),
-        folds=(),
-    )
+    return len(shared), of_predictions
 
 
-def _taken(column: tuple[Any, ...], rows: Ints) -> tuple[Any, ...]:
-    return tuple(column[row] for row in rows.tolist()) if column else ()
+def _ids(rows: Ints) -> tuple[str, ...]:
+    return tuple(map(str, range(len(rows))))
+
+
+def _taken(record: Any, rows: Ints, **new: tuple[str, ...]) -> Any:
+    """Return a record with some rows of its columns, perhaps repeatedly, and new ids."""
+    columns = {name: getattr(record, name, None) for name in COLUMNS}
+    arrays = {name: each[rows] for name, each in columns.items() if isinstance(each, np.ndarray)}
+    listed = {name: each for name, each in columns.items() if isinstance(each, tuple) and each}
+    tuples = {name: tuple(map(each.__getitem__, rows.tolist())) for name, each in listed.items()}
+    return replace(record, **arrays, **tuples, **new)
