@@ -306,10 +306,11 @@ def test_plan_from_predictions_that_are_no_mean(capsys, tmp_path):
         (tmp_path / f"{name}.csv").write_text("unit,truth,prediction\n" + "\n".join(lines) + "\n")
     files = [str(tmp_path / "old.csv"), str(tmp_path / "new.csv")]
     more = ["-m", "F1(macro)", "--difference", "0.1", "--units", "60"]
-    main(["power", *files, *more])
+    main(["power", *files, *more, "--simulate"])
     out = capsys.readouterr().out
     assert "new - old, F1(macro): differences have standard deviation" in out
     assert "Units needed to detect a difference" in out
+    assert "randomization test on 500 samples of the pilot's units" in out
 
 
 RUNS = "qrels.txt baseline.run improved.run"

@@ -92,6 +92,13 @@ def test_a_write_that_fails_leaves_the_ledger_as_it_was(path, monkeypatch):
     assert path.read_bytes() == before
 
 
+def test_a_line_with_an_impossible_p_is_named(path):
+    record_looks(path, [look(p=0.5)])
+    path.write_text(path.read_text().replace('"p": 0.5', '"p": 1.5'))
+    with pytest.raises(InputError, match=r"looks.jsonl:1: not an evaluation"):
+        read_ledger(path)
+
+
 def test_an_incomplete_line_is_named_and_nothing_is_added(path):
     record_looks(path, [look(), look()])
     cut = path.read_bytes()[:-20]

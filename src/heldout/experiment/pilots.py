@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_count
 from heldout.data.scores import Scores
 from heldout.errors import InputError
-from heldout.infer.power import DOCUMENT_RATE, Design, Goal, PowerPlan, pilot_plans, shown_value
-from heldout.infer.results import alpha_of, t_quantile
+from heldout.infer.power import Design, Goal, PowerPlan, pilot_plans, shown_value
+from heldout.infer.results import alpha_of, check_alternative, check_level, t_quantile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
 
 REPLICATES: Final = 100  # of a comparison whose p-values nobody reads
+
+# The standard error of a difference decreases with this power of the number of documents. It is
+# below the square root because a measure depends on the few documents at the top of a list.
+# Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`).
+DOCUMENT_RATE: Final = 0.25
 
 
 def power(  # noqa: PLR0913 (the front door names what it takes)
@@ -39,7 +45,7 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     simulations: int = 0,
     seed: int = 0,
 ) -> list[PowerPlan]:
-    """PowerPlan the amount of data of a comparison, or the smallest difference that it can detect.
+    """Plan the amount of data of a comparison, or the smallest difference that it can detect.
 
     Parameters
     ----------
@@ -95,14 +101,20 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     Queries needed for a 95% interval of the difference of:
       ± 0.02        219
     """
-    goal = Goal(power, level, alternative)
-    goal.check()
+    goal = Goal(power, check_level(level), check_alternative(alternative))
+    if not alpha_of(level) < power < 1:
+        raise InputError(
+            f"power={power}: expected a number between 1 - level ({alpha_of(level):g}) and 1"
+        )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
     if sd is None:
         study = _study(pilot, measure, test_share, positive, by)
+    elif 0 < sd < math.inf:
+        about = f"Differences have standard deviation {shown_value(sd, sd)}."
+        study = _Study([PowerPlan("", sd, about=about, design=Design.of_units(sd))])
     else:
-        study = _Study([PowerPlan("", sd, design=Design.of_units(sd))])
+        raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
     plans = [plan.answered(differences, units, half_widths, goal) for plan in study.plans]
     if not simulations:
         return plans
@@ -112,22 +124,22 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 
-    wanted = study.scores.measure if measure is None else measure
     sizes = units or [len(study.scores.units)]
     options: Any = {"simulations": simulations, "seed": seed, "positive": positive}
     simulated = [
-        tuple(simulated_power(study.drawn, wanted, pair, n, goal, **options) for n in sizes)
+        tuple(simulated_power(study.drawn, study.measure, pair, n, goal, **options) for n in sizes)
         for pair in combinations(study.scores.systems, 2)
     ]
     return [plan._replace(simulated=rows) for plan, rows in zip(plans, simulated, strict=True)]
 
 
 class _Study(NamedTuple):
-    """What a pilot tells: plans, the scores they come from, and what units can be drawn from."""
+    """What a pilot tells."""
 
     plans: list[PowerPlan]
-    scores: Scores | None = None
-    drawn: Any = None
+    scores: Scores | None = None  # that the plans come from
+    drawn: Any = None  # what units can be drawn from: scores, predictions, an evaluation of texts
+    measure: Measure | None = None  # of predictions and texts
 
 
 def _study(
@@ -135,6 +147,7 @@ def _study(
 ) -> _Study:
     from heldout.experiment.results import Results  # slow to import
     from heldout.infer.compare import compare
+    from heldout.infer.scored_inputs import PredictionSystems
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(pilot, Results):
@@ -144,27 +157,30 @@ def _study(
         if pilot.unit == "split":
             test_share = float(pilot.manifest["settings"]["test_share"])
         pilot = pilot.scores(name)
-    elif isinstance(pilot, Evaluation) and pilot.task != "text":
+    elif isinstance(pilot, Evaluation):
         measure = pilot.measure(0 if measure is None else measure)
-        of_runs = pilot.task == "ranking"
-        pilot = pilot.scores(measure) if of_runs else [pilot.data[name] for name in pilot.names]
-    are_predictions = isinstance(pilot, list | tuple) and all(
+        if pilot.task == "ranking":
+            pilot = pilot.scores(measure)
+        elif pilot.task != "text":
+            pilot = [pilot.data[name] for name in pilot.names]
+    if isinstance(pilot, list | tuple) and all(
         isinstance(system, ClassPredictions | NumberPredictions) for system in pilot
-    )
-    rows = 0
-    if are_predictions or isinstance(pilot, Evaluation):
+    ):
+        pilot = PredictionSystems.of(pilot)
+        measure = pilot.measures([] if measure is None else [measure])[0]
+    if isinstance(pilot, PredictionSystems | Evaluation):
         if test_share is not None:
             raise InputError(
                 "--test-share: predictions with a column fold or repeat know their own"
             )
         compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
         scores, test_share = compared.scores, compared.test_share
-        if are_predictions:
-            rows = unit_count(next(one for one in pilot if one.name == scores.systems[0]))
     else:
         scores = pilot = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
+        measure = None
+    rows = unit_count(pilot.systems[0]) if isinstance(pilot, PredictionSystems) else 0
     plans = pilot_plans(scores, test_share, rows)
-    return _Study(plans, scores, pilot if test_share is None else None)
+    return _Study(plans, scores, pilot if test_share is None else None, measure)
 
 
 def document_plans(results: Results, measure: str | None = None) -> list[PowerPlan]:

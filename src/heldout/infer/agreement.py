@@ -15,7 +15,8 @@ from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError, MeasureError
 from heldout.infer.bounded import UNBOUNDED, inside
-from heldout.infer.results import Interval, alpha_of, check_level, t_quantile
+from heldout.infer.intervals import around
+from heldout.infer.results import Estimate, Interval, check_level
 from heldout.measure.agreement import (
     alpha_of_confusion,
     binary_confusion,
@@ -39,13 +40,12 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
 
     Machines = QrelsLike | Sequence[QrelsLike] | Mapping[str, QrelsLike]
-    Judged = dict[tuple[str, str], int]  # grades by query and document
+    Judged = dict[str, dict[str, int]]  # grades by query and document
 
 LEAST_PAIRS: Final = 10  # judged by both: with fewer, the ids are probably wrong
 FEW_QUERIES: Final = 20  # below this there is a warning: intervals cover less than they promise
 JACKKNIFE: Final = "t, jackknife over queries"
-_SHARE: Final = (0.0, 1.0)
-_CORRELATION: Final = (-1.0, 1.0)
+SHARES: Final = ("exact", "overrated", "underrated")
 
 
 class QueryAgreement(NamedTuple):
@@ -209,24 +209,16 @@ def agree(
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
         raise InputError(f"rel={rel}: expected a positive integer")
     truth = _grades(human)
-    names, several = zip(*_named(machines).items(), strict=True)
-    judged = [_grades(given) for given in several]
-    for name, given in zip(names, judged, strict=True):
-        common = sum(pair in given for pair in truth)
-        if common < LEAST_PAIRS:
-            raise InputError(
-                f"{name}: {count_of(common, 'pair')} of query and document judged by both, "
-                f"expected at least {LEAST_PAIRS}: check that the ids are the same (human: "
-                f"{_first_two(truth)}; {name}: {_first_two(given)})"
-            )
-    grades = tuple(sorted({*truth.values(), *(g for each in judged for g in each.values())}))
+    judged = {name: _grades(given) for name, given in _named(machines).items()}
+    every = (docs for each in (truth, *judged.values()) for docs in each.values())
+    grades = tuple(sorted({grade for docs in every for grade in docs.values()}))
+    judges = [_judge(truth, *each, grades, rel, level) for each in judged.items()]
     settings = {"level": level, "seed": seed}
     orders = repeat(()) if runs is None else _orders(truth, judged, runs, measures, rel, settings)
-    judges = []
-    for name, given, systems in zip(names, judged, orders, strict=False):
-        judges.append(_judge(truth, name, given, grades, rel, level)._replace(orders=systems))
+    for number, systems in zip(range(len(judges)), orders, strict=False):
+        judges[number] = judges[number]._replace(orders=systems)
         if progress:
-            progress(len(judges), len(judged))
+            progress(number + 1, len(judges))
     return Agreement(tuple(judges), grades, rel, level, tuple(_notes(judges)))
 
 
@@ -253,86 +245,90 @@ def _is_qrels(given: Any) -> bool:
 
 def _grades(given: QrelsLike) -> Judged:
     """Return the grades by query and document; negative ones mean "not judged"."""
-    return {
-        (query, doc): grade
-        for query, docs in Qrels.of(given).to_dict().items()
-        for doc, grade in docs.items()
-        if grade >= 0
-    }
-
-
-def _first_two(judged: Judged) -> str:
-    return ", ".join(f"{query} {doc}" for query, doc in list(judged)[:2]) or "no judgements"
+    every = Qrels.of(given).to_dict().items()
+    judged = ((query, {doc: g for doc, g in docs.items() if g >= 0}) for query, docs in every)
+    return {query: docs for query, docs in judged if docs}
 
 
 def _judge(
     truth: Judged, name: str, judged: Judged, grades: tuple[int, ...], rel: int, level: float
 ) -> JudgeAgreement:
     queries: dict[str, list[tuple[int, int]]] = {}
-    for pair, grade in truth.items():
-        if pair in judged:
-            queries.setdefault(pair[0], []).append((grade, judged[pair]))
-    codes = [np.searchsorted(grades, np.array(given).T) for given in queries.values()]
+    for query, docs in truth.items():
+        theirs = judged.get(query, {})
+        if both := [(grade, theirs[doc]) for doc, grade in docs.items() if doc in theirs]:
+            queries[query] = both
+    pairs = sum(map(len, queries.values()))
+    if pairs < LEAST_PAIRS:
+        raise InputError(
+            f"{name}: {count_of(pairs, 'pair')} of query and document judged by both, expected at "
+            f"least {LEAST_PAIRS}: check that the ids are the same (human: {_first_two(truth)}; "
+            f"{name}: {_first_two(judged)})"
+        )
+    codes = [np.searchsorted(grades, np.array(both).T) for both in queries.values()]
     tables = np.stack([confusion(human, machine, len(grades)) for human, machine in codes])
     total = tables.sum(axis=0)
-    pairs = int(total.sum())
-    gaps = np.subtract.outer(grades, grades).T
-    exact, difference = mean_over_pairs(tables, gaps == 0), mean_over_pairs(tables, gaps)
+    estimates, without, alone = (
+        _statistics(each, grades, rel) for each in (total, total - tables, tables)
+    )
+    intervals = {
+        name: _jackknife(name, float(estimate), without[name], level)
+        for name, estimate in estimates.items()
+    }
+    spread = zip(alone["exact"].tolist(), alone["difference"].tolist(), strict=True)
     return JudgeAgreement(
         name=name,
         pairs=pairs,
         queries=len(queries),
-        only_human=len(truth) - pairs,
-        only_machine=len(judged) - pairs,
+        only_human=sum(map(len, truth.values())) - pairs,
+        only_machine=sum(map(len, judged.values())) - pairs,
         counts=total,
         mean_human=float(total.sum(axis=1) @ grades) / pairs,
         mean_machine=float(total.sum(axis=0) @ grades) / pairs,
-        statistics=_statistics(tables, grades, rel, level),
+        statistics=JudgeStatistics(**intervals),
         by_query=tuple(
-            QueryAgreement(query, len(given), float(exact[row]), float(difference[row]))
-            for row, (query, given) in enumerate(queries.items())
+            QueryAgreement(query, len(both), *found)
+            for (query, both), found in zip(queries.items(), spread, strict=True)
         ),
     )
 
 
-def _statistics(tables: Floats, grades: tuple[int, ...], rel: int, level: float) -> JudgeStatistics:
-    """Return every statistic of the confusion matrices of the queries, with its interval.
+def _first_two(judged: Judged) -> str:
+    pairs = [f"{query} {doc}" for query, docs in judged.items() for doc in docs]
+    return ", ".join(pairs[:2]) or "no judgements"
 
-    Documents of a query are not independent, so that queries are the units: the standard error is
-    that of the jackknife, which leaves out one query after the other, with a t quantile.
-    """
+
+def _statistics(table: Floats, grades: tuple[int, ...], rel: int) -> dict[str, Floats]:
+    """Return the statistics of one confusion matrix, or of each of several."""
     gaps = np.subtract.outer(grades, grades).T  # the grade of the machine minus the human's
-    functions: dict[str, tuple[Callable[[Floats], Floats], tuple[float, float]]] = {
-        "exact": (lambda table: mean_over_pairs(table, gaps == 0), _SHARE),
-        "kappa": (lambda table: cohen_kappa(table, grades), _CORRELATION),
-        "kappa_linear": (lambda table: cohen_kappa(table, grades, "linear"), _CORRELATION),
-        "kappa_quadratic": (lambda table: cohen_kappa(table, grades, "quadratic"), _CORRELATION),
-        "kappa_binary": (
-            lambda table: cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
-            _CORRELATION,
-        ),
-        "alpha": (alpha_of_confusion, _CORRELATION),
-        "overrated": (lambda table: mean_over_pairs(table, gaps > 0), _SHARE),
-        "underrated": (lambda table: mean_over_pairs(table, gaps < 0), _SHARE),
-        "difference": (lambda table: mean_over_pairs(table, gaps), UNBOUNDED),
+    return {
+        "exact": mean_over_pairs(table, gaps == 0),
+        "kappa": cohen_kappa(table, grades),
+        "kappa_linear": cohen_kappa(table, grades, "linear"),
+        "kappa_quadratic": cohen_kappa(table, grades, "quadratic"),
+        "kappa_binary": cohen_kappa(binary_confusion(table, grades, rel), (0, 1)),
+        "alpha": alpha_of_confusion(table),
+        "overrated": mean_over_pairs(table, gaps > 0),
+        "underrated": mean_over_pairs(table, gaps < 0),
+        "difference": mean_over_pairs(table, gaps),
     }
-    total, count = tables.sum(axis=0), len(tables)
-    intervals = {}
-    for name, (function, ends) in functions.items():
-        estimate = float(function(total))
-        without = function(total - tables)
-        half = np.nan
-        if count > 1 and np.isfinite(without).all():
-            error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
-            half = t_quantile(count - 1, alpha_of(level) / 2) * float(error)
-        found = Interval(estimate, estimate - half, estimate + half, level, JACKKNIFE)
-        intervals[name] = inside(found, ends) if np.isfinite(found.low) else found
-    return JudgeStatistics(**intervals)
+
+
+def _jackknife(name: str, estimate: float, without: Floats, level: float) -> Interval:
+    """Return the interval of a statistic, given its values without one query after the other.
+
+    Documents of a query are not independent, so that queries are the units.
+    """
+    if (count := len(without)) < 2 or not np.isfinite(without).all():
+        return Interval(estimate, np.nan, np.nan, level, JACKKNIFE)
+    error = np.sqrt((count - 1) / count * ((without - without.mean()) ** 2).sum())
+    ends = UNBOUNDED if name == "difference" else (0.0 if name in SHARES else -1.0, 1.0)
+    return inside(around(Estimate(np.array(estimate), error, count - 1, JACKKNIFE), level), ends)
 
 
 def _orders(
     truth: Judged,
-    judges: Sequence[Judged],
+    judges: Mapping[str, Judged],
     runs: Any,
     measures: Any,
     rel: int,
@@ -356,18 +352,16 @@ def _orders(
         raise InputError("runs: the order of systems needs at least two runs")
     systems = dict(zip(distinct_names([run.name for run in read], items), read, strict=True))
 
-    def compared(judged: Judged, queries: frozenset[str]) -> list[Comparison]:
-        rows = [(query, doc, grade) for (query, doc), grade in judged.items() if query in queries]
-        qrels = Qrels.of(dict(zip(("query", "doc", "grade"), zip(*rows, strict=True), strict=True)))
+    def compared(judged: Judged, queries: tuple[str, ...]) -> list[Comparison]:
+        qrels = {query: judged[query] for query in queries}
         evaluation = evaluate_runs(qrels, systems, [*wanted, "Judged@10"], rel=rel)
         return [compare(evaluation.scores(measure), **settings) for measure in wanted]
 
-    by_people: dict[frozenset[str], list[Comparison]] = {}
-    for judged in judges:
-        shared = frozenset(query for query, _ in truth) & {query for query, _ in judged}
+    by_people: dict[tuple[str, ...], list[Comparison]] = {}
+    for judged in judges.values():
+        shared = tuple(query for query in truth if query in judged)
         if shared not in by_people:
             by_people[shared] = compared(truth, shared)
-        both = zip(by_people[shared], compared(judged, shared), strict=True)
         yield tuple(
             JudgedOrder(
                 human.scores.measure,
@@ -376,7 +370,7 @@ def _orders(
                 order_agreement(human.scores, machine.scores, **settings),
                 verdict_changes(human, machine),
             )
-            for human, machine in both
+            for human, machine in zip(by_people[shared], compared(judged, shared), strict=True)
         )
 
 
@@ -384,30 +378,25 @@ def _notes(judges: Sequence[JudgeAgreement]) -> Iterator[Note]:
     for judge in judges:
         if judge.only_human > judge.pairs:
             missing = count_of(judge.only_human, "human pair")
-            yield Note(
-                "pairs-not-shared",
+            text = (
                 f"{judge.name} did not judge {missing} and shares {judge.pairs:,}: agreement on "
-                "the others is unknown",
-                count=judge.only_human,
+                "the others is unknown"
             )
+            yield Note("pairs-not-shared", text, count=judge.only_human)
     if len({judge.pairs for judge in judges}) > 1:
         listed = ", ".join(f"{judge.name} {judge.pairs:,}" for judge in judges)
-        yield Note(
-            "pairs-not-shared",
+        text = (
             f"the judges are compared on different pairs ({listed}): differences between them may "
-            "come from the pairs",
+            "come from the pairs"
         )
+        yield Note("pairs-not-shared", text)
     if all(np.count_nonzero(judge.counts.sum(1)) == 1 for judge in judges):
-        yield Note(
-            "one-grade",
+        text = (
             "people gave all shared pairs the same grade, so kappa and alpha say nothing: judge "
-            "documents that are not relevant, too",
+            "documents that are not relevant, too"
         )
-    fewest = min(judge.queries for judge in judges)
-    if fewest < FEW_QUERIES:
-        yield Note(
-            "few-units",
-            f"{count_of(fewest, 'query', 'queries')}: intervals of agreement are too short below "
-            f"{FEW_QUERIES}",
-            count=fewest,
-        )
+        yield Note("one-grade", text)
+    if (fewest := min(judge.queries for judge in judges)) < FEW_QUERIES:
+        queries = count_of(fewest, "query", "queries")
+        text = f"{queries}: intervals of agreement are too short below {FEW_QUERIES}"
+        yield Note("few-units", text, count=fewest)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from heldout.infer.results import (
     TIE,
     Alternative,
     Interval,
-    PValue,
+    Outcome,
     as_values,
     check_alternative,
     check_fraction,
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from heldout.data.words import Floats, Ints
-    from heldout.infer.results import Outcome
-
-IntervalKind = Literal["percentile", "bca"]
 
 FEW: Final = 12  # units up to which all resamples are enumerated: 12,376 multisets per half
 MOST_CELLS: Final = 20_000  # sums of resamples up to which their distribution is computed: .03 s
@@ -67,15 +64,16 @@ def shift_test(
     if do_not_vary(values):
         (outcome,) = mean_estimate(values).outcomes("bootstrap-shift", alternative, len(values))
         return outcome._replace(statistic=mean)
-    answer = _exact(values, alternative)
-    if answer is None:
-        total, tie = float(values.sum()), TIE * float(np.abs(values).sum())
-        low, high = _thresholds(total, total, tie, alternative)
-        out = 0
-        for sums in drawn_sums(values, replicates, seed):
-            out += int(np.count_nonzero((sums <= low) | (sums >= high)))
-        answer = PValue.monte_carlo(out, replicates, seed)
-    return answer.outcome("bootstrap-shift", mean, alternative, len(values))
+    p, detail = _exact(values, alternative)
+    outcome = Outcome("bootstrap-shift", p, mean, alternative, len(values), detail=detail)
+    if math.isfinite(p):
+        return outcome
+    total, tie = float(values.sum()), TIE * float(np.abs(values).sum())
+    low, high = _thresholds(total, total, tie, alternative)
+    out = 0
+    for sums in drawn_sums(values, replicates, seed):
+        out += int(np.count_nonzero((sums <= low) | (sums >= high)))
+    return outcome.drawn(out, replicates, seed)
 
 
 def _thresholds(
@@ -89,21 +87,19 @@ def _thresholds(
     return center + observed + tie, math.inf
 
 
-def _exact(values: Floats, alternative: Alternative) -> PValue | None:
-    """Return the exact p of few units, or of differences on a lattice that is not too fine."""
+def _exact(values: Floats, alternative: Alternative) -> tuple[float, str]:
+    """Return p, and how, for few units or a lattice that is not too fine; else NaN."""
     count = len(values)
     if count <= FEW:
-        p = _enumerate(values, alternative)
-        return PValue(p, "exact", 0.0, f"all {power_text(count, count)} resamples")
+        return _enumerate(values, alternative), f"all {power_text(count, count)} resamples"
     lattice = find_lattice(values)
     if lattice is None or count * int(np.ptp(lattice.cells)) > MOST_CELLS:
-        return None
+        return math.nan, ""
     chances, total = drawn_chances(lattice.cells), int(lattice.cells.sum())
     sums = np.arange(len(chances)) + count * int(lattice.cells.min())
     low, high = _thresholds(total, total, 0, alternative)
     p = min(1.0, float(chances[(sums <= low) | (sums >= high)].sum()))
-    detail = f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
-    return PValue(p, "exact", 0.0, detail)
+    return p, f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
 
 
 def _enumerate(values: Floats, alternative: Alternative) -> float:
@@ -162,7 +158,7 @@ def shift_p_of_replicates(
 def bootstrap_interval(
     values: Iterable[float],
     *,
-    kind: IntervalKind = "percentile",
+    kind: Literal["percentile", "bca"] = "percentile",
     level: float = 0.95,
     replicates: int = 100_000,
     seed: int = 0,
@@ -178,8 +174,6 @@ def bootstrap_interval(
     """
     units = as_values(values)
     check_draws(replicates, seed)
-    if kind not in get_args(IntervalKind):
-        raise InputError(f"kind={kind!r}: expected one of {', '.join(get_args(IntervalKind))}")
     check_fraction(level)
     mean, method = float(units.mean()), f"bootstrap {'BCa' if kind == 'bca' else kind}"
     if do_not_vary(units):

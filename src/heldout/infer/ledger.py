@@ -65,10 +65,7 @@ def record_looks(path: str | PathLike[str], looks: Iterable[Look]) -> list[Look]
 
     check_ledger(path)
     time = datetime.now(UTC).isoformat(timespec="microseconds")
-    new = [look._replace(time=time) for look in looks]
-    for look in new:
-        if not _is_sound(look):
-            raise InputError(f"p={look.p}, difference={look.effect}: not to be kept in a ledger")
+    new = [_checked(look._replace(time=time)) for look in looks]
     rows = [{name: getattr(look, name) for name in STORED} for look in new]
     lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
     file = Path(path).resolve()  # one lock, whatever name a process knows the file by
@@ -106,21 +103,17 @@ def check_ledger(path: str | PathLike[str]) -> None:
 
 def _append(file: Path, content: bytes) -> None:
     """Append to a file; it stays as it was if there is no room for all of it."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
-    opened = os.open(file, flags, 0o666)
-    try:
-        size = os.fstat(opened).st_size
+    with file.open("ab") as opened:
+        number, size = opened.fileno(), opened.tell()
         try:
             while content:  # once, unless the disk is full: then the next time says so
-                content = content[os.write(opened, content) :]
-            os.fsync(opened)
+                content = content[os.write(number, content) :]
+            os.fsync(number)
         except OSError:
-            os.ftruncate(opened, size)
+            os.ftruncate(number, size)
             if not size:
                 file.unlink()
             raise
-    finally:
-        os.close(opened)
 
 
 def _looks(path: str | PathLike[str], content: bytes) -> list[Look]:
@@ -128,21 +121,19 @@ def _looks(path: str | PathLike[str], content: bytes) -> list[Look]:
     for number, line in enumerate(content.splitlines(), start=1):
         try:
             row = json.loads(line)
-            look = Look(**{name: read(row[name]) for name, read in STORED.items()})
-            sound = _is_sound(look)
-        except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
-            sound = False
-        if not sound:
+            looks.append(_checked(Look(**{name: read(row[name]) for name, read in STORED.items()})))
+        except (InputError, ValueError, TypeError, KeyError, OverflowError, RecursionError):
             raise InputError(
                 f"{path}:{number}: not an evaluation in a ledger: choose another path, or delete "
                 "the line if it is incomplete (its result was not shown)"
-            )
-        looks.append(look)
+            ) from None
     return looks
 
 
-def _is_sound(look: Look) -> bool:
-    return 0 <= look.p <= 1 and math.isfinite(look.effect) and bool(look.systems)
+def _checked(look: Look) -> Look:
+    if not (0 <= look.p <= 1 and math.isfinite(look.effect) and look.systems):
+        raise InputError(f"p={look.p}, difference={look.effect}: not to be kept in a ledger")
+    return look
 
 
 def _adjusted(looks: list[Look]) -> list[Look]:

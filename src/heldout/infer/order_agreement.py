@@ -8,7 +8,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws
-from heldout.infer.results import TIE, Interval, check_level
+from heldout.infer.results import TIE, Interval
 from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def order_agreement(
     correlations are too low, and the percentile interval alone would exclude the true correlation
     of many systems too often.
     """
-    check_level(level)
     check_draws(replicates, seed)
     x, y = _paired(first, second)
     units = len(x)

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.intervals import fold_factor
 from heldout.infer.results import (
     Alternative,
     alpha_of,
-    check_alternative,
-    check_level,
     do_not_vary,
     drop_noise,
     mean_estimate,
@@ -36,11 +35,6 @@ if TYPE_CHECKING:
 MOST: Final = 100_000_000  # plans with more units are refused: no collection is that large
 FAR: Final = 1e4  # SciPy's noncentral t returns NaN for somewhat larger shifts
 NOISE: Final = 1e-12  # a power, or a width, that is missed by this little is reached
-
-# The standard error of a difference decreases with this power of the number of documents. It is
-# below the square root because a measure depends on the few documents at the top of a list.
-# Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`).
-DOCUMENT_RATE: Final = 0.25
 
 DIFFERENCES: Final = (0.005, 0.01, 0.02, 0.03, 0.05, 0.1)  # planned for by default …
 USUAL_SD: Final = 0.15  # … when differences vary as those of nDCG and AP do
@@ -99,16 +93,6 @@ class Goal(NamedTuple):
     level: float = 0.95
     alternative: Alternative = "two-sided"
 
-    def check(self) -> float:
-        """Return the significance level; refuse an invalid goal."""
-        check_alternative(self.alternative)
-        alpha = alpha_of(check_level(self.level))
-        if not alpha < self.power < 1:
-            raise InputError(
-                f"power={self.power}: expected a number between 1 - level ({alpha:g}) and 1"
-            )
-        return alpha
-
     @property
     def sign(self) -> int:
         """-1 where the planned difference is negative."""
@@ -129,10 +113,6 @@ class Design(NamedTuple):
     @classmethod
     def of_units(cls, sd: float) -> Design:
         """Independent units, whose differences have a standard deviation: the paired t test."""
-        if not (math.isfinite(sd) and sd > 0):
-            raise InputError(
-                f"sd={sd}: expected the standard deviation of the differences, above zero"
-            )
         return cls(lambda n, _: sd / math.sqrt(n), lambda n: n - 1)
 
     @classmethod
@@ -178,25 +158,21 @@ class Design(NamedTuple):
     def power(self, n: float, delta: float, goal: Goal = USUAL) -> float:
         """Return the power of so much data if the true difference is delta."""
         shift = delta / self.error(n, abs(delta))
-        return power_of(shift, self.df(n), goal.check(), goal.alternative)
+        return power_of(shift, self.df(n), alpha_of(goal.level), goal.alternative)
 
     def needed(self, delta: float, goal: Goal = USUAL) -> int:
         """Return the smallest amount of data that detects a true difference."""
-        goal.check()
         if not math.isfinite(delta) or delta == 0:
             raise InputError(f"delta={delta}: expected a difference other than zero")
-        if goal.alternative != "two-sided" and delta * goal.sign < 0:
-            raise InputError(
-                f"delta={delta}: has the wrong sign for alternative={goal.alternative!r}"
-            )
-        target = goal.power - NOISE
+        side = goal.alternative
+        if side != "two-sided" and delta * goal.sign < 0:
+            raise InputError(f"delta={delta}: has the wrong sign for alternative={side!r}")
         return self._smallest(
-            lambda n: self.power(n, delta, goal) >= target, f"a difference of {delta:g}"
+            lambda n: self.power(n, delta, goal) >= goal.power - NOISE, f"a difference of {delta:g}"
         )
 
     def detectable(self, n: int, goal: Goal = USUAL) -> float:
         """Return the smallest true difference that so much data detect; NaN if there is none."""
-        goal.check()
         if n < (least := 1 if self.size else 2):
             raise InputError(f"n={n}: expected at least {least} units")
         low, high = 0.0, min(self.error(n, 0.0), self.most)
@@ -213,7 +189,7 @@ class Design(NamedTuple):
         """Return the smallest amount whose interval is expected to be no wider than ± half."""
         if not (math.isfinite(half) and half > 0):
             raise InputError(f"half-width {half:g}: expected a number above 0")
-        tail = alpha_of(check_level(level)) / 2
+        tail = alpha_of(level) / 2
         return self._smallest(
             lambda n: t_quantile(self.df(n), tail) * self.error(n, 0.0) <= half * (1 + NOISE),
             f"an interval of ± {half:g}",
@@ -234,7 +210,7 @@ class PowerPlan(NamedTuple):
     units: int = 0  # of the pilot, if there is one
     bound: float = 0.0  # of the true standard deviation, with confidence .8; 0 if not known
     unit: str = "queries"  # what is counted
-    about: str = ""  # what the plan starts from, where that is not a standard deviation
+    about: str = ""  # the sentence that says what the plan starts from
     design: Design | None = None  # None if nothing can be planned
     goal: Goal = USUAL
     needed: tuple[tuple[float, int], ...] = ()  # a true difference, the data that detect it
@@ -271,18 +247,16 @@ class PowerPlan(NamedTuple):
         design = self.design
         if design is None:
             return self._replace(goal=goal)
-        if not differences:
-            sd = self.sd * (ERRORS if design.size else 1)
-            scale = goal.sign * 10.0 ** round(math.log10(sd / USUAL_SD))
-            differences = [delta * scale for delta in DIFFERENCES]
-        if not units and design.size:
-            units = [times * design.size for times in TIMES]
-        elif not units:
-            units = sorted({*AMOUNTS, *([self.units] if self.units else [])})
+        sd, size = (self.sd * ERRORS, design.size) if design.size else (self.sd, 0)
+        scale = goal.sign * 10.0 ** round(math.log10(sd / USUAL_SD))
+        usual = {size * times for times in TIMES} if size else {*AMOUNTS, self.units or AMOUNTS[0]}
         return self._replace(
             goal=goal,
-            needed=tuple((delta, design.needed(delta, goal)) for delta in differences),
-            detectable=tuple((n, design.detectable(n, goal)) for n in units),
+            needed=tuple(
+                (delta, design.needed(delta, goal))
+                for delta in differences or [delta * scale for delta in DIFFERENCES]
+            ),
+            detectable=tuple((n, design.detectable(n, goal)) for n in units or sorted(usual)),
             intervals=tuple((half, design.for_width(half, goal.level)) for half in half_widths),
         )
 
@@ -300,24 +274,15 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
         )
     if len(scores.units) < 2:
         raise InputError(f"{len(scores.units)} unit in common: a pilot needs at least 2, or --sd")
-    if test_share is not None and not 0 < test_share < math.inf:
-        raise InputError(
-            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
-        )
-    unit = "queries" if scores.unit in ("query", "unit") else "units"  # a table does not say
+    factor = None if test_share is None else fold_factor(len(scores.units), test_share)
     plans = []
-    for pair in combinations(range(len(scores.systems)), 2):
-        first, second = (scores.values[:, number] for number in pair)
-        gaps = drop_noise(second, first)
-        what = f"{scores.systems[pair[1]]} - {scores.systems[pair[0]]}, {scores.measure}"
-        plan = PowerPlan(what, 0.0, len(gaps), unit=unit)
-        if do_not_vary(gaps):
-            plan = plan._replace(unit=plan.unit if test_share is None else "folds")
-        elif test_share is not None:
-            plan = _fold_plan(plan, gaps, test_share, rows)
+    for first, second in combinations(range(len(scores.systems)), 2):
+        what = f"{scores.systems[second]} - {scores.systems[first]}, {scores.measure}"
+        gaps = drop_noise(scores.values[:, second], scores.values[:, first])
+        if factor is None:
+            plans.append(_unit_plan(what, gaps, scores, [first, second]))
         else:
-            plan = _unit_plan(plan, gaps, scores, pair)
-        plans.append(plan)
+            plans.append(_fold_plan(what, gaps, factor, rows))
     if not any(plan.design for plan in plans):
         raise InputError(
             f"{plans[0].what}: all differences are equal, so their standard deviation is unknown: "
@@ -326,30 +291,31 @@ def pilot_plans(scores: Scores, test_share: float | None = None, rows: int = 0) 
     return plans
 
 
-def _unit_plan(plan: PowerPlan, gaps: Floats, scores: Scores, pair: tuple[int, int]) -> PowerPlan:
+def _unit_plan(what: str, gaps: Floats, scores: Scores, pair: list[int]) -> PowerPlan:
     from scipy.special import chdtri  # slow to import
 
+    unit = "queries" if scores.unit in ("query", "unit") else "units"  # a table does not say
+    if do_not_vary(gaps):
+        return PowerPlan(what, 0.0, len(gaps), unit=unit)
     sd, df = float(gaps.std(ddof=1)), len(gaps) - 1
     bound = sd * math.sqrt(df / float(chdtri(df, BOUND)))  # Browne (1995)
-    plan = plan._replace(sd=sd, bound=bound, design=Design.of_units(sd))
-    pilot = f"(pilot of {plan.units:,} {plan.unit})"
+    design, pilot = Design.of_units(sd), f"(pilot of {len(gaps):,} {unit})"
+    about = f"differences have standard deviation {shown_value(sd, sd)}"
     if scores.machine is not None:
-        known, total = scores.machine.known, len(gaps) + len(scores.machine.extra)
-        correlation = pilot_correlation(gaps, known[:, pair[1]] - known[:, pair[0]])
-        about = (
-            f"{plan.what}: differences have standard deviation {shown_value(sd, sd)} and "
-            f"correlation {correlation:.2f} with those of the machine, which judged {total:,} "
-            f"{plan.unit} {pilot}. To be judged by people:"
-        )
-        return plan._replace(about=about, design=Design.with_machine(sd, correlation, total))
-    if np.isin(scores.values[:, list(pair)], (0.0, 1.0)).all():
+        known, total = scores.machine.known[:, pair], len(gaps) + len(scores.machine.extra)
+        correlation = pilot_correlation(gaps, known[:, 1] - known[:, 0])
+        about += f" and correlation {correlation:.2f} with those of the machine, which judged "
+        about += f"{total:,} {unit} {pilot}. To be judged by people:"
+        design = Design.with_machine(sd, correlation, total)
+    elif np.isin(scores.values[:, pair], (0.0, 1.0)).all():
         discordant = float((gaps != 0).mean())
         about = (
-            f"{plan.what}: one system succeeds where the other fails on {discordant:.1%} of the "
-            f"units {pilot}."
+            f"one system succeeds where the other fails on {discordant:.1%} of the units {pilot}."
         )
-        return plan._replace(about=about, design=Design.of_shares(discordant))
-    return plan
+        design = Design.of_shares(discordant)
+    else:
+        about += f" {pilot}."
+    return PowerPlan(what, sd, len(gaps), bound, unit, f"{what}: {about}", design)
 
 
 def pilot_correlation(human: Floats, machine: Floats) -> float:
@@ -362,25 +328,22 @@ def pilot_correlation(human: Floats, machine: Floats) -> float:
     return math.sqrt(max(0.0, 1 - (1 - plain**2) * (n - 1) / (n - 2)))
 
 
-def _fold_plan(plan: PowerPlan, gaps: Floats, test_share: float, rows: int) -> PowerPlan:
+def _fold_plan(what: str, gaps: Floats, factor: float, rows: int) -> PowerPlan:
     """Return the plan for more rows in as many folds (Nadeau & Bengio 2003).
 
     More repeats of the same folds add little information, and the variance of a fold's score is
     assumed to be inversely proportional to its rows.
     """
-    error = float(mean_estimate(gaps, 1 / len(gaps) + test_share).error)
-    size = rows or 100
+    if do_not_vary(gaps):
+        return PowerPlan(what, 0.0, len(gaps), unit="folds")
+    error = float(mean_estimate(gaps, factor).error)
     about = (
-        f"{plan.what}: the difference has standard error {shown_value(error, error)} over "
+        f"{what}: the difference has standard error {shown_value(error, error)} over "
         f"{len(gaps)} folds, corrected for shared training data. More rows, as many folds:"
     )
-    return plan._replace(
-        sd=error,
-        units=size,
-        unit="rows" if rows else "per cent of the data",
-        about=about,
-        design=Design.scaled(error, len(gaps) - 1, size),
-    )
+    size, unit = (rows, "rows") if rows else (100, "per cent of the data")
+    design = Design.scaled(error, len(gaps) - 1, size)
+    return PowerPlan(what, error, size, unit=unit, about=about, design=design)
 
 
 def shown_value(value: float, sd: float) -> str:

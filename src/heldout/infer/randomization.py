@@ -20,14 +20,13 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.infer.draws import all_signed_sums, check_draws, power_text, signed_sums
 from heldout.infer.lattice import chosen_chances, find_lattice
-from heldout.infer.results import SAME, TIE, Alternative, PValue, as_values, check_alternative
+from heldout.infer.results import SAME, TIE, Alternative, Outcome, as_values, check_alternative
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from heldout.data.words import Floats, Ints
-    from heldout.infer.results import Outcome
 
 FEW: Final = 20  # differences up to which enumeration takes microseconds and is tried first
 MANY: Final = 32  # differences up to which enumeration (milliseconds) beats approximations
@@ -55,9 +54,8 @@ def randomization_test(
     """
     values = as_values(differences, "differences")
     check_draws(replicates, seed)
-    case = _Case.of(values, alternative)
-    answer = _exact(case) or _round_to_grid(case) or _draw_signs(case, replicates, seed)
-    return answer.outcome("randomization", float(values.mean()), alternative, len(values))
+    case = _Case.of(values, float(values.mean()), alternative)
+    return _exact(case) or _round_to_grid(case) or _draw_signs(case, replicates, seed)
 
 
 def sign_test(differences: Iterable[float], *, alternative: Alternative = "two-sided") -> Outcome:
@@ -111,10 +109,11 @@ def wilcoxon_test(
     values = as_values(differences, "differences")
     ranks, tied = _signed_ranks(values[values != 0])
     statistic = float(ranks[ranks > 0].sum())
-    answer = _exact(_Case.of(ranks, alternative)) or _normal_tail(ranks, tied, alternative)
+    case = _Case.of(ranks, statistic, alternative)
+    outcome = _exact(case) or case.outcome(_normal_p(ranks, tied, alternative), "", "normal")
     zeros = count_of(len(values) - len(ranks), "zero")
-    answer = answer._replace(detail=f"{count_of(len(ranks), 'difference')} ranked, {zeros} dropped")
-    return answer.outcome("wilcoxon", statistic, alternative, len(values))
+    detail = f"{count_of(len(ranks), 'difference')} ranked, {zeros} dropped"
+    return outcome._replace(test="wilcoxon", n=len(values), detail=detail)
 
 
 def _signed_ranks(values: Floats) -> tuple[Floats, Ints]:
@@ -129,7 +128,7 @@ def _signed_ranks(values: Floats) -> tuple[Floats, Ints]:
     return ranks * np.sign(values), tied
 
 
-def _normal_tail(ranks: Floats, tied: Ints, alternative: Alternative) -> PValue:
+def _normal_p(ranks: Floats, tied: Ints, alternative: Alternative) -> float:
     """Return the normal approximation, with the corrections for continuity and ties."""
     from scipy.special import ndtr  # slow to import
 
@@ -141,7 +140,7 @@ def _normal_tail(ranks: Floats, tied: Ints, alternative: Alternative) -> PValue:
         p = 2.0 * float(ndtr(-max(abs(distance) - 0.5, 0.0) / deviation))
     else:
         p = float(ndtr(((distance if alternative == "less" else -distance) + 0.5) / deviation))
-    return PValue(min(1.0, p), "normal")
+    return min(1.0, p)
 
 
 class _Case(NamedTuple):
@@ -150,14 +149,16 @@ class _Case(NamedTuple):
     values: Floats
     tails: int
     units: int
+    statistic: float
+    alternative: Alternative
 
     @classmethod
-    def of(cls, values: Floats, alternative: Alternative) -> _Case:
+    def of(cls, values: Floats, statistic: float, alternative: Alternative) -> _Case:
         two = check_alternative(alternative) == "two-sided"
         kept = values[values != 0]
         if alternative == "less" or (two and kept.sum() < 0):
             kept = -kept
-        return cls(kept, 2 if two else 1, len(values))
+        return cls(kept, 2 if two else 1, len(values), statistic, alternative)
 
     @property
     def observed(self) -> float:
@@ -172,18 +173,22 @@ class _Case(NamedTuple):
         """Return the p-value of an upper tail: the distribution of the sums is symmetric."""
         return min(1.0, self.tails * tail)
 
+    def outcome(self, p: float, detail: str, method: str = "exact", error: float = 0) -> Outcome:
+        side, n = self.alternative, self.units
+        return Outcome("randomization", p, self.statistic, side, n, method, error, detail)
 
-def _exact(case: _Case) -> PValue | None:
+
+def _exact(case: _Case) -> Outcome | None:
     count = len(case.values)
     if not count:
-        return PValue(1.0, "exact", 0.0, "all differences are 0")
+        return case.outcome(1.0, "all differences are 0")
     if case.tails == 2 and case.threshold <= 0:
-        return PValue(1.0, "exact", 0.0, "the mean difference is 0")
+        return case.outcome(1.0, "the mean difference is 0")
     answer = _enumerate(case) if count <= FEW else _convolve(case)
     return _enumerate(case) if answer is None and count <= MANY else answer
 
 
-def _enumerate(case: _Case) -> PValue:
+def _enumerate(case: _Case) -> Outcome:
     """Count over all signs: for each sum of one half, search among the sums of the other."""
     half = len(case.values) // 2
     left = all_signed_sums(case.values[:half])
@@ -191,10 +196,10 @@ def _enumerate(case: _Case) -> PValue:
     left.sort()  # consecutive searches then access the same memory
     reaching = len(right) - np.searchsorted(right, case.threshold - left, side="left")
     p = case.p(int(reaching.sum()) / 2 ** len(case.values))
-    return PValue(p, "exact", 0.0, f"all {power_text(2, case.units)} sign assignments")
+    return case.outcome(p, f"all {power_text(2, case.units)} sign assignments")
 
 
-def _convolve(case: _Case) -> PValue | None:
+def _convolve(case: _Case) -> Outcome | None:
     """Return the exact p of differences that are multiples of a common step (P@10, ranks)."""
     lattice = find_lattice(case.values)
     if lattice is None:
@@ -203,17 +208,16 @@ def _convolve(case: _Case) -> PValue | None:
     sizes, observed = np.abs(cells), int(cells.sum())
     total = int(sizes.sum())
     if case.tails == 2 and observed <= 0:
-        return PValue(1.0, "exact", 0.0, "the mean difference is 0")
+        return case.outcome(1.0, "the mean difference is 0")
     if total == len(sizes):  # differences of one size
         tail = _coin_tail(int((cells < 0).sum()), total)
-        detail = "all sign assignments, by the binomial distribution"
-        return PValue(case.p(tail), "exact", 0.0, detail)
+        return case.outcome(case.p(tail), "all sign assignments, by the binomial distribution")
     if len(sizes) * (1_500 + 0.25 * total) > MOST_WORK:
         return None
     # A sum in which L is lost is total - 2 L, and losses are sums of chosen sizes.
     tail = float(chosen_chances(sizes, (total - observed) // 2).sum())
     detail = f"all sign assignments, by convolution on a lattice of step {lattice.step:.6g}"
-    return PValue(case.p(tail), "exact", 0.0, detail)
+    return case.outcome(case.p(tail), detail)
 
 
 def _coin_tail(most: int, count: int) -> float:
@@ -225,7 +229,7 @@ def _coin_tail(most: int, count: int) -> float:
     return float(betainc(count - most, most + 1, 0.5))
 
 
-def _round_to_grid(case: _Case) -> PValue | None:
+def _round_to_grid(case: _Case) -> Outcome | None:
     """Return p of rounded differences, with rigorous bounds; None if they are too far apart.
 
     Rounding moves a sum by at most the total rounding error, so the exact tail lies between the
@@ -257,12 +261,13 @@ def _round_to_grid(case: _Case) -> PValue | None:
     p, error = (low + high) / 2, (high - low) / 2
     if error > max(TIGHT * p, 1e-4):
         return None
-    return PValue(p, "grid", error, f"rounded to multiples of {step:.3g}, p within ± {error:.1g}")
+    detail = f"rounded to multiples of {step:.3g}, p within ± {error:.1g}"
+    return case.outcome(p, detail, "grid", error)
 
 
-def _draw_signs(case: _Case, replicates: int, seed: int) -> PValue:
+def _draw_signs(case: _Case, replicates: int, seed: int) -> Outcome:
     out = 0
     for sums in signed_sums(case.values, replicates, seed):
         statistics = np.abs(sums) if case.tails == 2 else sums
         out += int(np.count_nonzero(statistics >= case.threshold))
-    return PValue.monte_carlo(out, replicates, seed)
+    return case.outcome(1.0, "").drawn(out, replicates, seed)

@@ -14,14 +14,14 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws, signed_sums
-from heldout.infer.results import TIE, Interval, PValue, check_alternative, check_fraction
+from heldout.infer.results import TIE, Interval, Outcome, check_alternative, check_fraction
 from heldout.measure.base import Order, Sums, as_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.infer.results import Alternative, Outcome
+    from heldout.infer.results import Alternative
     from heldout.measure.base import UnitScores
 
 WORK: Final = 10**8  # units drawn over all replicates of a bootstrap at most, but ...
@@ -138,8 +138,8 @@ class Replicates(NamedTuple):
         """Return the bootstrap-shift test; below about 100 units it rejects too often."""
         shifted = self.values - self.observed
         out = int(are_far(shifted, self.observed, self.tie, alternative).sum())
-        drawn = PValue.monte_carlo(out, len(self.values), self.seed)
-        return drawn.outcome("bootstrap-shift", self.observed, alternative, self.units)
+        outcome = Outcome("bootstrap-shift", 1.0, self.observed, alternative, self.units)
+        return outcome.drawn(out, len(self.values), self.seed)
 
 
 def bootstrap(systems: Sequence[Sums | Order], *, replicates: int, seed: int) -> Floats:
@@ -254,6 +254,7 @@ def swap_test(
         sums = (total + signed) / 2
         return are_far(first.score(sums) - first.score(total - sums), observed, tie, alternative)
 
+    outcome = Outcome("randomization", 1.0, observed, alternative, first.size)
     gaps, counts = _swaps(first, second)
     if counts is not None and math.prod(int(count) + 1 for count in counts) <= OUTCOMES:
         p = sum(
@@ -262,12 +263,10 @@ def swap_test(
         )
         units = int(counts.sum())
         detail = f"all swaps of the {units:,} units that differ" if units else "nothing differs"
-        exact = PValue(min(1.0, p), "exact", 0.0, detail)
-        return exact.outcome("randomization", observed, alternative, first.size)
+        return outcome._replace(p=min(1.0, p), detail=detail)
     drawn = _drawn_swaps(gaps, counts, replicates, np.random.default_rng([seed, first.size]), seed)
     out = sum(int(far(signed).sum()) for signed in drawn)
-    found = PValue.monte_carlo(out, replicates, seed)
-    return found.outcome("randomization", observed, alternative, first.size)
+    return outcome.drawn(out, replicates, seed)
 
 
 def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:

@@ -45,20 +45,11 @@ def check_level(level: float, *, one_sided: bool = False, name: str = "level=") 
     return float(level)
 
 
-def check_fraction(value: float, name: str = "level", example: str = "0.95") -> float:
-    """Refuse a number that is not between 0 and 1; levels of users go through `check_level`."""
-    if not 0.0 < value < 1.0:
-        raise InputError(f"{name}={value}: expected a number between 0 and 1, such as {example}")
-    return value
-
-
-def check_share(test_share: float) -> float:
-    """Refuse an invalid ratio n_test / n_train of a split."""
-    if not (math.isfinite(test_share) and test_share > 0):
-        raise InputError(
-            f"test_share={test_share}: expected n_test / n_train, such as 1/9 for ten folds"
-        )
-    return test_share
+def check_fraction(level: float) -> float:
+    """Refuse a level that is not between 0 and 1; those of users go through `check_level`."""
+    if not 0.0 < level < 1.0:
+        raise InputError(f"level={level}: expected a number between 0 and 1, such as 0.95")
+    return level
 
 
 def alpha_of(level: float) -> float:
@@ -120,35 +111,20 @@ class Outcome(NamedTuple):
     statistic: float
     alternative: Alternative
     n: int
-    method: str  # exact, grid, monte carlo, or the reference distribution (t, normal)
+    method: str = "exact"  # exact, grid, monte carlo, or the reference distribution (t, normal)
     error: float = 0.0  # of p: a bound if grid, the standard error if monte carlo
     detail: str = ""  # such as "all 1,024 sign assignments" or "100,000 replicates, seed 0"
 
-
-class PValue(NamedTuple):
-    """A p-value and how it was computed; the fields are those of `Outcome`."""
-
-    p: float
-    method: str
-    error: float = 0.0
-    detail: str = ""
-
-    @classmethod
-    def monte_carlo(
-        cls, count: int, replicates: int, seed: int, drawn: str = "replicates"
-    ) -> PValue:
-        """Return (c + 1) / (B + 1) for c of B replicates at least as extreme as the observed value.
+    def drawn(self, count: int, replicates: int, seed: int) -> Outcome:
+        """Return it with (c + 1) / (B + 1) for c of B replicates as extreme as the observed value.
 
         The observed data count as one more replicate: c / B could be 0 and would reject too often
         (Phipson & Smyth 2010).
         """
         p = (count + 1) / (replicates + 1)
         error = math.sqrt(p * (1 - p) / replicates)
-        return cls(p, "monte carlo", error, f"{replicates:,} {drawn}, seed {seed}")
-
-    def outcome(self, test: str, statistic: float, alternative: Alternative, n: int) -> Outcome:
-        """Return the outcome of the test that this is the p-value of."""
-        return Outcome(test, self.p, statistic, alternative, n, *self[1:])
+        detail = f"{replicates:,} replicates, seed {seed}"
+        return self._replace(p=p, method="monte carlo", error=error, detail=detail)
 
 
 class Interval(NamedTuple):

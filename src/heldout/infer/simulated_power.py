@@ -17,18 +17,22 @@ import numpy as np
 
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError
+from heldout.infer.analysis import Analysis
 from heldout.infer.compare import compare
-from heldout.infer.results import alpha_of
+from heldout.infer.results import alpha_of, numeric_alternative
+from heldout.infer.scored_inputs import PredictionSystems, scored
 from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from heldout.data.words import Ints
     from heldout.infer.power import Goal
+    from heldout.measure.base import Measure
 
-    Sample = Callable[[Ints], tuple[Any, Any]]  # of rows, to the first two arguments of `compare`
+    Sampler = Callable[[Ints], Any]  # of numbers of units, to what can be compared
 
+COLUMNS: Final = ("truth", "predicted", "scores", "weights", "repeats", "texts", "log_probs")
 REPLICATES: Final = 999  # of a randomization test: nearly the same decisions as with 100,000
 
 
@@ -44,77 +48,56 @@ class SimulatedPower(NamedTuple):
 
 
 def simulated_power(
-    pilot: Any,
-    measure: Any,
+    pilot: Scores | PredictionSystems | Evaluation,
+    measure: Measure | None,
     systems: tuple[str, str],
     n: int,
     goal: Goal,
     *,
-    simulations: int = 500,
-    seed: int = 0,
+    simulations: int,
+    seed: int,
     positive: str | None = None,
 ) -> SimulatedPower:
-    """Return the power to detect the difference of two systems in a pilot with n units.
-
-    The pilot is `Scores`, predictions of systems, or an evaluation of texts.
-    """
-    if n < 2:
-        raise InputError(f"n={n}: expected at least 2 units")
+    """Return the power to detect the difference of two systems in a pilot with n units."""
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
-    units, sample = _sampler(pilot, systems)
-
-    def compared(rows: Ints, seed: int, tests: Sequence[str] = ()) -> Any:
-        found = compare(
-            *sample(rows),
-            measure,
-            tests=tests,
-            alternative=goal.alternative,
-            level=goal.level,
-            replicates=REPLICATES,
-            seed=seed,
-            positive=positive,
-            by="unit",
-        )
-        return found.claims[0]
-
-    whole = compared(np.arange(units), seed)
-    test, significant = whole.outcomes[0].test, 0
+    units, sample = _sampler(pilot, measure, systems)
+    known: Any = {"positive": positive, "by": "unit"}
+    whole = compare(sample(np.arange(units)), measure, replicates=REPLICATES, seed=seed, **known)
+    test, better = whole.analysis.decides, whole.scores.higher_is_better
+    side = numeric_alternative(goal.alternative, higher_is_better=better)
+    significant = 0
     for number in range(simulations):
         rows = np.random.default_rng([seed, number]).integers(0, units, n)
-        try:
-            significant += compared(rows, number, (test,)).adjusted <= alpha_of(goal.level)
+        analysis = Analysis(replicates=REPLICATES, seed=number)
+        try:  # the test alone: intervals and effects would take most of the time
+            scoring = scored(sample(rows), measure, analysis, **known)
+            significant += scoring.outcome(test, (1, 0), side).p <= alpha_of(goal.level)
         except HeldoutError:  # the measure is undefined on this sample: not significant
             continue
     power = significant / simulations
     error = math.sqrt(power * (1 - power) / simulations)
-    return SimulatedPower(n, power, error, whole.difference.estimate, test, simulations)
+    difference = whole.claims[0].difference.estimate
+    return SimulatedPower(n, power, error, difference, test, simulations)
 
 
-def _sampler(pilot: Any, systems: tuple[str, str]) -> tuple[int, Sample]:
+def _sampler(pilot: Any, measure: Any, systems: tuple[str, str]) -> tuple[int, Sampler]:
     """Return the number of units, and a function that draws some, perhaps repeatedly."""
     if isinstance(pilot, Scores):
         values = pilot.values[:, [pilot.index(name) for name in systems]]
-
-        def of_scores(rows: Ints) -> tuple[Any, Any]:
-            ids = tuple(map(str, range(len(rows))))
-            return Scores(pilot.measure, systems, ids, values[rows], pilot.higher_is_better), None
-
-        return len(values), of_scores
+        kind, better = pilot.measure, pilot.higher_is_better
+        return len(values), lambda rows: Scores(kind, systems, _ids(rows), values[rows], better)
     if isinstance(pilot, Evaluation):
+        from heldout.measure.evaluate import evaluate  # imports all tasks
+
         texts = [pilot.truth, *(pilot.data[name].system for name in systems)]
 
-        def of_texts(rows: Ints) -> tuple[Any, Any]:
-            ids = tuple(map(str, range(len(rows))))
-            taken = ((_taken(each.texts, rows), _taken(each.log_probs, rows)) for each in texts)
-            references, *drawn = (
-                replace(each, ids=ids, texts=some, log_probs=log_probs)
-                for each, (some, log_probs) in zip(texts, taken, strict=True)
-            )
-            return references, drawn
+        def of_texts(rows: Ints) -> Evaluation:
+            references, *drawn = (_taken(each, rows, ids=_ids(rows)) for each in texts)
+            return evaluate(references, drawn, [measure], task="text")
 
         return len(pilot.units()), of_texts
-    predictions = [next(each for each in pilot if each.name == name) for name in systems]
+    predictions = [next(each for each in pilot.systems if each.name == name) for name in systems]
     # Units with several rows, and groups of units, are drawn as a whole.
     places: list[dict[str, list[int]]] = [{}, {}]
     for each, rows_of in zip(predictions, places, strict=True):
@@ -122,30 +105,30 @@ def _sampler(pilot: Any, systems: tuple[str, str]) -> tuple[int, Sample]:
             rows_of.setdefault(name, []).append(row)
     shared = [name for name in places[0] if name in places[1]]
 
-    def of_predictions(rows: Ints) -> tuple[Any, Any]:
-        names = [shared[row] for row in rows.tolist()]
-        drawn = zip(predictions, places, strict=True)
-        return [_drawn(each, [rows_of[name] for name in names]) for each, rows_of in drawn], None
+    def of_predictions(drawn: Ints) -> PredictionSystems:
+        systems = []
+        for each, rows_of in zip(predictions, places, strict=True):
+            # Each is a new group, or a new unit, even if it is there twice.
+            wholes = [rows_of[shared[number]] for number in drawn.tolist()]
+            rows = np.concatenate([np.asarray(whole) for whole in wholes])
+            groups = tuple(str(number) for number, whole in enumerate(wholes) for _ in whole)
+            ids = zip(groups, rows.tolist(), strict=True)
+            units = tuple(f"{group} {each.units[row]}" for group, row in ids)
+            new: Any = {"units": units, "groups": groups if each.groups else (), "folds": ()}
+            systems.append(_taken(each, rows, **new))
+        return PredictionSystems.of(systems)
 
     return len(shared), of_predictions
 
 
-def _drawn(predictions: Any, groups: Sequence[Sequence[int]]) -> Any:
-    """Return predictions of groups of rows, each a new group even if it is there twice."""
-    numbers = [number for number, rows in enumerate(groups) for _ in rows]
-    rows = np.concatenate([np.asarray(each) for each in groups])
-    arrays = ("truth", "predicted", "scores", "weights")
-    given = {name: getattr(predictions, name, None) for name in arrays}
-    units = zip(numbers, _taken(predictions.units, rows), strict=True)
-    return replace(
-        predictions,
-        **{name: array[rows] for name, array in given.items() if array is not None},
-        units=tuple(f"{number} {unit}" for number, unit in units),
-        groups=tuple(map(str, numbers)) if predictions.groups else (),
-        repeats=_taken(predictions.repeats, rows),
-        folds=(),
-    )
+def _ids(rows: Ints) -> tuple[str, ...]:
+    return tuple(map(str, range(len(rows))))
 
 
-def _taken(column: tuple[Any, ...], rows: Ints) -> tuple[Any, ...]:
-    return tuple(column[row] for row in rows.tolist()) if column else ()
+def _taken(record: Any, rows: Ints, **new: tuple[str, ...]) -> Any:
+    """Return a record with some rows of its columns, perhaps repeatedly, and new ids."""
+    columns = {name: getattr(record, name, None) for name in COLUMNS}
+    arrays = {name: each[rows] for name, each in columns.items() if isinstance(each, np.ndarray)}
+    listed = {name: each for name, each in columns.items() if isinstance(each, tuple) and each}
+    tuples = {name: tuple(map(each.__getitem__, rows.tolist())) for name, each in listed.items()}
+    return replace(record, **arrays, **tuples, **new)

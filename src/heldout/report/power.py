@@ -13,16 +13,13 @@ if TYPE_CHECKING:
 
 def plan_lines(plan: PowerPlan, *, quiet: bool = False) -> list[str]:
     """The plan for one pair of systems, without notes if quiet."""
-    what, sd, unit, goal = plain_text(plan.what), plan.sd, plan.unit, plan.goal
+    sd, unit, goal = plan.sd, plan.unit, plan.goal
     if plan.design is None:
-        return [f"{what}: all differences are equal: nothing to plan from.", ""]
+        return [f"{plain_text(plan.what)}: all differences are equal: nothing to plan from.", ""]
     sides = "two-sided" if goal.alternative == "two-sided" else "one-sided"
     test = f"power {goal.power:.0%}, level {goal.level:g}, {sides}"
-    pilot = f" (pilot of {plan.units:,} {unit})" if plan.units else ""
-    subject = f"{what}: differences" if what else "Differences"
-    known = f"{subject} have standard deviation {shown_value(sd, sd)}{pilot}."
     lines = [
-        plain_text(plan.about) or known,
+        plain_text(plan.about),
         *([] if quiet else note_lines(plan.notes)),
         f"{unit.capitalize()} needed to detect a difference ({test}):",
         *(f"  {delta:<8g}{number:>9,}" for delta, number in plan.needed),
