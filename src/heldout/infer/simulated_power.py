@@ -17,10 +17,8 @@ import numpy as np
 
 from heldout.data.scores import Scores
 from heldout.errors import HeldoutError, InputError
-from heldout.infer.analysis import Analysis
 from heldout.infer.compare import compare
-from heldout.infer.results import alpha_of, numeric_alternative
-from heldout.infer.scored_inputs import PredictionSystems, scored
+from heldout.infer.scored_inputs import PredictionSystems
 from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
@@ -62,19 +60,22 @@ def simulated_power(
     if simulations < 1:
         raise InputError(f"simulations={simulations}: expected a positive integer")
     units, sample = _sampler(pilot, measure, systems)
-    known: Any = {"positive": positive, "by": "unit"}
-    whole = compare(sample(np.arange(units)), measure, replicates=REPLICATES, seed=seed, **known)
-    test, better = whole.analysis.decides, whole.scores.higher_is_better
-    side = numeric_alternative(goal.alternative, higher_is_better=better)
-    significant = 0
+    settings: Any = {
+        "alternative": goal.alternative,
+        "level": goal.level,
+        "replicates": REPLICATES,
+        "positive": positive,
+        "by": "unit",
+    }
+    whole = compare(sample(np.arange(units)), measure, seed=seed, **settings)
+    test, significant = whole.analysis.decides, 0
     for number in range(simulations):
         rows = np.random.default_rng([seed, number]).integers(0, units, n)
-        analysis = Analysis(replicates=REPLICATES, seed=number)
-        try:  # the test alone: intervals and effects would take most of the time
-            scoring = scored(sample(rows), measure, analysis, **known)
-            significant += scoring.outcome(test, (1, 0), side).p <= alpha_of(goal.level)
+        try:
+            found = compare(sample(rows), measure, tests=(test,), seed=number, **settings)
         except HeldoutError:  # the measure is undefined on this sample: not significant
             continue
+        significant += found.claims[0].adjusted <= found.alpha
     power = significant / simulations
     error = math.sqrt(power * (1 - power) / simulations)
     difference = whole.claims[0].difference.estimate
