@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.frames import Library, frame_of
 from heldout.infer.analysis import BY_RANK, Analysis, Coverage
-from heldout.infer.results import Interval, Outcome, do_not_vary, drop_noise
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats, Ints
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
-    from heldout.infer.results import Alternative
+    from heldout.infer.results import Alternative, Interval, Outcome
     from heldout.infer.tukey import Anova, Sphericity
-
-BLOCK: Final = 1 << 20  # differences in memory at a time
 
 
 class SystemRow(NamedTuple):
@@ -234,23 +228,6 @@ def _machine_columns(difference: Combined | None) -> dict[str, Any]:
         "machine_n": difference.machine_queries,
         "effective_n": difference.effective,
     }
-
-
-def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
-    """Return the effect sizes of pairs of columns; values are units x systems."""
-    units, effects = len(values), []
-    for start in range(0, len(first), size := max(1, BLOCK // units)):
-        part = slice(start, start + size)
-        gaps = drop_noise(values[:, first[part]], values[:, second[part]])
-        wins, losses = (gaps > 0).sum(0), (gaps < 0).sum(0)
-        ties, mean, constant = units - wins - losses, gaps.mean(0), do_not_vary(gaps)
-        limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-        deviation = np.where(constant, 1.0, gaps.std(0, ddof=1))
-        standardised = np.where(constant, limit, mean / deviation)
-        columns = (mean, standardised, (wins + ties / 2.0) / units, wins, ties, losses)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        effects += [Effects._make((*row, units)) for row in rows]
-    return effects
 
 
 def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:
