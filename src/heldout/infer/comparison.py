@@ -160,10 +160,22 @@ class Comparison:
                 "correction": self.analysis.correction or "none",
                 "significant": bool(claim.adjusted <= self.alpha),
                 **{f"p_{outcome.test}": outcome.p for outcome in claim.outcomes},
-                **_machine_columns(estimates),
+                **(
+                    {}
+                    if combined is None
+                    else {
+                        "human_difference": combined.human.estimate,
+                        "human_low": combined.human.low,
+                        "human_high": combined.human.high,
+                        "machine_difference": combined.machine.estimate,
+                        "machine_weight": combined.weight,
+                        "machine_n": combined.machine_queries,
+                        "effective_n": combined.effective,
+                    }
+                ),
                 **{f"effect_{key}": value for key, value in claim.effects._asdict().items()},
             }
-            for claim, estimates in zip(self.claims, machine, strict=True)
+            for claim, combined in zip(self.claims, machine, strict=True)
         ]
 
     def to_frame(self, library: Library = "polars") -> Any:
@@ -201,33 +213,7 @@ class Comparable:
     """What knows how its systems are to be compared: the results of an experiment."""
 
     __slots__ = ()
-
-    def compare(
-        self,
-        measure: str | None = None,
-        *,
-        baseline: str | None = None,
-        systems: Sequence[str] | None = None,
-        by_unit: bool | None = None,
-        **options: Any,
-    ) -> Comparison:
-        """Compare the systems in a measure, with the options of `heldout.compare`."""
-        raise NotImplementedError
-
-
-def _machine_columns(difference: Combined | None) -> dict[str, Any]:
-    """Return the human-only and machine-only difference of a claim, and what the machine adds."""
-    if difference is None:
-        return {}
-    return {
-        "human_difference": difference.human.estimate,
-        "human_low": difference.human.low,
-        "human_high": difference.human.high,
-        "machine_difference": difference.machine.estimate,
-        "machine_weight": difference.weight,
-        "machine_n": difference.machine_queries,
-        "effective_n": difference.effective,
-    }
+    compare: Callable[..., Comparison]
 
 
 def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Floats
-    from heldout.infer.comparison import Claim, SystemRow
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.scoring import Scoring
-    from heldout.infer.tukey import Sphericity
 
 # Of intervals of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md.
 TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
@@ -48,20 +47,20 @@ SUSPICIOUS: Final = 0.01  # p-value below which a check of the assumptions is wo
 # About the design
 
 
-def design_notes(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+def design_notes(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
     """Yield what is known before anything is tested."""
-    yield from scores.notes
-    yield from machine_notes(scores)
-    yield from _about_tests(scores, scoring, analysis)
-    yield from _about_values(scores)
-    yield from _about_correction(scores, scoring, analysis)
-    yield from _about_training(scores, scoring, analysis)
+    yield from scoring.scores.notes
+    yield from machine_notes(scoring.scores)
+    yield from _about_tests(scoring, analysis)
+    yield from _about_values(scoring.scores)
+    yield from _about_correction(scoring, analysis)
+    yield from _about_training(scoring, analysis)
 
 
-def _about_tests(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
-    tests, units = analysis.tests, len(scores.units)
+def _about_tests(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+    tests, units = analysis.tests, len(scoring.scores.units)
     if units < FEW_UNITS:
-        yield Note("few-units", f"only {scores.size}: too few to conclude anything")
+        yield Note("few-units", f"only {scoring.scores.size}: too few to conclude anything")
     if analysis.alternative != "two-sided":
         yield Note("one-tail", "one-sided test: valid only if the direction was fixed in advance")
     if "bootstrap-shift" in tests and units < SHIFT_NEEDS:
@@ -111,10 +110,10 @@ def _differences(scores: Scores) -> Iterator[tuple[int, Floats]]:
         yield number, drop_noise(scores.values[:, number, None], scores.values[:, :number])
 
 
-def _about_correction(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+def _about_correction(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
     from heldout.infer.romano_wolf import FEW  # slow to import
 
-    how, units, asked = analysis.correction, len(scores.units), analysis.asked or analysis
+    scores, how, asked = scoring.scores, analysis.correction, analysis.asked or analysis
     if len(scores.systems) < 3:
         if asked.correction not in ("", "none"):
             text = f"{asked.correction} was not used: two systems are a single comparison"
@@ -130,7 +129,7 @@ def _about_correction(scores: Scores, scoring: Scoring, analysis: Analysis) -> I
             "2005)"
         )
         yield Note("unadjusted-intervals", text)
-    if how == "romano-wolf" and units < FEW:
+    if how == "romano-wolf" and (units := len(scores.units)) < FEW:
         text = f"romano-wolf finds only very large differences below {FEW} units (here {units})"
         yield Note("few-resampled", text)
     if not (scoring.linearised or analysis.test_share is not None or scores.machine is not None):
@@ -165,7 +164,7 @@ def _about_false_claims(scores: Scores, analysis: Analysis) -> Iterator[Note]:
         yield Note("many-systems", text, "info")
 
 
-def _about_training(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+def _about_training(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
     """Name tests that ignore how folds or tuning make scores dependent, and who was tuned."""
     own = [analysis.correction] if analysis.correction in OWN_TEST else []
     naive = [*(test for test in analysis.tests if test != "corrected-t"), *own]
@@ -174,15 +173,15 @@ def _about_training(scores: Scores, scoring: Scoring, analysis: Analysis) -> Ite
         text = f"{' and '.join(naive)} {verb} folds as independent; rely on corrected-t"
         yield Note("folds-independent", text)
     decides = (*own, *(analysis.asked or analysis).tests, "retuned-t")[0]
-    if includes_tuning(scores, scoring) and decides != "retuned-t":
+    if includes_tuning(scoring) and decides != "retuned-t":
         text = (
             f"{decides} ignores that the folds selected parameters on nearly the same queries; "
             f"such intervals {TAKEN_AS_GIVEN}; retuned-t includes the selection"
         )
         yield Note("shared-choices", text)
     for name in analysis.tuned:
-        scores.index(name)
-    rest = [name for name in scores.systems if name not in analysis.tuned]
+        scoring.scores.index(name)
+    rest = [name for name in scoring.scores.systems if name not in analysis.tuned]
     if analysis.tuned and rest:
         were, others = (
             f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
@@ -268,16 +267,10 @@ def _favours(scores: Scores, machine: MachineScores) -> Iterator[Note]:
 # About the results
 
 
-def result_notes(
-    scores: Scores,
-    scoring: Scoring,
-    analysis: Analysis,
-    systems: Sequence[SystemRow],
-    claims: Sequence[Claim],
-    sphericity: Sphericity | None,
-) -> Iterator[Note]:
+def result_notes(comparison: Comparison, scoring: Scoring) -> Iterator[Note]:
     """Yield what is known only after the tests."""
-    skewed = [row.name for row in systems if row.mean.method == "Hall"]
+    scores, analysis, claims = comparison.scores, comparison.analysis, comparison.claims
+    skewed = [row.name for row in comparison.systems if row.mean.method == "Hall"]
     if skewed and len(scores.units) < SKEWED_NEED:
         text = (
             f"{_some(skewed)}: few large scores among many small ones, or the reverse; with fewer "
@@ -291,7 +284,7 @@ def result_notes(
             "is corrected"
         )
         yield Note("folds-independent", text)
-    epsilon = 1.0 if sphericity is None else sphericity.greenhouse_geisser
+    epsilon = comparison.sphericity.greenhouse_geisser if comparison.sphericity else 1.0
     if analysis.correction == "tukey" and epsilon < LEAST_EPSILON:
         text = (
             "tukey assumes that all differences vary alike, but they do not (Greenhouse-Geisser "

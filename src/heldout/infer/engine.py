@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -88,7 +88,7 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
 
     scores = scoring.scores
     names, values = scores.systems, scores.values if scores.higher_is_better else -scores.values
-    analysis = choose(asked._replace(test_share=scoring.test_share), scores, scoring)
+    analysis = choose(asked._replace(test_share=scoring.test_share), scoring)
     base = None if analysis.baseline is None else scores.index(analysis.baseline)
     columns = pair_columns(len(names), base)
     design = Design(scoring, analysis, scores, values, *columns)
@@ -103,14 +103,11 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         Claim(names[first], names[second], *row)
         for (first, second), row in zip(design.pairs, rows, strict=True)
     )
-    systems = _systems(design, p)
     anova, sphericity, friedman = _joint_analyses(design)
-    before = design_notes(scores, scoring, analysis)
-    after = result_notes(scores, scoring, analysis, systems, claims, sphericity)
-    return Comparison(
+    comparison = Comparison(
         scores,
         analysis,
-        systems,
+        _systems(design, p),
         claims,
         intervals,
         anova=anova,
@@ -119,8 +116,9 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         correction_detail="" if step_down is None else step_down.detail,
         linearised=scoring.linearised,
         machine=_machine(design),
-        warnings=(*before, *after),
     )
+    notes = (*design_notes(scoring, analysis), *result_notes(comparison, scoring))
+    return replace(comparison, warnings=notes)
 
 
 # Tests
