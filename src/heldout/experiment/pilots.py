@@ -158,7 +158,7 @@ def _study(
                 "--test-share: predictions with a column fold or repeat know their own"
             )
         compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
-        scores, test_share = compared.scores, compared.test_share
+        scores, test_share = compared.scores, compared.analysis.test_share
         if are_predictions:
             rows = unit_count(next(one for one in pilot if one.name == scores.systems[0]))
     else:

@@ -47,8 +47,6 @@ _WHAT_IT_DOES: Final = {
     "bh": "bh controls the false discovery rate",
 }
 
-Coverage = Literal["single", "simultaneous", "unadjusted"]
-
 
 class Analysis(NamedTuple):
     """The ten settings of `heldout.compare`; after `choose`, what is used, and why."""
@@ -77,7 +75,7 @@ class Analysis(NamedTuple):
         return self.correction if self.correction in OWN_TEST else self.tests[0]
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> Literal["single", "simultaneous", "unadjusted"]:
         """Whether the level is that of all intervals at once, of each alone, or of the only one."""
         if not self.correction:
             return "single"
@@ -136,9 +134,7 @@ def choose(asked: Analysis, scoring: Scoring) -> Analysis:
         what = _WHAT_IT_DOES.get(correction, f"{correction} controls the familywise error rate")
         count = comparison_count(len(scores.systems), asked.baseline)
         why += f"; {what} over {count:,} comparisons"
-    baseline = asked.baseline
-    if baseline is None and not several:
-        baseline = scores.systems[0]
+    baseline = scores.systems[0] if asked.baseline is None and not several else asked.baseline
     return asked._replace(
         baseline=baseline, tests=tests, correction=correction, why=f"{why}.", asked=asked
     )

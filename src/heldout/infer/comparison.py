@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.frames import Library, frame_of
-from heldout.infer.analysis import BY_RANK, Analysis, Coverage
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
+    from heldout.infer.analysis import Analysis
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Alternative, Interval, Outcome
@@ -118,32 +118,12 @@ class Comparison:
         """The alternative of the tests."""
         return self.analysis.alternative
 
-    @property
-    def seed(self) -> int:
-        """The random seed."""
-        return self.analysis.seed
-
-    @property
-    def test_share(self) -> float | None:
-        """n_test / n_train, if the units are folds."""
-        return self.analysis.test_share
-
-    @property
-    def coverage(self) -> Coverage:
-        """What the level of intervals applies to: all (``simultaneous``), each, the only one."""
-        return self.analysis.coverage
-
-    @property
-    def by_rank(self) -> bool:
-        """Whether the first test is about ranks or signs instead of means."""
-        return self.analysis.tests[0] in BY_RANK
-
     def rows(self) -> list[dict[str, Any]]:
         """Return all claims as plain values."""
         means = {system.name: system.mean.estimate for system in self.systems}
-        machine = (None,) * len(self.claims) if self.machine is None else self.machine.differences
-        return [
-            {
+        rows = []
+        for number, claim in enumerate(self.claims):
+            row = {
                 "measure": self.scores.measure,
                 "first": claim.first,
                 "second": claim.second,
@@ -154,29 +134,27 @@ class Comparison:
                 "low": claim.difference.low,
                 "high": claim.difference.high,
                 "interval": claim.difference.method,
-                "coverage": self.coverage,
+                "coverage": self.analysis.coverage,
                 "p_adjusted": claim.adjusted,
                 "p_adjusted_error": claim.adjusted_error,
                 "correction": self.analysis.correction or "none",
                 "significant": bool(claim.adjusted <= self.alpha),
                 **{f"p_{outcome.test}": outcome.p for outcome in claim.outcomes},
-                **(
-                    {}
-                    if combined is None
-                    else {
-                        "human_difference": combined.human.estimate,
-                        "human_low": combined.human.low,
-                        "human_high": combined.human.high,
-                        "machine_difference": combined.machine.estimate,
-                        "machine_weight": combined.weight,
-                        "machine_n": combined.machine_queries,
-                        "effective_n": combined.effective,
-                    }
-                ),
-                **{f"effect_{key}": value for key, value in claim.effects._asdict().items()},
             }
-            for claim, combined in zip(self.claims, machine, strict=True)
-        ]
+            if self.machine is not None:
+                both = self.machine.differences[number]
+                row |= {
+                    "human_difference": both.human.estimate,
+                    "human_low": both.human.low,
+                    "human_high": both.human.high,
+                    "machine_difference": both.machine.estimate,
+                    "machine_weight": both.weight,
+                    "machine_n": both.machine_queries,
+                    "effective_n": both.effective,
+                }
+            effects = {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
+            rows.append(row | effects)
+        return rows
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with one row per claim.

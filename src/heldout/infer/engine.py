@@ -90,8 +90,7 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
     names, values = scores.systems, scores.values if scores.higher_is_better else -scores.values
     analysis = choose(asked._replace(test_share=scoring.test_share), scoring)
     base = None if analysis.baseline is None else scores.index(analysis.baseline)
-    columns = pair_columns(len(names), base)
-    design = Design(scoring, analysis, scores, values, *columns)
+    design = Design(scoring, analysis, scores, values, *pair_columns(len(names), base))
     at_once = analysis.tests == ("t",) and not scoring.linearised
     outcomes = _outcomes(design, at_once, progress)
     p, step_down = _adjusted(design, outcomes, base, progress if at_once else None)
@@ -227,9 +226,9 @@ def _widening(design: Design) -> Floats:
     )
     if design.scores.machine is not None or added_already or analysis.correction == "tukey":
         return factors
+    if scoring.linearised and scoring.tests[0] == "bootstrap-shift":
+        return factors  # an order: one unit changes the values of many
     if scoring.linearised:
-        if scoring.tests[0] == "bootstrap-shift":  # an order: one unit changes the values of many
-            return factors
         differing = np.array([sum(scoring.signs(pair)) for pair in design.pairs])
         few = (differing > 0) & (differing < min(DIFFERING, units / 2))
         # The variance of m differing units of n is about m times their mean square over n².

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from heldout.errors import InputError
-from heldout.infer.analysis import OWN_TEST
+from heldout.infer.analysis import BY_RANK, OWN_TEST
 from heldout.infer.results import level_of
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
             f"alternative={needed!r}"
         )
     analysis, scores = comparison.analysis, comparison.scores
-    if comparison.by_rank:
+    if analysis.tests[0] in BY_RANK:
         raise InputError(
             f"test={analysis.tests[0]!r} is about ranks or signs, but a gate is about means: name "
             "another test, or none"
