@@ -43,7 +43,7 @@ def test_zero_is_outside_exactly_if_the_test_rejects(correction, more, units, la
     for seed in range(5):
         scores = scores_of(some_scores(seed, units, 4, lattice))
         result = compare(scores, correction=correction, replicates=999, **more)
-        assert result.coverage == "simultaneous"
+        assert result.analysis.coverage == "simultaneous"
         for claim in result.claims:
             assert (claim.adjusted <= 0.05) == excludes_zero(claim.difference)
             verdicts.add(claim.adjusted <= 0.05)
@@ -127,7 +127,7 @@ def test_corrections_without_intervals_leave_them_unadjusted_and_say_so():
     values = some_scores(3, 15, 4)
     result = compare(scores_of(values), correction="bh")
     gap = t_interval(values[:, 1] - values[:, 0])
-    assert result.coverage == "unadjusted"
+    assert result.analysis.coverage == "unadjusted"
     assert result.claims[0].difference.low == pytest.approx(gap.low)
     assert any("unadjusted" in one.text for one in result.warnings)
 

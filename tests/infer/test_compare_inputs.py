@@ -196,7 +196,7 @@ def test_results_are_compared_as_they_say():
     ).run()
     found = compare(results)
     assert found.claims == results.compare().claims
-    assert (found.level, found.seed, found.baseline) == (0.9, 3, "tf-idf")
+    assert (found.level, found.analysis.seed, found.baseline) == (0.9, 3, "tf-idf")
     assert compare(results, "P@1", level=0.95).scores.measure == "P@1"
     assert compare(results, "P@1", level=0.95).level == 0.95
     with pytest.raises(InputError, match="set by the experiment"):

@@ -214,7 +214,7 @@ def test_repeated_folds_by_the_corrected_test():
     folds = divided_anew()
     systems = [replace(repeated(name, by), folds=folds) for name, by in LEVELS]
     found = only(systems, "F1(macro)")
-    assert found.test_share == pytest.approx(1 / 3)
+    assert found.analysis.test_share == pytest.approx(1 / 3)
     assert len(found.scores.units) == 12
     gaps = found.scores.column("strong") - found.scores.column("weak")
     outcome = found.claims[0].outcomes[0]
@@ -297,14 +297,14 @@ def test_repeated_hold_outs_know_their_training_side():
     scores, share = fold_scores(systems, parse_measures(["accuracy"], "classification")[0])
     assert share == pytest.approx(4 / 6)
     assert scores.units == ("r", "s", "t")
-    assert only(systems, "accuracy").test_share == pytest.approx(4 / 6)
+    assert only(systems, "accuracy").analysis.test_share == pytest.approx(4 / 6)
 
 
 def test_runs_of_one_hold_out_average_over_seeds():
     """Repeats of the same units are no more units: the test is over 40, not over 120."""
     systems = [repeated("weak", 0.2), repeated("strong", 1.0)]
     found = only(systems, "accuracy")
-    assert found.test_share is None
+    assert found.analysis.test_share is None
     assert len(found.scores.units) == 40
     right = (systems[0].truth == systems[0].predicted).reshape(3, 40).mean(axis=0)
     assert found.scores.column("weak") == pytest.approx(right)
@@ -314,13 +314,13 @@ def test_runs_of_one_hold_out_average_over_seeds():
 def test_folds_are_the_default_and_units_can_be_asked_for():
     folds = tuple(str(n % 5) for n in range(200))
     systems = two(folds=folds)
-    assert only(systems, "MCC").test_share == pytest.approx(1 / 4)
+    assert only(systems, "MCC").analysis.test_share == pytest.approx(1 / 4)
     by_unit = only(systems, "MCC", by="unit")
-    assert by_unit.test_share is None
+    assert by_unit.analysis.test_share is None
     assert "a test over folds does" in " ".join(map(str, by_unit.warnings))
     # Leave-one-out has a fold a unit: there the unit is the unit.
     alone = two(folds=tuple(map(str, range(200))))
-    assert only(alone, "accuracy").test_share is None
+    assert only(alone, "accuracy").analysis.test_share is None
 
 
 def test_three_systems_all_pairs():
@@ -331,7 +331,7 @@ def test_three_systems_all_pairs():
     found = only(three, "F1(macro)")
     assert found.analysis.correction == "romano-wolf"
     assert len(found.claims) == 3
-    assert found.coverage == "simultaneous"
+    assert found.analysis.coverage == "simultaneous"
     assert {row.letters for row in found.systems} != {""}
     one = only(three, "F1(macro)", baseline="noise")
     assert [claim.second for claim in one.claims] == ["noise", "noise"]

@@ -174,7 +174,7 @@ def _study(
                 "--test-share: predictions with a column fold or repeat know their own"
             )
         compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
-        scores, test_share = compared.scores, compared.test_share
+        scores, test_share = compared.scores, compared.analysis.test_share
     else:
         scores = pilot = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
         measure = None

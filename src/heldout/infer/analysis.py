@@ -26,12 +26,8 @@ TESTS: Final = (
     *("corrected-t", "retuned-t", "prediction-powered"),
 )
 OTHER_NAMES: Final = {  # of tests, used elsewhere
-    "fisher": "randomization",
-    "permutation": "randomization",
-    "student": "t",
-    "ttest": "t",
-    "t-test": "t",
-    "paired-t": "t",
+    **dict.fromkeys(("fisher", "permutation"), "randomization"),
+    **dict.fromkeys(("student", "ttest", "t-test", "paired-t"), "t"),
     "bootstrap": "bootstrap-shift",
 }
 BY_RANK: Final = ("sign", "wilcoxon")  # not about means; McNemar's is: of zeros and ones
@@ -50,8 +46,6 @@ _WHAT_IT_DOES: Final = {
     "tukey": "Tukey's test (pooled error of the block design) controls the familywise error rate",
     "bh": "bh controls the false discovery rate",
 }
-
-Coverage = Literal["single", "simultaneous", "unadjusted"]
 
 
 class Analysis(NamedTuple):
@@ -81,7 +75,7 @@ class Analysis(NamedTuple):
         return self.correction if self.correction in OWN_TEST else self.tests[0]
 
     @property
-    def coverage(self) -> Coverage:
+    def coverage(self) -> Literal["single", "simultaneous", "unadjusted"]:
         """Whether the level is that of all intervals at once, of each alone, or of the only one."""
         if not self.correction:
             return "single"
@@ -97,13 +91,9 @@ class Analysis(NamedTuple):
             raise InputError(
                 f"unknown interval {self.interval!r}: expected one of {', '.join(INTERVALS)}"
             )
-        return self._replace(tests=tests_named(self.tests), tuned=tuple(self.tuned))
-
-
-def tests_named(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the tests with these names, each by the name that it has in heldout."""
-    listed = [names] if isinstance(names, str) else names
-    return tuple(dict.fromkeys(OTHER_NAMES.get(name, name) for name in listed))
+        named = [self.tests] if isinstance(self.tests, str) else self.tests
+        tests = tuple(dict.fromkeys(OTHER_NAMES.get(name, name) for name in named))
+        return self._replace(tests=tests, tuned=tuple(self.tuned))
 
 
 def comparison_count(systems: int, baseline: str | None) -> int:
@@ -118,50 +108,41 @@ def has_many_differences(scores: Scores, baseline: str | None) -> bool:
     return systems > 2 and pairs * len(scores.units) > MANY_DIFFERENCES
 
 
-def includes_tuning(scores: Scores, scoring: Scoring) -> bool:
+def includes_tuning(scoring: Scoring) -> bool:
     """Return whether the tests include that parameters were tuned in folds of the units."""
-    own = bool(scoring.tests) and not scoring.linearised
-    # With machine judgements alone the tests are others, too, but nothing was tuned.
-    return own and (scores.machine is None or bool(scores.choices))
+    return bool(scoring.tests and scoring.scores.choices) and not scoring.linearised
 
 
-def choose(asked: Analysis, scores: Scores, scoring: Scoring) -> Analysis:
+def choose(asked: Analysis, scoring: Scoring) -> Analysis:
     """Return the analysis with tests and correction that fit; refuse those that do not."""
-    _refuse_few(scores)
-    if scoring.linearised:
-        _refuse_tests_of_means(asked, scores, scoring)
-    else:
-        _refuse_unknown_tests(asked, scores)
-    if asked.interval == "z" and asked.test_share is None:
-        raise InputError("interval='z' is the plain interval over folds: pass test_share, or 't'")
+    scores = scoring.scores
+    _refuse(asked, scoring)
     several, folds = len(scores.systems) > 2, asked.test_share is not None
-    if several and asked.alternative != "two-sided" and asked.baseline is None:
-        raise InputError(
-            f"alternative={asked.alternative!r} needs a baseline that the systems are better or "
-            "worse than: pass baseline=NAME"
-        )
     if scoring.linearised:
         tests, why = tuple(asked.tests) or scoring.tests, f"{scores.measure} {scoring.why}"
     else:
-        tests, why = _tests(asked, scores, scoring)
-    by_test = bool(asked.tests) or folds or includes_tuning(scores, scoring)
-    correction = _correction(asked, several, by_test)
+        tests, why = _tests(asked, scoring)
+    correction = ""
+    if several:
+        # Holm lets the test decide that was named, or that folds or tuning call for; of six
+        # procedures Romano-Wolf is the only one that kept its level (docs/methods.md).
+        by_test = bool(asked.tests) or folds or includes_tuning(scoring)
+        correction = asked.correction or ("holm" if by_test else "romano-wolf")
     if several and folds and correction in OWN_TEST:
         why += f"; {correction} as requested"
     elif several:
         what = _WHAT_IT_DOES.get(correction, f"{correction} controls the familywise error rate")
         count = comparison_count(len(scores.systems), asked.baseline)
         why += f"; {what} over {count:,} comparisons"
-    baseline = asked.baseline
-    if baseline is None and not several:
-        baseline = scores.systems[0]
+    baseline = scores.systems[0] if asked.baseline is None and not several else asked.baseline
     return asked._replace(
         baseline=baseline, tests=tests, correction=correction, why=f"{why}.", asked=asked
     )
 
 
-def _tests(asked: Analysis, scores: Scores, scoring: Scoring) -> tuple[tuple[str, ...], str]:
+def _tests(asked: Analysis, scoring: Scoring) -> tuple[tuple[str, ...], str]:
     """Return the tests of means over units, of which the first decides, and why."""
+    scores = scoring.scores
     folds, many = asked.test_share is not None, has_many_differences(scores, asked.baseline)
     if asked.tests:
         # Folds are not independent: corrected-t is shown beside any test that ignores that.
@@ -184,32 +165,38 @@ def _tests(asked: Analysis, scores: Scores, scoring: Scoring) -> tuple[tuple[str
     )
 
 
-def _correction(asked: Analysis, several: bool, by_test: bool) -> str:
-    """Return the correction for several comparisons; empty for one."""
-    how, known = asked.correction, ", ".join(CORRECTIONS)
-    if how == "none" and several:
-        raise InputError(
-            "correction='none': uncorrected p-values of several comparisons mislead (with 15 pairs "
-            f"of equal systems one is significant in 54 % of cases); expected one of {known}"
-        )
-    if how and how not in (*CORRECTIONS, "none"):
-        raise InputError(f"unknown correction {how!r}: expected one of {known}")
-    if not several:
-        return ""
-    if asked.baseline is not None and how == "tukey":
-        raise InputError(
-            "correction='tukey' compares all pairs: with a baseline use romano-wolf or holm"
-        )
-    # Holm lets the test decide that was named, or that folds or tuning call for; of six procedures
-    # Romano-Wolf is the only one that kept its level (docs/methods.md).
-    return how or ("holm" if by_test else "romano-wolf")
+# Refusals
 
 
-def _refuse_few(scores: Scores) -> None:
+def _refuse(asked: Analysis, scoring: Scoring) -> None:
+    scores = scoring.scores
     if len(scores.systems) < 2:
         raise InputError("one system cannot be compared: give at least two")
     if len(scores.units) < 2:
         raise InputError(f"the systems have only {scores.size} in common: expected at least 2")
+    if scoring.linearised:
+        _refuse_tests_of_means(asked, scoring)
+    else:
+        _refuse_unknown_tests(asked, scores)
+    if asked.interval == "z" and asked.test_share is None:
+        raise InputError("interval='z' is the plain interval over folds: pass test_share, or 't'")
+    several, known = len(scores.systems) > 2, ", ".join(CORRECTIONS)
+    if several and asked.alternative != "two-sided" and asked.baseline is None:
+        raise InputError(
+            f"alternative={asked.alternative!r} needs a baseline that the systems are better or "
+            "worse than: pass baseline=NAME"
+        )
+    if several and asked.correction == "none":
+        raise InputError(
+            "correction='none': uncorrected p-values of several comparisons mislead (with 15 pairs "
+            f"of equal systems one is significant in 54 % of cases); expected one of {known}"
+        )
+    if asked.correction not in ("", "none", *CORRECTIONS):
+        raise InputError(f"unknown correction {asked.correction!r}: expected one of {known}")
+    if several and asked.correction == "tukey" and asked.baseline is not None:
+        raise InputError(
+            "correction='tukey' compares all pairs: with a baseline use romano-wolf or holm"
+        )
 
 
 def _refuse_unknown_tests(asked: Analysis, scores: Scores) -> None:
@@ -231,20 +218,20 @@ def _refuse_unknown_tests(asked: Analysis, scores: Scores) -> None:
         )
 
 
-def _refuse_tests_of_means(asked: Analysis, scores: Scores, scoring: Scoring) -> None:
+def _refuse_tests_of_means(asked: Analysis, scoring: Scoring) -> None:
+    measure = scoring.scores.measure
     if asked.interval:
         raise InputError(
-            f"interval={asked.interval!r} is for means, but {scores.measure} is not a mean: leave "
-            "it out"
+            f"interval={asked.interval!r} is for means, but {measure} is not a mean: leave it out"
         )
     for test in asked.tests:
         if test not in scoring.tests:
             raise InputError(
-                f"{test} is a test of means, but {scores.measure} {scoring.why}: use "
+                f"{test} is a test of means, but {measure} {scoring.why}: use "
                 f"{' or '.join(scoring.tests)}"
             )
     if asked.correction == "tukey":
         raise InputError(
-            f"tukey is a test of means, but {scores.measure} is not a mean: use romano-wolf, holm, "
+            f"tukey is a test of means, but {measure} is not a mean: use romano-wolf, holm, "
             "bonferroni or bh"
         )

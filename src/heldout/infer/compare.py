@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from heldout.infer.scored_inputs import By
     from heldout.infer.scoring import Scoring
     from heldout.measure.base import Measure
-    from heldout.measure.evaluation import Evaluation
 
 
 def compare(  # noqa: PLR0913 (the front door names what it takes)
@@ -66,10 +65,9 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         that of the experiment.
     tests
         ``randomization``, ``t``, ``bootstrap-shift``, ``wilcoxon``, ``sign``, ``mcnemar``,
-        ``corrected-t``, ``retuned-t`` (of systems that were tuned in folds), ``prediction-powered``
-        (with `machine`); by default those that fit the design.
-        The first gives the verdict. Scores that are not means over units have their own tests:
-        ``randomization`` and ``bootstrap-shift``, ``delong`` for an AUC.
+        ``corrected-t`` (folds), ``retuned-t`` (systems tuned in folds), ``prediction-powered``
+        (with `machine`); by default those that fit the design. The first gives the verdict. Scores
+        that are not means have ``randomization`` and ``bootstrap-shift``, an AUC ``delong``.
     alternative
         ``two-sided``, or ``greater`` / ``less``: the first system of a pair is better / worse.
         Intervals of differences then have one bound.
@@ -80,10 +78,9 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         ``romano-wolf`` (the default for three or more systems), ``tukey`` (all pairs), ``holm``
         (the default for folds, and where `tests` are named), ``bonferroni``, ``bh``.
     interval
-        Of differences: ``t``, ``percentile``, ``bca``; by default the one that belongs to the
-        correction, else ``t``, or ``t`` corrected for folds. ``z`` is the plain interval over folds
-        of textbooks, which is too short.
-        Several intervals are simultaneous, unless the correction has no such intervals (``bh``).
+        Of differences: ``t``, ``percentile``, ``bca``, or ``z``, the plain interval over folds of
+        textbooks, which is too short; by default the one that belongs to the correction, else
+        ``t``, corrected for folds. Several intervals are simultaneous, except with ``bh``.
     test_share
         n_test / n_train, when the units are folds of a cross-validation.
     tuned
@@ -91,20 +88,16 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     replicates, seed
         Of tests that resample (``romano-wolf`` uses fewer, but at least 10,000, for very many pairs
         or units); the seed is 0 by default, of results that of the experiment.
-    positive
-        Of predictions: the positive one of two classes (default the last).
+    positive, undefined
+        Of predictions: the positive one of two classes (default the last); 0 counts undefined
+        precision, recall and F of a class as 0.
     by
-        Of predictions: compare over each ``fold`` or each ``unit``; ``auto`` uses folds if there
-        are any.
-    undefined
-        Of predictions: 0 counts undefined precision, recall and F of a class as 0.
-    machine
+        Of predictions: compare over each ``fold`` or ``unit``; ``auto``: folds, if there are any.
+    machine, assume_random
         Of runs: judgements of a machine (a language model) for these and further queries; `given`
-        are then human judgements of a random sample of the queries. Scores and differences are
-        combined estimates: unbiased whatever the machine's errors are, and more precise than the
-        human judgements alone. The ``machine`` of the result has all three estimates.
-    assume_random
-        Of `machine`: confirm that the queries with human judgements are a random sample of all.
+        are then human judgements of a random sample of the queries, which `assume_random` confirms.
+        Scores and differences are combined estimates: unbiased whatever the machine's errors are,
+        and more precise than the human ones alone. The ``machine`` of the result has all three.
     progress
         Called with the number of pairs tested so far and the number of all pairs.
 
@@ -122,12 +115,6 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     >>> found.claims[0].first, found.claims[0].difference.estimate
     ('new', 0.5)
 
-    >>> texts = {"A": ["a b", "a", "d e f", "x"], "B": ["a b c", "a b", "d e f", "y"]}
-    >>> references = ["a b c", "a b", "d e f g", "y"]
-    >>> claim = compare(references, texts, "ROUGE-1", alternative="greater").claims[0]
-    >>> claim.first, round(claim.difference.estimate, 4), claim.outcomes[0].p
-    ('B', 0.3833, 0.125)
-
     >>> truth = ["no", "yes"] * 6
     >>> wrong = ["yes", "no"] * 2 + ["yes"] + truth[5:]
     >>> compare(truth, {"A": wrong, "B": truth}, "MCC").claims[0].outcomes[0].p
@@ -142,12 +129,7 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         if positive is not None or undefined is not None:
             raise InputError("positive and undefined are set by the experiment: leave them out")
         # What is left out is as in the experiment.
-        known: dict[str, Any] = {
-            "level": level,
-            "seed": seed,
-            "tuned": tuned,
-            "test_share": test_share,
-        }
+        named = {"level": level, "seed": seed, "tuned": tuned, "test_share": test_share}
         return given.compare(
             None if measure is None else str(measure),
             baseline=baseline,
@@ -158,7 +140,7 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
             interval=interval,
             replicates=replicates,
             progress=progress,
-            **{name: value for name, value in known.items() if value is not None},
+            **{name: value for name, value in named.items() if value is not None},
         )
     asked = Analysis(
         baseline=baseline,
@@ -173,32 +155,21 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
         seed=seed or 0,
     ).checked()
     if systems is not None:
-        more = {"positive": positive, "undefined": undefined}, machine, assume_random
-        given = _evaluated(given, systems, measure, *more)
+        from heldout.measure.evaluate import evaluate, task_of
+
+        if measure is None:
+            raise InputError("no measure: name one, such as nDCG@10, BLEU or F1(macro)")
+        task = task_of(given, systems, [measure])
+        options: dict[str, Any] = {}
+        if task in ("classification", "regression"):
+            options |= {"positive": positive, "undefined": undefined}
+        if machine is not None or assume_random:
+            options |= {"machine": machine, "assume_random": assume_random}
+        measures = [measure, "Judged@10"] if task == "ranking" else [measure]
+        given = evaluate(given, systems, measures, task=task, **options)
         measure = given.measures[0]
     scoring = _scored(given, measure, asked, positive, by, undefined)
     return make_comparison(scoring, asked, progress)
-
-
-def _evaluated(
-    truth: Any,
-    systems: Any,
-    measure: Any,
-    of_predictions: dict[str, Any],
-    machine: Any,
-    assume_random: bool,
-) -> Evaluation:
-    """Evaluate systems: runs, texts, or predictions."""
-    from heldout.measure.evaluate import evaluate, task_of
-
-    if measure is None:
-        raise InputError("no measure: name one, such as nDCG@10, BLEU or F1(macro)")
-    task = task_of(truth, systems, [measure])
-    options = of_predictions if task in ("classification", "regression") else {}
-    if machine is not None or assume_random:
-        options = options | {"machine": machine, "assume_random": assume_random}
-    measures = [measure, "Judged@10"] if task == "ranking" else [measure]
-    return evaluate(truth, systems, measures, task=task, **options)
 
 
 def _scored(
@@ -215,7 +186,14 @@ def _scored(
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(given, Evaluation):
-        measure = _measure(given, measure)
+        several = [one for one in given.measures if str(one) != "Judged@10"]
+        if measure is None and len(several) != 1:
+            listed = ", ".join(map(str, several))
+            raise InputError(
+                f"there are {len(several)} measures ({listed}): name one, such as "
+                f"compare(evaluation, {str(several[0])!r})"
+            )
+        measure = several[0] if measure is None else given.measure(measure)
         if given.task in ("ranking", "text"):
             return scored(given, measure, asked)
         # The predictions know their positive class, and the measure what it counts as undefined.
@@ -233,17 +211,3 @@ def _scored(
     elif measure is not None and str(measure) != given.measure:
         raise InputError(f"these are scores in {given.measure}, not in {measure}")
     return scored(given, None, asked)
-
-
-def _measure(evaluation: Evaluation, measure: Any) -> Measure:
-    """Return the named measure of an evaluation, or the only one."""
-    if measure is not None:
-        return evaluation.measure(measure)
-    available = [each for each in evaluation.measures if str(each) != "Judged@10"]
-    if len(available) != 1:
-        listed = ", ".join(map(str, available))
-        raise InputError(
-            f"there are {len(available)} measures ({listed}): name one, such as "
-            f"compare(evaluation, {str(available[0])!r})"
-        )
-    return available[0]

@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.data.frames import Library, frame_of
-from heldout.infer.analysis import BY_RANK, Analysis, Coverage
-from heldout.infer.results import Interval, Outcome, do_not_vary, drop_noise
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.data.words import Floats, Ints
+    from heldout.infer.analysis import Analysis
     from heldout.infer.prediction_powered import Combined
     from heldout.infer.ranks import Friedman, Nemenyi
-    from heldout.infer.results import Alternative
+    from heldout.infer.results import Alternative, Interval, Outcome
     from heldout.infer.tukey import Anova, Sphericity
-
-BLOCK: Final = 1 << 20  # differences in memory at a time
 
 
 class SystemRow(NamedTuple):
@@ -124,32 +118,12 @@ class Comparison:
         """The alternative of the tests."""
         return self.analysis.alternative
 
-    @property
-    def seed(self) -> int:
-        """The random seed."""
-        return self.analysis.seed
-
-    @property
-    def test_share(self) -> float | None:
-        """n_test / n_train, if the units are folds."""
-        return self.analysis.test_share
-
-    @property
-    def coverage(self) -> Coverage:
-        """What the level of intervals applies to: all (``simultaneous``), each, the only one."""
-        return self.analysis.coverage
-
-    @property
-    def by_rank(self) -> bool:
-        """Whether the first test is about ranks or signs instead of means."""
-        return self.analysis.tests[0] in BY_RANK
-
     def rows(self) -> list[dict[str, Any]]:
         """Return all claims as plain values."""
         means = {system.name: system.mean.estimate for system in self.systems}
-        machine = (None,) * len(self.claims) if self.machine is None else self.machine.differences
-        return [
-            {
+        rows = []
+        for number, claim in enumerate(self.claims):
+            row = {
                 "measure": self.scores.measure,
                 "first": claim.first,
                 "second": claim.second,
@@ -160,17 +134,27 @@ class Comparison:
                 "low": claim.difference.low,
                 "high": claim.difference.high,
                 "interval": claim.difference.method,
-                "coverage": self.coverage,
+                "coverage": self.analysis.coverage,
                 "p_adjusted": claim.adjusted,
                 "p_adjusted_error": claim.adjusted_error,
                 "correction": self.analysis.correction or "none",
                 "significant": bool(claim.adjusted <= self.alpha),
                 **{f"p_{outcome.test}": outcome.p for outcome in claim.outcomes},
-                **_machine_columns(estimates),
-                **{f"effect_{key}": value for key, value in claim.effects._asdict().items()},
             }
-            for claim, estimates in zip(self.claims, machine, strict=True)
-        ]
+            if self.machine is not None:
+                both = self.machine.differences[number]
+                row |= {
+                    "human_difference": both.human.estimate,
+                    "human_low": both.human.low,
+                    "human_high": both.human.high,
+                    "machine_difference": both.machine.estimate,
+                    "machine_weight": both.weight,
+                    "machine_n": both.machine_queries,
+                    "effective_n": both.effective,
+                }
+            effects = {f"effect_{key}": value for key, value in claim.effects._asdict().items()}
+            rows.append(row | effects)
+        return rows
 
     def to_frame(self, library: Library = "polars") -> Any:
         """Return a frame with one row per claim.
@@ -207,50 +191,7 @@ class Comparable:
     """What knows how its systems are to be compared: the results of an experiment."""
 
     __slots__ = ()
-
-    def compare(
-        self,
-        measure: str | None = None,
-        *,
-        baseline: str | None = None,
-        systems: Sequence[str] | None = None,
-        by_unit: bool | None = None,
-        **options: Any,
-    ) -> Comparison:
-        """Compare the systems in a measure, with the options of `heldout.compare`."""
-        raise NotImplementedError
-
-
-def _machine_columns(difference: Combined | None) -> dict[str, Any]:
-    """Return the human-only and machine-only difference of a claim, and what the machine adds."""
-    if difference is None:
-        return {}
-    return {
-        "human_difference": difference.human.estimate,
-        "human_low": difference.human.low,
-        "human_high": difference.human.high,
-        "machine_difference": difference.machine.estimate,
-        "machine_weight": difference.weight,
-        "machine_n": difference.machine_queries,
-        "effective_n": difference.effective,
-    }
-
-
-def pair_effects(values: Floats, first: Ints, second: Ints) -> list[Effects]:
-    """Return the effect sizes of pairs of columns; values are units x systems."""
-    units, effects = len(values), []
-    for start in range(0, len(first), size := max(1, BLOCK // units)):
-        part = slice(start, start + size)
-        gaps = drop_noise(values[:, first[part]], values[:, second[part]])
-        wins, losses = (gaps > 0).sum(0), (gaps < 0).sum(0)
-        ties, mean, constant = units - wins - losses, gaps.mean(0), do_not_vary(gaps)
-        limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
-        deviation = np.where(constant, 1.0, gaps.std(0, ddof=1))
-        standardised = np.where(constant, limit, mean / deviation)
-        columns = (mean, standardised, (wins + ties / 2.0) / units, wins, ties, losses)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
-        effects += [Effects._make((*row, units)) for row in rows]
-    return effects
+    compare: Callable[..., Comparison]
 
 
 def note_measures(comparisons: Sequence[Comparison]) -> list[Comparison]:

@@ -23,9 +23,8 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Floats
-    from heldout.infer.comparison import Claim, SystemRow
+    from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.scoring import Scoring
-    from heldout.infer.tukey import Sphericity
 
 # Of intervals of tuned systems on query folds; benchmarks/fold_coverage.py, docs/methods.md.
 TAKEN_AS_GIVEN: Final = "covered 80-94 % where 95 % was promised"
@@ -48,41 +47,22 @@ SUSPICIOUS: Final = 0.01  # p-value below which a check of the assumptions is wo
 # About the design
 
 
-def design_notes(scores: Scores, scoring: Scoring, analysis: Analysis) -> list[Note]:
-    """Return what is known before anything is tested."""
-    asked = analysis.asked or analysis
-    notes = [*scores.notes, *machine_notes(scores)]
-    notes += _about_units(scores, analysis)
-    notes += _about_tests(scores, scoring, analysis)
-    notes += _about_values(scores)
-    notes += _about_correction(scores, analysis, asked)
-    folds = analysis.test_share is not None
-    if not (scoring.linearised or folds):
-        notes += _about_false_claims(scores, analysis)
-    many = has_many_differences(scores, analysis.baseline)
-    if many and not asked.tests and analysis.tests in {("t",), ("retuned-t",)}:
-        pairs = comparison_count(len(scores.systems), analysis.baseline)
-        text = (
-            f"no randomization test of each of {pairs:,} pairs: it would take long; name it as the "
-            "test to run it"
-        )
-        notes.append(Note("many-pairs", text, "info"))
-    if folds:
-        notes += _about_folds(analysis)
-    if includes_tuning(scores, scoring):
-        notes += _about_tuning_in_folds(analysis, asked)
-    return notes + _about_tuning(scores, analysis.tuned)
+def design_notes(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+    """Yield what is known before anything is tested."""
+    yield from scoring.scores.notes
+    yield from machine_notes(scoring.scores)
+    yield from _about_tests(scoring, analysis)
+    yield from _about_values(scoring.scores)
+    yield from _about_correction(scoring, analysis)
+    yield from _about_training(scoring, analysis)
 
 
-def _about_units(scores: Scores, analysis: Analysis) -> Iterator[Note]:
-    if len(scores.units) < FEW_UNITS:
-        yield Note("few-units", f"only {scores.size}: too few to conclude anything")
+def _about_tests(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+    tests, units = analysis.tests, len(scoring.scores.units)
+    if units < FEW_UNITS:
+        yield Note("few-units", f"only {scoring.scores.size}: too few to conclude anything")
     if analysis.alternative != "two-sided":
         yield Note("one-tail", "one-sided test: valid only if the direction was fixed in advance")
-
-
-def _about_tests(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
-    tests, units = analysis.tests, len(scores.units)
     if "bootstrap-shift" in tests and units < SHIFT_NEEDS:
         text = f"bootstrap-shift is too liberal below {SHIFT_NEEDS} units (here {units})"
         if scoring.linearised:
@@ -96,6 +76,7 @@ def _about_tests(scores: Scores, scoring: Scoring, analysis: Analysis) -> Iterat
 
 
 def _about_values(scores: Scores) -> Iterator[Note]:
+    names = scores.systems
     if scores.dropped:
         shown = ", ".join(scores.dropped[:3]) + (", …" if len(scores.dropped) > 3 else "")
         text = (
@@ -103,41 +84,36 @@ def _about_values(scores: Scores) -> Iterator[Note]:
             f"{'it' if len(scores.dropped) == 1 else 'them'}: {shown}"
         )
         yield Note("missing-left-out", text)
-    yield from _about_equal_scores(scores)
-    if scores.judged and max(scores.judged) - min(scores.judged) > JUDGED_APART:
-        shares = ", ".join(
-            f"{name} {share:.0%}" for name, share in zip(scores.systems, scores.judged, strict=True)
-        )
-        yield Note("judged-apart", f"unequal judging: {shares} of the top documents judged")
-
-
-def _about_equal_scores(scores: Scores) -> list[Note]:
-    """Name pairs that agree on most units, or differ by the same amount on all."""
-    ties: list[Note] = []
-    constant: list[Note] = []
-    for second in range(1, len(scores.systems)):
-        gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])
+    ties, constant = [], []
+    for second, gaps in _differences(scores):
         shares = np.mean(gaps == 0, axis=0)
         for first in np.flatnonzero((shares > MANY_TIES) | do_not_vary(gaps)).tolist():
-            earlier, later = scores.systems[first], scores.systems[second]
             if shares[first] > MANY_TIES:
-                text = (
-                    f"{earlier} and {later} have equal scores on {shares[first]:.0%} of the units"
-                )
-                ties.append(Note("many-ties", text))
+                pair = f"{names[first]} and {names[second]}"
+                ties.append(f"{pair} have equal scores on {shares[first]:.0%} of the units")
             else:
-                text = (
-                    f"{later} - {earlier} is {gaps[0, first]:+.4g} on every unit: without variance "
-                    "no test is meaningful; check the scores"
+                constant.append(
+                    f"{names[second]} - {names[first]} is {gaps[0, first]:+.4g} on every unit: "
+                    "without variance no test is meaningful; check the scores"
                 )
-                constant.append(Note("constant-difference", text))
-    return ties[:SHOWN_PAIRS] + constant[:SHOWN_PAIRS]
+    yield from (Note("many-ties", text) for text in ties[:SHOWN_PAIRS])
+    yield from (Note("constant-difference", text) for text in constant[:SHOWN_PAIRS])
+    if scores.judged and max(scores.judged) - min(scores.judged) > JUDGED_APART:
+        judged = zip(names, scores.judged, strict=True)
+        shares_judged = ", ".join(f"{name} {share:.0%}" for name, share in judged)
+        yield Note("judged-apart", f"unequal judging: {shares_judged} of the top documents judged")
 
 
-def _about_correction(scores: Scores, analysis: Analysis, asked: Analysis) -> Iterator[Note]:
+def _differences(scores: Scores) -> Iterator[tuple[int, Floats]]:
+    """Yield the number of each system, and its differences from all earlier ones."""
+    for number in range(1, len(scores.systems)):
+        yield number, drop_noise(scores.values[:, number, None], scores.values[:, :number])
+
+
+def _about_correction(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
     from heldout.infer.romano_wolf import FEW  # slow to import
 
-    how, units = analysis.correction, len(scores.units)
+    scores, how, asked = scoring.scores, analysis.correction, analysis.asked or analysis
     if len(scores.systems) < 3:
         if asked.correction not in ("", "none"):
             text = f"{asked.correction} was not used: two systems are a single comparison"
@@ -153,16 +129,24 @@ def _about_correction(scores: Scores, analysis: Analysis, asked: Analysis) -> It
             "2005)"
         )
         yield Note("unadjusted-intervals", text)
-    if how == "romano-wolf" and units < FEW:
+    if how == "romano-wolf" and (units := len(scores.units)) < FEW:
         text = f"romano-wolf finds only very large differences below {FEW} units (here {units})"
         yield Note("few-resampled", text)
+    if not (scoring.linearised or analysis.test_share is not None or scores.machine is not None):
+        yield from _about_false_claims(scores, analysis)
+    many = has_many_differences(scores, analysis.baseline)
+    if many and not asked.tests and analysis.tests in {("t",), ("retuned-t",)}:
+        pairs = comparison_count(len(scores.systems), analysis.baseline)
+        text = (
+            f"no randomization test of each of {pairs:,} pairs: it would take long; name it as the "
+            "test to run it"
+        )
+        yield Note("many-pairs", text, "info")
 
 
-def _about_false_claims(scores: Scores, analysis: Analysis) -> list[Note]:
+def _about_false_claims(scores: Scores, analysis: Analysis) -> Iterator[Note]:
     """Say what was measured of corrections that claim too much, and of the default's power."""
     systems, how, test = len(scores.systems), analysis.correction, analysis.tests[0]
-    if systems < 3 or scores.machine is not None:
-        return []
     few = len(scores.units) < SKEW_NEEDS or systems >= MANY_SYSTEMS
     if few and how not in OWN_TEST and test in {"t", "randomization"}:
         text = (
@@ -170,203 +154,159 @@ def _about_false_claims(scores: Scores, analysis: Analysis) -> list[Note]:
             "real systems had a false claim in up to 13.6 % of cases with 25 units, 9.3 % with 50 "
             "and 6.1 % with 100, instead of 5 %; romano-wolf (the default) in at most 5.4 %"
         )
-        return [Note("liberal-correction", text)]
+        yield Note("liberal-correction", text)
     if how == "romano-wolf" and analysis.baseline is None and systems >= MANY_SYSTEMS:
         text = (
             f"comparing all pairs of {systems} systems costs power: of the 1,830 pairs of 61 TREC "
             "runs romano-wolf found 30, holm 583, but with 61 systems holm made a false claim in "
             "27 % of cases; to compare all with one system pass baseline=NAME"
         )
-        return [Note("many-systems", text, "info")]
-    return []
+        yield Note("many-systems", text, "info")
 
 
-def _about_folds(analysis: Analysis) -> list[Note]:
-    """Name the tests that treat folds as independent: all but corrected-t."""
-    naive = [test for test in analysis.tests if test != "corrected-t"]
-    naive += [analysis.correction] if analysis.correction in OWN_TEST else []
-    if not naive:
-        return []
-    verb = "treats" if len(naive) == 1 else "treat"
-    text = f"{' and '.join(naive)} {verb} folds as independent; rely on corrected-t"
-    return [Note("folds-independent", text)]
-
-
-def _about_tuning_in_folds(analysis: Analysis, asked: Analysis) -> list[Note]:
-    """Name the deciding test if it ignores the selection of parameters: all but retuned-t."""
-    own = analysis.correction in OWN_TEST
-    decides = analysis.correction if own else "".join(asked.tests[:1])
-    if decides in ("", "retuned-t"):
-        return []
-    text = (
-        f"{decides} ignores that the folds selected parameters on nearly the same queries; such "
-        f"intervals {TAKEN_AS_GIVEN}; retuned-t includes the selection"
-    )
-    return [Note("shared-choices", text)]
-
-
-def _about_tuning(scores: Scores, tuned: Sequence[str]) -> list[Note]:
-    for name in tuned:
-        scores.index(name)
-    rest = [name for name in scores.systems if name not in tuned]
-    if not tuned or not rest:
-        return []
-    were, others = (
-        f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}" for names in (tuned, rest)
-    )
-    text = f"{were} tuned but {others} not: the difference may be due to tuning"
-    return [Note("tuned-one", text)]
+def _about_training(scoring: Scoring, analysis: Analysis) -> Iterator[Note]:
+    """Name tests that ignore how folds or tuning make scores dependent, and who was tuned."""
+    own = [analysis.correction] if analysis.correction in OWN_TEST else []
+    naive = [*(test for test in analysis.tests if test != "corrected-t"), *own]
+    if analysis.test_share is not None and naive:
+        verb = "treats" if len(naive) == 1 else "treat"
+        text = f"{' and '.join(naive)} {verb} folds as independent; rely on corrected-t"
+        yield Note("folds-independent", text)
+    decides = (*own, *(analysis.asked or analysis).tests, "retuned-t")[0]
+    if includes_tuning(scoring) and decides != "retuned-t":
+        text = (
+            f"{decides} ignores that the folds selected parameters on nearly the same queries; "
+            f"such intervals {TAKEN_AS_GIVEN}; retuned-t includes the selection"
+        )
+        yield Note("shared-choices", text)
+    for name in analysis.tuned:
+        scoring.scores.index(name)
+    rest = [name for name in scoring.scores.systems if name not in analysis.tuned]
+    if analysis.tuned and rest:
+        were, others = (
+            f"{', '.join(names)} {'was' if len(names) == 1 else 'were'}"
+            for names in (analysis.tuned, rest)
+        )
+        text = f"{were} tuned but {others} not: the difference may be due to tuning"
+        yield Note("tuned-one", text)
 
 
 # About human and machine judgements
 
 
-def machine_notes(scores: Scores) -> list[Note]:
-    """Return what could mislead about estimates from human and machine judgements."""
-    machine = scores.machine
-    if machine is None:
-        return []
-    notes = []
+def machine_notes(scores: Scores) -> Iterator[Note]:
+    """Yield what could mislead about estimates from human and machine judgements."""
+    from heldout.infer.intervals import DIFFERING, from_commonest  # rarely needed
+
+    if scores.machine is None:
+        return
     if len(scores.units) < HUMAN_QUERIES:
         text = (
             f"only {len(scores.units)} queries with human judgements: combined intervals were "
             f"checked from {HUMAN_QUERIES} on, and may be too narrow"
         )
-        notes.append(Note("few-human-queries", text))
-    return [*notes, *_unlike(scores, machine), *_favours(scores, machine), *_few_judged(scores)]
+        yield Note("few-human-queries", text)
+    yield from _unlike(scores, scores.machine)
+    if len(scores.systems) > 1:
+        yield from _favours(scores, scores.machine)
+    few = [
+        f"{scores.systems[second]} - {scores.systems[first]} {differ}"
+        for second, gaps in _differences(scores)
+        for first, differ in enumerate(np.count_nonzero(from_commonest(gaps), axis=0).tolist())
+        if differ < DIFFERING
+    ]
+    advice = "; judge more queries, or use a measure that tells more systems apart"
+    yield from _few_differ(few, f"{len(scores.units)} queries with human judgements", advice)
 
 
-def _unlike(scores: Scores, machine: MachineScores) -> list[Note]:
+def _unlike(scores: Scores, machine: MachineScores) -> Iterator[Note]:
     """Warn if the machine's scores of human queries are unlike those of the others (Welch's t)."""
     known, extra = machine.known.mean(1), machine.extra.mean(1)
     if do_not_vary(np.concatenate([known, extra])):
-        return []
+        return
     sizes = np.array([len(known), len(extra)])
     variances = np.array([known.var(ddof=1), extra.var(ddof=1)]) / sizes
     rest = (variances**2 / (sizes - 1)).sum()
     df = variances.sum() ** 2 / rest if rest else float(sizes.sum() - 2)
     p = Estimate(known.mean() - extra.mean(), np.sqrt(variances.sum()), df, "Welch").p()
-    if p >= SUSPICIOUS:
-        return []
-    text = (
-        f"the queries with human judgements are not like the others: under machine judgements the "
-        f"mean {scores.measure} is {known.mean():.4f} on them and {extra.mean():.4f} on the "
-        f"others (p = {p:.2g}); combined estimates need a random sample of all queries"
-    )
-    return [Note("unlike-queries", text)]
+    if p < SUSPICIOUS:
+        text = (
+            "the queries with human judgements are not like the others: under machine judgements "
+            f"the mean {scores.measure} is {known.mean():.4f} on them and {extra.mean():.4f} on "
+            f"the others (p = {p:.2g}); combined estimates need a random sample of all queries"
+        )
+        yield Note("unlike-queries", text)
 
 
-def _favours(scores: Scores, machine: MachineScores) -> list[Note]:
+def _favours(scores: Scores, machine: MachineScores) -> Iterator[Note]:
     """Warn if the machine prefers a system that people do not prefer as much.
 
     Errors at random make all differences smaller, which overrates the worse systems; that is no
     preference. So the system must be ahead of the others under machine judgements.
     """
     systems = len(scores.systems)
-    if systems < 2:
-        return []
-    sign = 1.0 if scores.higher_is_better else -1.0
-    by_people, by_machine = (sign * _excess(part) for part in (scores.values, machine.known))
+    scale = systems / (systems - 1) * (1 if scores.higher_is_better else -1)
+    by_people, by_machine = (  # minus the mean score of the other systems
+        (part - part.mean(1, keepdims=True)) * scale for part in (scores.values, machine.known)
+    )
     preferred = mean_estimate(drop_noise(by_machine, by_people))
     ahead = by_machine.mean(0) > np.maximum(by_people.mean(0), 0)
     tests = systems if systems > 2 else 1  # of two, one mirrors the other
     p = np.where(ahead, tests * preferred.p(), 1.0)
     system = int(np.argmin(p))
-    if p[system] >= SUSPICIOUS:
-        return []
-    text = (
-        f"the machine overrates {scores.systems[system]} by {preferred.value[system]:.4f} "
-        f"{scores.measure} compared with the other systems (p = {p[system]:.2g}): do not "
-        "use scores under machine judgements alone, least of all if a system uses the model that "
-        "judges; the combined estimates correct it"
-    )
-    return [Note("machine-favours", text)]
-
-
-def _excess(values: Floats) -> Floats:
-    """Return scores minus the mean score of the other systems."""
-    systems = values.shape[1]
-    excess: Floats = (values - values.mean(1, keepdims=True)) * (systems / (systems - 1))
-    return excess
-
-
-def _few_judged(scores: Scores) -> list[Note]:
-    """Warn about pairs that differ on few human queries: their variance is hardly known."""
-    from heldout.infer.intervals import DIFFERING, from_commonest  # rarely needed
-
-    few = []
-    for second in range(1, len(scores.systems)):
-        gaps = drop_noise(scores.values[:, second, None], scores.values[:, :second])
-        for first, differ in enumerate(np.count_nonzero(from_commonest(gaps), axis=0).tolist()):
-            if differ < DIFFERING:
-                few.append(f"{scores.systems[second]} - {scores.systems[first]} {differ}")
-    if not few:
-        return []
-    text = (
-        f"systems differ on few of the {len(scores.units)} queries with human judgements "
-        f"({_some(few, ' pairs')}): intervals are wider for it, and rough; judge more "
-        "queries, or use a measure that tells more systems apart"
-    )
-    return [Note("few-differ", text)]
+    if p[system] < SUSPICIOUS:
+        text = (
+            f"the machine overrates {scores.systems[system]} by {preferred.value[system]:.4f} "
+            f"{scores.measure} compared with the other systems (p = {p[system]:.2g}): do not "
+            "use scores under machine judgements alone, least of all if a system uses the model "
+            "that judges; the combined estimates correct it"
+        )
+        yield Note("machine-favours", text)
 
 
 # About the results
 
 
-def result_notes(
-    scores: Scores,
-    scoring: Scoring,
-    analysis: Analysis,
-    systems: Sequence[SystemRow],
-    claims: Sequence[Claim],
-    sphericity: Sphericity | None,
-) -> list[Note]:
-    """Return what is known only after the tests."""
-    notes = _skewed_means(scores, systems)
+def result_notes(comparison: Comparison, scoring: Scoring) -> Iterator[Note]:
+    """Yield what is known only after the tests."""
+    scores, analysis, claims = comparison.scores, comparison.analysis, comparison.claims
+    skewed = [row.name for row in comparison.systems if row.mean.method == "Hall"]
+    if skewed and len(scores.units) < SKEWED_NEED:
+        text = (
+            f"{_some(skewed)}: few large scores among many small ones, or the reverse; with fewer "
+            f"than {SKEWED_NEED} units, 95 % intervals of such means covered 83 to 99 %, least for "
+            "means near 0"
+        )
+        yield Note("skewed-scores", text)
     if analysis.test_share is not None and analysis.interval:
         text = (
             f"the {analysis.interval} interval treats folds as independent; the default interval "
             "is corrected"
         )
-        notes.append(Note("folds-independent", text))
-    if analysis.correction == "tukey":
-        notes += _unequal_variances(sphericity)
+        yield Note("folds-independent", text)
+    epsilon = comparison.sphericity.greenhouse_geisser if comparison.sphericity else 1.0
+    if analysis.correction == "tukey" and epsilon < LEAST_EPSILON:
+        text = (
+            "tukey assumes that all differences vary alike, but they do not (Greenhouse-Geisser "
+            f"epsilon {epsilon:.2f}); Tukey's test then had 5.5 to 8.5 % false alarms instead of "
+            "5 % on real systems, romano-wolf (the default) at most 5.4 %"
+        )
+        yield Note("unequal-variances", text)
     if analysis.baseline is None and len(scores.systems) > LETTERED:
         text = f"no letters: there are more than {LETTERED} systems"
-        notes.append(Note("no-letters", text, "info"))
-    return notes + _disagreements(scoring, analysis, claims) + _few_differ(claims)
+        yield Note("no-letters", text, "info")
+    if analysis.correction != "bh":  # a warning of its own says so
+        yield from _disagreements(scoring, analysis, claims)
+    few = [
+        f"{claim.first} - {claim.second} {claim.effects.wins + claim.effects.losses}"
+        for claim in claims
+        if claim.difference.method.endswith(PLUS_FOUR)
+    ]
+    yield from _few_differ(few, f"{len(scores.units)} units")
 
 
-def _skewed_means(scores: Scores, systems: Sequence[SystemRow]) -> list[Note]:
-    """Warn where even intervals for skewed scores may cover too little."""
-    names = [row.name for row in systems if row.mean.method == "Hall"]
-    if not names or len(scores.units) >= SKEWED_NEED:
-        return []
-    text = (
-        f"{_some(names)}: few large scores among many small ones, or the reverse; with fewer than "
-        f"{SKEWED_NEED} units, 95 % intervals of such means covered 83 to 99 %, least for means "
-        "near 0"
-    )
-    return [Note("skewed-scores", text)]
-
-
-def _unequal_variances(sphericity: Sphericity | None) -> list[Note]:
-    """Warn where Tukey's one error term for all pairs does not fit the data."""
-    if sphericity is None or sphericity.greenhouse_geisser >= LEAST_EPSILON:
-        return []
-    text = (
-        "tukey assumes that all differences vary alike, but they do not "
-        f"(Greenhouse-Geisser epsilon {sphericity.greenhouse_geisser:.2f}); Tukey's test then had "
-        "5.5 to 8.5 % false alarms instead of 5 % on real systems, romano-wolf (the default) at "
-        "most 5.4 %"
-    )
-    return [Note("unequal-variances", text)]
-
-
-def _disagreements(scoring: Scoring, analysis: Analysis, claims: Sequence[Claim]) -> list[Note]:
+def _disagreements(scoring: Scoring, analysis: Analysis, claims: Sequence[Claim]) -> Iterator[Note]:
     """Explain intervals that include 0 beside a significant p-value, or exclude it beside none."""
-    if analysis.correction == "bh":
-        return []  # a warning of its own says so
     steps: list[str] = []
     other: list[str] = []
     for claim in claims:
@@ -375,45 +315,31 @@ def _disagreements(scoring: Scoring, analysis: Analysis, claims: Sequence[Claim]
         if significant != excluded:
             stepwise = significant and analysis.correction in STEPWISE
             (steps if stepwise else other).append(f"{claim.first} - {claim.second}")
-    notes = []
     if steps:
         text = (
             f"{_some(steps)}: significant although the interval includes 0, because "
             f"{analysis.correction} is stepwise and more powerful than simultaneous intervals"
         )
-        notes.append(Note("stepwise", text))
-    if other:
-        why = _why_they_disagree(scoring, analysis)
-        text = f"{_some(other)}: test and interval disagree: {why}"
-        notes.append(Note("disagreement", text))
-    return notes
-
-
-def _why_they_disagree(scoring: Scoring, analysis: Analysis) -> str:
-    decides = analysis.decides
+        yield Note("stepwise", text)
+    decides, why = analysis.decides, "the methods differ and the result is close; the test decides"
     if analysis.test_share is not None and decides != "corrected-t":
-        return f"the interval is corrected for overlapping folds, {decides} is not"
-    if "retuned-t" in scoring.tests and decides != "retuned-t":
-        return f"the interval includes the selection of parameters in folds, {decides} does not"
-    if decides in BY_RANK:
-        return f"{decides} is not about the mean, the interval is"
-    return "the methods differ and the result is close; the test decides"
+        why = f"the interval is corrected for overlapping folds, {decides} is not"
+    elif "retuned-t" in scoring.tests and decides != "retuned-t":
+        why = f"the interval includes the selection of parameters in folds, {decides} does not"
+    elif decides in BY_RANK:
+        why = f"{decides} is not about the mean, the interval is"
+    if other:
+        yield Note("disagreement", f"{_some(other)}: test and interval disagree: {why}")
 
 
-def _few_differ(claims: Sequence[Claim]) -> list[Note]:
-    """Warn about pairs that differ on few units, so that their intervals are wider."""
-    few = [
-        f"{claim.first} - {claim.second} {claim.effects.wins + claim.effects.losses}"
-        for claim in claims
-        if claim.difference.method.endswith(PLUS_FOUR)
-    ]
-    if not few:
-        return []
-    text = (
-        f"systems differ on few of the {claims[0].effects.n} units ({_some(few, ' pairs')}): "
-        "intervals are wider for it, and rough"
-    )
-    return [Note("few-differ", text)]
+def _few_differ(pairs: Sequence[str], of: str, advice: str = "") -> Iterator[Note]:
+    """Warn about pairs that differ on few units: their variance is hardly known."""
+    if pairs:
+        text = (
+            f"systems differ on few of the {of} ({_some(pairs, ' pairs')}): intervals are wider "
+            f"for it, and rough{advice}"
+        )
+        yield Note("few-differ", text)
 
 
 def _some(names: Sequence[str], what: str = "") -> str:

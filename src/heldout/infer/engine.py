@@ -3,34 +3,29 @@
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from heldout.infer.analysis import Analysis, choose
 from heldout.infer.bounded import difference_inside, inside
-from heldout.infer.comparison import (
-    Claim,
-    Comparison,
-    Effects,
-    MachineEstimates,
-    SystemRow,
-    pair_effects,
-)
+from heldout.infer.comparison import Claim, Comparison, Effects, MachineEstimates, SystemRow
 from heldout.infer.comparison_notes import LETTERED, PLUS_FOUR, design_notes, result_notes
 from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance
 from heldout.infer.results import (
     Estimate,
     Interval,
     alpha_of,
+    do_not_vary,
     drop_noise,
     level_of,
     numeric_alternative,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from heldout.data.scores import Scores
     from heldout.data.words import Floats, Ints
@@ -40,16 +35,18 @@ if TYPE_CHECKING:
 
     Progress = Callable[[int, int], None] | None
 
-BLOCK: Final = 2**22  # differences in memory at a time
+BLOCK: Final = 1 << 20  # differences in memory at a time
 EVERY: Final = slice(None)
 
 
-class Design(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Design:
     """What is compared, and how: each pair is a column of `first` minus one of `second`."""
 
-    scores: Scores
     scoring: Scoring
     analysis: Analysis
+    scores: Scores
+    values: Floats  # of the scores, higher is better
     first: Ints
     second: Ints
 
@@ -59,13 +56,22 @@ class Design(NamedTuple):
         better = self.scores.higher_is_better
         return numeric_alternative(self.analysis.alternative, higher_is_better=better)
 
-    @property
+    @cached_property
     def pairs(self) -> list[tuple[int, int]]:
         """The numbers of the two systems of each pair."""
         return list(zip(self.first.tolist(), self.second.tolist(), strict=True))
 
+    def gaps(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield some pairs at a time and their differences, positive where the first is better."""
+        size = max(1, BLOCK // len(self.values))
+        for start in range(0, len(self.first), size):
+            part = slice(start, start + size)
+            columns = self.values[:, self.first[part]], self.values[:, self.second[part]]
+            yield part, drop_noise(*columns)
+
+    @cached_property
     def statistics(self) -> Estimate:
-        """Return mean differences over units, in which neither folds nor tuning count."""
+        """Mean differences over units, in which neither folds nor tuning count."""
         scores = self.scores
         if scores.machine is not None:
             from heldout.infer.prediction_powered import combined_statistics
@@ -81,33 +87,26 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
     from heldout.infer.romano_wolf import pair_columns
 
     scores = scoring.scores
-    analysis = choose(asked._replace(test_share=scoring.test_share), scores, scoring)
+    names, values = scores.systems, scores.values if scores.higher_is_better else -scores.values
+    analysis = choose(asked._replace(test_share=scoring.test_share), scoring)
     base = None if analysis.baseline is None else scores.index(analysis.baseline)
-    design = Design(scores, scoring, analysis, *pair_columns(len(scores.systems), base))
+    design = Design(scoring, analysis, scores, values, *pair_columns(len(names), base))
     at_once = analysis.tests == ("t",) and not scoring.linearised
-    outcomes = _t_tests(design) if at_once else _outcomes(design, progress)
+    outcomes = _outcomes(design, at_once, progress)
     p, step_down = _adjusted(design, outcomes, base, progress if at_once else None)
-    studentized = None if step_down is None else design.statistics()._replace(method="Romano-Wolf")
-    intervals = partial(_intervals, design, step_down, studentized, _widening(design))
-    columns = zip(
-        design.pairs,
-        intervals(analysis.level),
-        outcomes,
-        p,
-        _effects(design),
-        _monte_carlo_errors(p, step_down),
-        strict=True,
+    draws = math.inf if step_down is None else step_down.draws
+    errors = [math.sqrt(value * (1 - value) / draws) for value in p]
+    intervals = partial(_intervals, design, step_down, _widening(design))
+    rows = zip(intervals(analysis.level), outcomes, p, _effects(design), errors, strict=True)
+    claims = tuple(
+        Claim(names[first], names[second], *row)
+        for (first, second), row in zip(design.pairs, rows, strict=True)
     )
-    names = scores.systems
-    claims = tuple(Claim(names[pair[0]], names[pair[1]], *rest) for pair, *rest in columns)
-    systems = _systems(design, p)
     anova, sphericity, friedman = _joint_analyses(design)
-    notes = design_notes(scores, scoring, analysis)
-    notes += result_notes(scores, scoring, analysis, systems, claims, sphericity)
-    return Comparison(
+    comparison = Comparison(
         scores,
         analysis,
-        systems,
+        _systems(design, p),
         claims,
         intervals,
         anova=anova,
@@ -116,34 +115,26 @@ def make_comparison(scoring: Scoring, asked: Analysis, progress: Progress = None
         correction_detail="" if step_down is None else step_down.detail,
         linearised=scoring.linearised,
         machine=_machine(design),
-        warnings=tuple(notes),
     )
+    notes = (*design_notes(scoring, analysis), *result_notes(comparison, scoring))
+    return replace(comparison, warnings=notes)
 
 
 # Tests
 
 
-def _t_tests(design: Design) -> list[tuple[Outcome, ...]]:
-    """Return the t tests of all pairs at once: there may be very many."""
-    outcomes = design.statistics().outcomes("t", design.side, len(design.scores.units))
-    return [_as_asked(design, outcome) for outcome in outcomes]
-
-
-def _outcomes(design: Design, progress: Progress) -> list[tuple[Outcome, ...]]:
-    """Run all tests on all pairs."""
-    outcomes: list[tuple[Outcome, ...]] = []
-    for pair in design.pairs:
-        tests = (design.scoring.outcome(test, pair, design.side) for test in design.analysis.tests)
-        outcomes.append(_as_asked(design, *tests))
+def _outcomes(design: Design, at_once: bool, progress: Progress) -> list[tuple[Outcome, ...]]:
+    """Run all tests on all pairs; ``greater`` means better in them."""
+    scoring, analysis, side = design.scoring, design.analysis, design.side
+    tested: list[tuple[Outcome, ...]] = []
+    if at_once:  # there may be very many pairs
+        tested = [(t,) for t in design.statistics.outcomes("t", side, len(design.values))]
+    for pair in () if at_once else design.pairs:
+        tested.append(tuple(scoring.outcome(test, pair, side) for test in analysis.tests))
         if progress:
-            progress(len(outcomes), len(design.first))
-    return outcomes
-
-
-def _as_asked(design: Design, *outcomes: Outcome) -> tuple[Outcome, ...]:
-    """Return outcomes that name the alternative as requested: ``greater`` means better."""
-    asked = design.analysis.alternative
-    return tuple(outcome._replace(alternative=asked) for outcome in outcomes)
+            progress(len(tested), len(design.pairs))
+    asked = analysis.alternative
+    return [tuple(one._replace(alternative=asked) for one in outcomes) for outcomes in tested]
 
 
 def _adjusted(
@@ -152,7 +143,9 @@ def _adjusted(
     """Return the p-values that decide, adjusted for their number, and Romano-Wolf's result."""
     analysis, scores, pairs = design.analysis, design.scores, len(design.first)
     if analysis.correction == "tukey":
-        return [row[3] for row in _tukey(design, analysis.level)], None
+        from heldout.infer.tukey import tukey_hsd  # SciPy
+
+        return [row.p for row in tukey_hsd(scores.values, analysis.level)], None
     if analysis.correction != "romano-wolf":
         from heldout.infer.corrections import adjust  # SciPy
 
@@ -164,7 +157,7 @@ def _adjusted(
         if progress:
             progress(pairs * done // total, pairs)
 
-    found = romano_wolf(
+    step_down = romano_wolf(
         scores.values,
         base,
         alternative=design.side,
@@ -173,35 +166,14 @@ def _adjusted(
         seed=analysis.seed,
         progress=report_pairs,
     )
-    return found.p[design.first, design.second].tolist(), found
-
-
-def _monte_carlo_errors(p: list[float], step_down: StepDown | None) -> list[float]:
-    """Return the standard errors of drawn p-values; 0 for exact ones."""
-    if step_down is None:
-        return [0.0] * len(p)
-    return [math.sqrt(value * (1 - value) / step_down.draws) for value in p]
-
-
-def _tukey(design: Design, level: float) -> list[tuple[float, float, float, float]]:
-    """Return difference, bounds and p-value of each pair, which are all pairs in this order."""
-    from heldout.infer.tukey import tukey_hsd  # SciPy
-
-    rows = {(row.first, row.second): row for row in tukey_hsd(design.scores.values, level)}
-    found = (rows[pair] for pair in design.pairs)
-    return [(row.difference, row.low, row.high, row.p) for row in found]
+    return step_down.p[design.first, design.second].tolist(), step_down
 
 
 # Intervals
 
 
 def _intervals(
-    design: Design,
-    step_down: StepDown | None,
-    studentized: Estimate | None,
-    widening: Floats,
-    level: float,
-    which: slice = EVERY,
+    design: Design, step_down: StepDown | None, widening: Floats, level: float, which: slice = EVERY
 ) -> list[Interval]:
     """Return the intervals of the differences at a level, adjusted the way their p-values are.
 
@@ -210,35 +182,36 @@ def _intervals(
     others, and requested ones, are adjusted by Bonferroni; those of the false discovery rate are
     unadjusted (Hochberg & Tamhane 1987). One-sided intervals are open on the other side.
     """
-    analysis = design.analysis
+    analysis, scores = design.analysis, design.scores
     default = not analysis.interval and analysis.test_share is None
     if default and analysis.correction == "tukey":
-        found = [Interval(*row[:3], level, "Tukey") for row in _tukey(design, level)[which]]
-    elif default and step_down is not None and studentized is not None:
+        from heldout.infer.tukey import tukey_hsd  # SciPy
+
+        rows = tukey_hsd(scores.values, level)[which]
+        plain = [Interval(row.difference, row.low, row.high, level, "Tukey") for row in rows]
+    elif default and step_down is not None:
+        studentized = design.statistics._replace(method="Romano-Wolf")
         critical = step_down.critical(alpha_of(level))
-        found = studentized.interval(level, design.side, critical)[which]
+        plain = studentized.interval(level, design.side, critical)[which]
     else:
-        found = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
-    pairs = zip(found, widening[which].tolist(), strict=True)
-    return [difference_inside(_widened(*pair), design.scores.range) for pair in pairs]
+        plain = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
+    pairs = zip(plain, widening[which].tolist(), strict=True)
+    return [difference_inside(_widened(*pair), scores.range) for pair in pairs]
 
 
 def _plain_interval(design: Design, pair: tuple[int, int], level: float) -> Interval:
     """Return the interval of one pair, adjusted by Bonferroni if several hold at once."""
-    analysis, side = design.analysis, design.side
-    simultaneous = analysis.coverage == "simultaneous"
+    side = design.side
+    simultaneous = design.analysis.coverage == "simultaneous"
     alpha = alpha_of(level) / (len(design.first) if simultaneous else 1)
     # One bound of a two-sided interval is a one-sided bound that fails half as often.
     two_sided = 1 - alpha if side == "two-sided" else 1 - 2 * alpha
-    found = design.scoring.difference(pair, two_sided)
-    if found.low == found.high:  # nothing varies: there is no more evidence than signs
-        value, df = np.asarray(found.estimate), len(design.scores.units) - 1
-        alone = Estimate(value, np.zeros(()), df, found.method)
-        (found,) = alone.interval(level_of(alpha), side)
-    low = found.low if side != "less" else -math.inf
-    high = found.high if side != "greater" else math.inf
-    method = f"{found.method}, Bonferroni" if simultaneous else found.method
-    return Interval(found.estimate, low, high, level, method)
+    value, low, high, _, method = design.scoring.difference(pair, two_sided)
+    if low == high:  # nothing varies: there is no more evidence than signs
+        signs = Estimate(np.asarray(value), np.zeros(()), len(design.values) - 1, method)
+        ((value, low, high, _, method),) = signs.interval(level_of(alpha), side)
+    low, high = low if side != "less" else -math.inf, high if side != "greater" else math.inf
+    return Interval(value, low, high, level, f"{method}, Bonferroni" if simultaneous else method)
 
 
 def _widening(design: Design) -> Floats:
@@ -246,26 +219,22 @@ def _widening(design: Design) -> Floats:
 
     It is 1 for most pairs, and where the variance has them already.
     """
-    scores, scoring, analysis = design.scores, design.scoring, design.analysis
-    units, factors = len(scores.units), np.ones(len(design.first))
+    scoring, analysis = design.scoring, design.analysis
+    units, factors = len(design.values), np.ones(len(design.first))
     added_already = "retuned-t" in scoring.tests and not (
         analysis.interval or analysis.correction == "romano-wolf"
     )
-    if scores.machine is not None or added_already or analysis.correction == "tukey":
+    if design.scores.machine is not None or added_already or analysis.correction == "tukey":
         return factors
+    if scoring.linearised and scoring.tests[0] == "bootstrap-shift":
+        return factors  # an order: one unit changes the values of many
     if scoring.linearised:
-        if scoring.tests[0] == "bootstrap-shift":  # an order: one unit changes the values of many
-            return factors
         differing = np.array([sum(scoring.signs(pair)) for pair in design.pairs])
         few = (differing > 0) & (differing < min(DIFFERING, units / 2))
         # The variance of m differing units of n is about m times their mean square over n².
         factors[few] = np.sqrt(1 + PSEUDO / differing[few])
         return factors
-    for start in range(0, len(factors), size := max(1, BLOCK // units)):
-        part = slice(start, start + size)
-        gaps = drop_noise(
-            scores.values[:, design.first[part]], scores.values[:, design.second[part]]
-        )
+    for part, gaps in design.gaps():
         added, variance = added_variance(gaps), gaps.var(0, ddof=1) / units
         ratio = np.divide(added, variance, out=np.zeros_like(added), where=added > 0)
         factors[part] = np.sqrt(1 + ratio)
@@ -275,40 +244,37 @@ def _widening(design: Design) -> Floats:
 def _widened(interval: Interval, factor: float) -> Interval:
     if factor == 1:
         return interval
-    estimate = interval.estimate
-    return interval._replace(
-        low=estimate + factor * (interval.low - estimate),
-        high=estimate + factor * (interval.high - estimate),
-        method=f"{interval.method}, {PLUS_FOUR}",
-    )
+    value, method = interval.estimate, f"{interval.method}, {PLUS_FOUR}"
+    low, high = (value + factor * (bound - value) for bound in (interval.low, interval.high))
+    return interval._replace(low=low, high=high, method=method)
 
 
 # Effects and systems
 
 
 def _effects(design: Design) -> list[Effects]:
-    """Return effects; wins are units on which the first is better, not higher."""
-    scores, scoring = design.scores, design.scoring
-    sign = 1.0 if scores.higher_is_better else -1.0
-    effects = pair_effects(sign * scores.values, design.first, design.second)
-    if not scoring.linearised:
-        return effects
-    found = []  # wins and losses of the score, not of linearised values
-    for effect, pair in zip(effects, design.pairs, strict=True):
-        wins, losses = scoring.signs(pair) if scores.higher_is_better else scoring.signs(pair)[::-1]
-        ties = effect.n - wins - losses
-        share = (wins + ties / 2) / effect.n
-        found.append(effect._replace(wins=wins, ties=ties, losses=losses, superiority=share))
-    return found
+    """Return the effect sizes of all pairs."""
+    units, effects = len(design.values), []
+    for part, gaps in design.gaps():
+        wins, losses = (gaps > 0).sum(0), (gaps < 0).sum(0)
+        if design.scoring.linearised:  # the values are; wins and losses are those of the score
+            signs = np.array([design.scoring.signs(pair) for pair in design.pairs[part]]).T
+            wins, losses = signs if design.scores.higher_is_better else signs[::-1]
+        ties, mean, constant = units - wins - losses, gaps.mean(0), do_not_vary(gaps)
+        limit = np.where(mean == 0, 0.0, np.copysign(np.inf, mean))
+        deviation = np.where(constant, 1.0, gaps.std(0, ddof=1))
+        standardised = np.where(constant, limit, mean / deviation)
+        columns = (mean, standardised, (wins + ties / 2.0) / units, wins, ties, losses)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        effects += [Effects._make((*row, units)) for row in rows]
+    return effects
 
 
 def _systems(design: Design, p: list[float]) -> tuple[SystemRow, ...]:
     """Return the systems with their intervals, with letters if all pairs were compared."""
     scores, analysis = design.scores, design.analysis
-    numbers = range(len(scores.systems))
-    means = [
-        inside(design.scoring.system(number, analysis.level), scores.range) for number in numbers
-    ]
+    systems = [design.scoring.system(each, analysis.level) for each in range(len(scores.systems))]
+    means = [inside(interval, scores.range) for interval in systems]
     letters = [""] * len(means)
     if analysis.baseline is None and len(means) <= LETTERED:
         from heldout.infer.corrections import compact_letters  # SciPy
@@ -323,17 +289,15 @@ def _systems(design: Design, p: list[float]) -> tuple[SystemRow, ...]:
 
 def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     """Return the analyses of three or more systems together: ANOVA, sphericity, Friedman."""
-    scores = design.scores
-    if len(scores.systems) < 3 or design.scoring.linearised or scores.machine is not None:
+    scores, (units, systems) = design.scores, design.values.shape
+    if systems < 3 or design.scoring.linearised or scores.machine is not None:
         return None, None, None
     from heldout.infer import ranks, tukey  # SciPy
 
     # The covariance of the systems needs more units than systems.
-    enough = len(scores.units) > len(scores.systems)
-    sphericity = tukey.sphericity(scores.values) if enough else None
-    better_first = scores.values if scores.higher_is_better else -scores.values
-    nemenyi = ranks.nemenyi(better_first, design.analysis.level)
-    return tukey.anova(scores.values), sphericity, (ranks.friedman(better_first), nemenyi)
+    sphericity = tukey.sphericity(scores.values) if units > systems else None
+    nemenyi = ranks.nemenyi(design.values, design.analysis.level)
+    return tukey.anova(scores.values), sphericity, (ranks.friedman(design.values), nemenyi)
 
 
 def _machine(design: Design) -> MachineEstimates | None:

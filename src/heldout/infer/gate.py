@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 
 from heldout.errors import InputError
-from heldout.infer.analysis import OWN_TEST
+from heldout.infer.analysis import BY_RANK, OWN_TEST
 from heldout.infer.results import level_of
 
 if TYPE_CHECKING:
@@ -55,37 +55,10 @@ def gate(comparison: Comparison, kind: GateKind, margin: float = 0.0) -> list[Ga
 
     For ``better`` the comparison has the alternative ``greater``, else it is two-sided; its level
     is that of the gate. The margin is the gain required, or the loss that would be accepted.
-
-    Examples
-    --------
-    >>> import heldout
-    >>> scores = {"old": [0.2, 0.4, 0.1, 0.6, 0.5, 0.3], "new": [0.3, 0.5, 0.3, 0.7, 0.6, 0.4]}
-    >>> comparison = heldout.compare(scores, alternative="greater")
-    >>> [(result.first, result.passed, result.p) for result in gate(comparison, "better")]
-    [('new', True, 0.015625)]
     """
     _refuse(comparison, kind, margin)
-    results = []
-    for number, claim in enumerate(comparison.claims):
-        gain = _gain(comparison, kind, number, comparison.alpha)
-        verdict = _verdict(comparison, claim, kind, gain, margin)
-        results.append(
-            GateResult(
-                kind,
-                claim.first,
-                claim.second,
-                comparison.scores.measure,
-                margin,
-                passed=verdict in ("shown", "same output"),
-                verdict=verdict,
-                interval=gain,
-                p=_p(comparison, number, kind, margin, verdict),
-                test=comparison.analysis.tests[0],
-                queries_needed=_needed(comparison, kind, gain, margin, verdict),
-                n=len(comparison.scores.units),
-            )
-        )
-    return results
+    judge = _Judge(comparison, kind, margin)
+    return [judge.result(number) for number in range(len(comparison.claims))]
 
 
 def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
@@ -104,7 +77,7 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
             f"alternative={needed!r}"
         )
     analysis, scores = comparison.analysis, comparison.scores
-    if comparison.by_rank:
+    if analysis.tests[0] in BY_RANK:
         raise InputError(
             f"test={analysis.tests[0]!r} is about ranks or signs, but a gate is about means: name "
             "another test, or none"
@@ -124,98 +97,102 @@ def _refuse(comparison: Comparison, kind: str, margin: float) -> None:
             raise InputError(f"{named} {ignores}, and the gate would pass too often: leave it out")
 
 
-def _gain(comparison: Comparison, kind: GateKind, number: int, alpha: float) -> Interval:
-    """Return the interval of a claim as the gain of the first, whose bounds are tests at alpha."""
-    level = level_of(alpha if kind == "better" else 2 * alpha)
-    (interval,) = comparison.intervals(level, slice(number, number + 1))
-    if comparison.scores.higher_is_better:
-        return interval
-    return interval._replace(estimate=-interval.estimate, low=-interval.high, high=-interval.low)
+class _Judge(NamedTuple):
+    """What the claims of a comparison are judged by."""
 
+    comparison: Comparison
+    kind: GateKind
+    margin: float
 
-def _is_within(kind: GateKind, gain: Interval, margin: float) -> bool:
-    """Return whether the bounds pass the margin."""
-    if kind == "better":
-        return gain.low > margin
-    return gain.low > -margin and (kind == "non-inferior" or gain.high < margin)
+    def result(self, number: int) -> GateResult:
+        """Return the verdict on a claim."""
+        comparison, claim = self.comparison, self.comparison.claims[number]
+        gain = self.gain(number, comparison.alpha)
+        verdict = self.verdict(claim, gain)
+        return GateResult(
+            self.kind,
+            claim.first,
+            claim.second,
+            comparison.scores.measure,
+            self.margin,
+            passed=verdict in ("shown", "same output"),
+            verdict=verdict,
+            interval=gain,
+            p=None if verdict in ("same output", "no difference") else self.p(number),
+            test=comparison.analysis.tests[0],
+            queries_needed=self.needed(gain) if verdict == "not shown" else None,
+            n=len(comparison.scores.units),
+        )
 
+    def gain(self, number: int, alpha: float) -> Interval:
+        """Return the interval of a claim as the gain of the first; its bounds test at alpha."""
+        level = level_of(alpha if self.kind == "better" else 2 * alpha)
+        (interval,) = self.comparison.intervals(level, slice(number, number + 1))
+        if self.comparison.scores.higher_is_better:
+            return interval
+        value, low, high = interval[:3]
+        return interval._replace(estimate=-value, low=-high, high=-low)
 
-def _verdict(
-    comparison: Comparison, claim: Claim, kind: GateKind, gain: Interval, margin: float
-) -> Verdict:
-    if kind == "better":
-        shown = _is_within(kind, gain, margin) if margin else claim.adjusted <= comparison.alpha
-        return "shown" if shown else "not shown"
-    if _no_score_differs(comparison, claim):
-        return "same output" if _same_output(comparison, claim) else "no difference"
-    if gain.high < -margin:
-        return "worse"
-    if gain.low > margin and kind == "equivalent":
-        return "better"
-    return "shown" if _is_within(kind, gain, margin) else "not shown"
+    def is_within(self, gain: Interval) -> bool:
+        """Return whether the bounds pass the margin."""
+        if self.kind == "better":
+            return gain.low > self.margin
+        return gain.low > -self.margin and (self.kind == "non-inferior" or gain.high < self.margin)
 
+    def verdict(self, claim: Claim, gain: Interval) -> Verdict:
+        """Return what is known about a claim."""
+        scores, effects = self.comparison.scores, claim.effects
+        if self.kind == "better" and not self.margin:
+            return "shown" if claim.adjusted <= self.comparison.alpha else "not shown"
+        # Machine judgements and scores that are no means can differ although no unit does.
+        elsewhere = scores.machine is not None or self.comparison.linearised
+        differ = elsewhere and claim.difference.low != claim.difference.high
+        if self.kind != "better" and not (effects.wins or effects.losses or differ):
+            outputs = dict(zip(scores.systems, scores.outputs, strict=False))  # perhaps not known
+            same = claim.first in outputs and outputs[claim.first] == outputs[claim.second]
+            return "same output" if same else "no difference"
+        if gain.high < -self.margin:
+            return "worse"
+        if self.kind == "equivalent" and gain.low > self.margin:
+            return "better"
+        return "shown" if self.is_within(gain) else "not shown"
 
-def _no_score_differs(comparison: Comparison, claim: Claim) -> bool:
-    if claim.effects.wins or claim.effects.losses:
-        return False
-    if comparison.scores.machine is not None or comparison.linearised:
-        return claim.difference.low == claim.difference.high
-    return True
+    def p(self, number: int) -> float:
+        """Return the smallest alpha at which a claim passes, by bisection of its logarithm."""
+        comparison = self.comparison
+        if self.kind == "better" and not self.margin:
+            return comparison.claims[number].adjusted
+        # Resamples say nothing about smaller ones, and 1 - 1e-12 has few digits left.
+        resampled = comparison.linearised or comparison.analysis.interval in ("percentile", "bca")
+        fails, passes = 1e-4 if resampled else 1e-12, 0.5
+        alpha = comparison.alpha  # so that p <= alpha exactly if the gate passes
+        for _ in range(STEPS):
+            if self.is_within(self.gain(number, alpha)):
+                passes = alpha
+            else:
+                fails = alpha
+            alpha = math.sqrt(fails * passes)
+        return passes
 
+    def needed(self, gain: Interval) -> int | None:
+        """Return the units at which t tests with the error of the claim would reject."""
+        from scipy.special import stdtrit  # slow to import
 
-def _same_output(comparison: Comparison, claim: Claim) -> bool:
-    """Return whether both systems are known to have put out the same."""
-    scores = comparison.scores
-    if len(scores.outputs) != len(scores.systems):
-        return False
-    return len({scores.outputs[scores.index(name)] for name in (claim.first, claim.second)}) == 1
+        from heldout.infer.power import power_of, smallest_n
 
+        scores, alpha = self.comparison.scores, self.comparison.alpha
+        n, reach = len(scores.units), gain.estimate - gain.low
+        distances = [gain.estimate + (-self.margin if self.kind == "better" else self.margin)]
+        distances += [self.margin - gain.estimate] if self.kind == "equivalent" else []
+        further = self.comparison.analysis.test_share is not None or scores.machine is not None
+        if further or not 0 < reach < math.inf or min(distances) <= 0:
+            return None
+        deviation = math.sqrt(n) * reach / float(stdtrit(n - 1, 1 - alpha))
 
-def _p(
-    comparison: Comparison, number: int, kind: GateKind, margin: float, verdict: Verdict
-) -> float | None:
-    """Return the smallest alpha at which the claim passes, by bisection on a logarithmic scale."""
-    if kind == "better" and not margin:
-        return comparison.claims[number].adjusted
-    if verdict in ("same output", "no difference"):
-        return None
-    # Resamples say nothing about smaller ones, and 1 - 1e-12 has few digits left.
-    resampled = comparison.linearised or comparison.analysis.interval in ("percentile", "bca")
-    fails, passes = 1e-4 if resampled else 1e-12, 0.5
-    alpha = comparison.alpha  # so that p <= alpha exactly if the gate passes
-    for _ in range(STEPS):
-        if _is_within(kind, _gain(comparison, kind, number, alpha), margin):
-            passes = alpha
-        else:
-            fails = alpha
-        alpha = math.sqrt(fails * passes)
-    return passes
+        def enough(units: int) -> bool:
+            shifts = [distance * math.sqrt(units) / deviation for distance in distances]
+            missed = sum(1 - power_of(shift, units - 1, alpha, "greater") for shift in shifts)
+            return 1 - missed >= POWER
 
-
-def _needed(
-    comparison: Comparison, kind: GateKind, gain: Interval, margin: float, verdict: Verdict
-) -> int | None:
-    """Return the units at which t tests with the error of the claim would reject."""
-    from scipy.special import stdtrit  # slow to import
-
-    from heldout.infer.power import power_of, smallest_n
-
-    n, alpha = len(comparison.scores.units), comparison.alpha
-    reach = gain.estimate - gain.low
-    further = comparison.test_share is not None or comparison.scores.machine is not None
-    if verdict != "not shown" or further or not 0 < reach < math.inf:
-        return None
-    deviation = math.sqrt(n) * reach / float(stdtrit(n - 1, 1 - alpha))
-    distances = [gain.estimate - margin if kind == "better" else gain.estimate + margin]
-    if kind == "equivalent":
-        distances.append(margin - gain.estimate)
-    if min(distances) <= 0:
-        return None
-
-    def enough(units: int) -> bool:
-        shifts = [distance * math.sqrt(units) / deviation for distance in distances]
-        missed = sum(1 - power_of(shift, units - 1, alpha, "greater") for shift in shifts)
-        return 1 - missed >= POWER
-
-    needed = smallest_n(enough)
-    return None if needed is None else max(needed, n + 1)
+        needed = smallest_n(enough)
+        return None if needed is None else max(needed, n + 1)

@@ -17,7 +17,7 @@ from heldout.data.predictions import (
 )
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
-from heldout.infer.analysis import REPLICATES, Analysis, tests_named
+from heldout.infer.analysis import REPLICATES, Analysis
 from heldout.infer.bounded import inside
 from heldout.infer.intervals import corrected_t, wilson
 from heldout.infer.prediction_powered import TEST
@@ -148,7 +148,7 @@ def _over_folds(predictions: Predictions, measure: Measure, level: float) -> Int
 
 def _check_machine(scores: Scores, settings: Analysis) -> None:
     """Refuse settings that are for human judgements alone."""
-    other = [test for test in tests_named(settings.tests) if test != TEST]
+    other = [test for test in settings.tests if test != TEST]
     if other:
         raise InputError(
             f"{other[0]} uses human judgements alone: leave tests out, or leave machine out"

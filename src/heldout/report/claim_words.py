@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from heldout.infer.analysis import BY_RANK
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
@@ -103,7 +104,8 @@ def verdict(comparison: Comparison, claim: Claim) -> str:
     if claim.adjusted > comparison.alpha:
         return _nothing_shown(comparison, first, second)
     better = (claim.difference.estimate > 0) == scores.higher_is_better
-    if comparison.by_rank and better != (claim.effects.wins > claim.effects.losses):
+    by_rank = comparison.analysis.tests[0] in BY_RANK
+    if by_rank and better != (claim.effects.wins > claim.effects.losses):
         return f"{first} and {second} differ, but wins and means point different ways"
     return f"{first} is significantly {'better' if better else 'worse'} than {second}"
 
@@ -137,8 +139,8 @@ def _interval_words(comparison: Comparison, claim: Claim) -> str:
     """The interval, what it holds for, and how it was made if it belongs to a family."""
     gap = claim.difference
     level = f"{round(100 * gap.level, 6):g}%"
-    kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
-    made = f" ({gap.method})" if comparison.coverage == "simultaneous" else ""
+    kind = "" if comparison.analysis.coverage == "single" else f"{comparison.analysis.coverage} "
+    made = f" ({gap.method})" if comparison.analysis.coverage == "simultaneous" else ""
     if math.isinf(gap.low) and math.isinf(gap.high):
         return f"no {kind}{level} interval{made}, as there are too few units"
     if math.isinf(gap.high):
@@ -228,7 +230,7 @@ def _together(comparison: Comparison) -> list[str]:
 
 
 def _over_folds(comparison: Comparison) -> str:
-    return "" if comparison.test_share is None else "; this takes folds for independent"
+    return "" if comparison.analysis.test_share is None else "; this takes folds for independent"
 
 
 def _sphericity(comparison: Comparison) -> str:
@@ -247,7 +249,7 @@ def _by_ranks(comparison: Comparison) -> list[str]:
     friedman, nemenyi = comparison.friedman
     folds = (
         "; ranks take folds for independent, and no correction is known"
-        if comparison.test_share is not None
+        if comparison.analysis.test_share is not None
         else ""
     )
     line = (

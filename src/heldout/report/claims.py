@@ -95,7 +95,7 @@ def _claim_head(comparison: Comparison) -> list[str]:
 
 def interval_heading(comparison: Comparison) -> str:
     """The heading of the intervals of differences."""
-    kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
+    kind = "" if comparison.analysis.coverage == "single" else f"{comparison.analysis.coverage} "
     return f"{kind}interval of Δ"
 
 
@@ -286,10 +286,10 @@ def comparison_dict(comparison: Comparison) -> dict[str, Any]:
         "baseline": comparison.baseline,
         "level": comparison.level,
         "alternative": comparison.alternative,
-        "seed": comparison.seed,
+        "seed": comparison.analysis.seed,
         "correction": comparison.analysis.correction or "none",
         "correction_detail": comparison.correction_detail,
-        "intervals": comparison.coverage,
+        "intervals": comparison.analysis.coverage,
         "why": comparison.analysis.why,
         "warnings": [note.to_dict() for note in comparison.warnings],
         "systems": [

@@ -64,7 +64,7 @@ def agreement_lines(comparisons: Sequence[Comparison]) -> list[str]:
         names = (plain_text(first.scores.measure), plain_text(other.scores.measure))
         found = measured_agreement(first, other)
         if found is not None:
-            intervals = first.test_share is None
+            intervals = first.analysis.test_share is None
             words = correlation_words(found, intervals=intervals)
             lines.append(f"Order of the systems in {names[0]} and {names[1]}: {words}.")
         lines.append(_verdict_line(first, other, names))
@@ -78,7 +78,11 @@ def measured_agreement(first: Comparison, second: Comparison) -> OrderAgreement 
         return None
     replicates = min(2_000, max(200, _WORK // systems**2))
     return order_agreement(
-        first.scores, second.scores, level=first.level, replicates=replicates, seed=first.seed
+        first.scores,
+        second.scores,
+        level=first.level,
+        replicates=replicates,
+        seed=first.analysis.seed,
     )
 
 

@@ -97,7 +97,7 @@ def _two(comparison: Comparison) -> list[str]:
 
 def interval_words(comparison: Comparison, claim: Claim) -> str:
     """The interval of a difference: ``95% CI [+0.0164, +0.0278]``."""
-    kind = "" if comparison.coverage == "single" else f"{comparison.coverage} "
+    kind = "" if comparison.analysis.coverage == "single" else f"{comparison.analysis.coverage} "
     level = f"{round(100 * claim.difference.level, 6):g}%"
     return f"{kind}{level} CI {bounds(claim.difference, '+z.4f')}"
 

@@ -131,7 +131,7 @@ def pairs_of_comparison(comparison: Comparison) -> NamedChart:
         "single": "",
         "simultaneous": ", simultaneous for all pairs",
         "unadjusted": ", not adjusted for the number of pairs",
-    }[comparison.coverage]
+    }[comparison.analysis.coverage]
     method = comparison.claims[0].difference.method
     level = comparison.claims[0].difference.level
     correction = comparison.analysis.correction
@@ -211,7 +211,7 @@ def _null(comparison: Comparison, claim: Claim, unit: str) -> Iterator[NamedChar
     scores = comparison.scores
     first, second, _ = oriented(claim, comparison)
     frame = null_data(
-        scores, first, second, alternative=comparison.alternative, seed=comparison.seed
+        scores, first, second, alternative=comparison.alternative, seed=comparison.analysis.seed
     )
     said = f"p = {made.p:.4f}" if made.p >= 0.0001 else "p < 0.0001"
     caption = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
+from heldout.infer.analysis import BY_RANK
 from heldout.report.page.directions import more_is_better
 
 if TYPE_CHECKING:
@@ -191,7 +192,7 @@ def board_of_comparison(comparison: Comparison) -> Board:
         comparison.systems[0].mean.level,
         baseline,
         {"greater": "better", "less": "worse"}.get(comparison.alternative, ""),
-        comparison.coverage == "simultaneous",
+        comparison.analysis.coverage == "simultaneous",
     )
 
 
@@ -199,7 +200,7 @@ def _gap(comparison: Comparison, claim: Claim) -> Gap:
     found, effects = claim.difference, claim.effects
     significant = bool(claim.adjusted <= comparison.alpha)
     better = (found.estimate > 0) == comparison.scores.higher_is_better
-    by_rank = comparison.by_rank
+    by_rank = comparison.analysis.tests[0] in BY_RANK
     return Gap(
         claim.first,
         claim.second,

@@ -209,7 +209,7 @@ def gap_source(comparison: Comparison) -> str:
     kind = {
         "simultaneous": "simultaneous: all intervals hold together",
         "unadjusted": "not adjusted for the number of comparisons",
-    }.get(comparison.coverage, "")
+    }.get(comparison.analysis.coverage, "")
     made = "; ".join(part for part in (gap.method, kind) if part)
     return f"{100 * gap.level:g}% confidence interval of the mean difference ({made})"
 

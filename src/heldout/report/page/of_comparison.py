@@ -133,7 +133,7 @@ def _settings(comparison: Comparison) -> list[tuple[str, str]]:
         ("units", f"{len(comparison.scores.units):,}"),
         ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
         ("alternative, level", f"{comparison.alternative}, {comparison.level:g}"),
-        ("seed", str(comparison.seed)),
+        ("seed", str(comparison.analysis.seed)),
         ("baseline", comparison.baseline or "none: all pairs"),
         ("versions", _versions()),
     ]
