@@ -13,7 +13,6 @@ from heldout.infer.results import (
     Estimate,
     alpha_of,
     check_level,
-    check_share,
     drop_noise,
     level_of,
     mean_estimate,
@@ -109,12 +108,6 @@ def test_differences_that_are_constant_but_for_rounding():
 def test_one_unit_is_refused():
     with pytest.raises(InputError, match="expected at least 2"):
         compare({"A": [0.1], "B": [0.2]}, tests=["t"])
-
-
-@pytest.mark.parametrize("share", [0, -1, math.nan, math.inf])
-def test_a_share_is_positive(share):
-    with pytest.raises(InputError, match="test_share"):
-        check_share(share)
 
 
 @pytest.mark.parametrize("alpha", [0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 1e-9, 1e-12])
