@@ -71,7 +71,7 @@ def test_linearised_intervals_are_nearly_those_of_the_bootstrap(monkeypatch, nam
         "groups": {"groups": tuple(f"g{at % 150}" for at in range(900))},
     }.get(rest, {})
     given = (numbers if name in {"RMSE", "R2", "median-AE"} else classes)("A", 1, **more)
-    monkeypatch.setattr(scored_inputs, "affordable", lambda _: 2000)
+    monkeypatch.setattr(scored_inputs, "affordable", lambda *_: 2000)
     drawn = interval_of(given, name)
     call_them_many(monkeypatch)
     monkeypatch.setattr(resampling, "MOST_KINDS", 0)
@@ -98,7 +98,7 @@ def test_the_t_test_of_linearised_scores_agrees_with_the_bootstrap(monkeypatch, 
 
 def test_more_than_a_hundred_thousand_units_are_not_drawn():
     assert MANY_UNITS == 100_000
-    assert affordable(MANY_UNITS) == 1000
+    assert affordable(MANY_UNITS, 100_000) == 1000
     count = MANY_UNITS + 1
     systems = [numbers("A", 1, count), numbers("B", 2, count)]
     methods = [interval_of(systems[0], name).method for name in ("RMSE", "median-AE", "MAE")]

@@ -98,23 +98,20 @@ def _sign_piece(work: tuple[int, list[Floats], int, int, int]) -> Floats:
 
 
 def drawn_sums(values: Floats, replicates: int, seed: int) -> Iterator[Floats]:
-    """Yield sums of n units drawn with replacement from n, for values or rows of values of units.
-
-    Equal seeds and numbers of units give equal draws.
-    """
+    """Yield sums of n units drawn with replacement from n; equal seeds give equal draws."""
     units = len(values)
 
     def draw(block: int) -> Floats:
         count = min(DRAWN_BLOCK, replicates - block * DRAWN_BLOCK)
         source = np.random.SFC64(np.random.SeedSequence([seed, block]))
-        sums = np.zeros((count, *values.shape[1:]))  # rows of values: used by corpus_level
+        sums = np.zeros(count)
         for _ in range(units):
             places = source.random_raw(-(-count // 2)).view(np.uint32)[:count].astype(np.uint64)
             # A 32-bit word w gives position w n / 2^32, without rejection (Lemire 2019): chances
             # are off by a factor of at most 1 ± n / 2^32, far below the Monte Carlo error.
             places *= np.uint64(units)
             places >>= np.uint64(32)
-            sums += values.take(places.view(np.intp), axis=0, mode="wrap")
+            sums += values.take(places.view(np.intp), mode="wrap")
         return sums
 
     yield from stream_threads(draw, range(-(-replicates // DRAWN_BLOCK)))
