@@ -88,29 +88,26 @@ def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:
     return (rows, kinds.ravel()) if len(rows) <= FEW_KINDS else None
 
 
-class Paired(NamedTuple):
-    """The same units of several systems: units that are equal for all of them may be merged."""
+def paired_units(systems: Sequence[Sums]) -> tuple[list[Ints], Ints | None]:
+    """Return the units of systems, those that are equal for all systems merged if kinds are few.
 
-    rows: list[Ints]  # for each system, the row of its table of each unit, or kind of units
-    counts: Ints | None  # the units of each kind; None: each unit stands for itself
-
-
-def paired_units(systems: Sequence[Sums]) -> Paired:
-    """Return the units of systems, merged if there are few kinds."""
+    They are, for each system, the row of its table of each unit, or kind of units; and the number
+    of units of each kind, or None if each unit stands for itself.
+    """
     size = systems[0].size
     rows = [np.arange(size) if one.kinds is None else one.kinds for one in systems]
     kind = np.zeros(size, np.int64)
     first: Ints = kind
     for one, row in zip(systems, rows, strict=True):
         if one.kinds is None:
-            return Paired(rows, None)
+            return rows, None
         _, first, kind = np.unique(
             kind * len(one.table) + row, return_index=True, return_inverse=True
         )
     few = max(FEW_KINDS, size // UNITS_PER_KIND) if size <= MANY_UNITS else MOST_KINDS
     if len(first) > few:
-        return Paired(rows, None)
-    return Paired([row[first] for row in rows], np.bincount(kind))
+        return rows, None
+    return [row[first] for row in rows], np.bincount(kind)
 
 
 # Draws with replacement
@@ -325,12 +322,15 @@ def _drawn_swaps(
         for blocks in zip(*columns, strict=True):
             yield np.column_stack(blocks)[:, places.ravel()]
         return
-    multiply = _multiplier(gaps, slice(None))
+    multiply, total = _multiplier(gaps, slice(None)), gaps.sum(axis=0)
+    if counts is not None:
+        total = counts @ gaps
     size = min(ROWS, max(1, BLOCK // max(gaps.shape)))
     for start in range(0, replicates, size):
-        shape = min(size, replicates - start), len(gaps)
-        if counts is None:
-            signs = 2.0 * source.integers(0, 2, shape, np.int8).astype(np.float64) - 1
-        else:
-            signs = 2.0 * source.binomial(counts, 0.5, shape).astype(np.float64) - counts
-        yield multiply(signs)
+        rows = min(size, replicates - start)
+        if counts is not None:
+            heads = source.binomial(counts, 0.5, (rows, len(gaps)))
+        else:  # a bit per unit and replicate; units first, as sparse tables need them
+            words = source.integers(0, 256, (len(gaps), -(-rows // 8)), np.uint8)
+            heads = np.unpackbits(words, axis=1, count=rows).T
+        yield 2 * multiply(heads.astype(np.float64)) - total

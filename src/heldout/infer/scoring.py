@@ -385,7 +385,7 @@ class Sums(_Resampled):
         return BY_T if self.are_many else self.reason
 
     def _by_kind(self, *numbers: int) -> bool:
-        return paired_units([self.systems[number] for number in numbers]).counts is not None
+        return paired_units([self.systems[number] for number in numbers])[1] is not None
 
     @cached_property
     def values(self) -> Floats:
