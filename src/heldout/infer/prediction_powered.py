@@ -270,9 +270,8 @@ def replicated_statistics(
 ) -> Floats:
     """Return combined differences in replicates, minus the observed ones, over standard errors.
 
-    Differences are (…) x pairs x queries: of human queries under both judgements, and of the
-    queries of the machine alone. How often each query is drawn, over the number of queries, is
-    (…) x queries x replicates, and the observed standard errors are (…) x pairs.
+    Differences are (…) x pairs x queries; how often each query is drawn, over the number of
+    queries, is (…) x queries x replicates; the observed standard errors are (…) x pairs.
     """
     n, more = human.shape[-1], extra.shape[-1]
     shift = (machine.mean(-1) - extra.mean(-1))[..., None]

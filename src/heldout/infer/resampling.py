@@ -39,13 +39,7 @@ FILLED: Final = 0.1  # ... at most this share of its numbers is not 0
 
 
 def affordable(units: int, asked: int) -> int:
-    """Return the number of bootstrap replicates for a number of units, as asked or fewer.
-
-    Examples
-    --------
-    >>> affordable(500, 100_000), affordable(50_000, 100_000), affordable(500, 300)
-    (10000, 2000, 300)
-    """
+    """Return the number of bootstrap replicates for a number of units, as asked or fewer."""
     return min(asked, MOST, max(FEWEST, WORK // max(1, units)))
 
 
@@ -223,21 +217,8 @@ def swap_test(
     Units whose swap changes the sums by the same amount are of one kind. Few outcomes are all
     enumerated; else the swaps per kind are drawn or, with many kinds, those of each unit.
 
-    References
-    ----------
-    Noreen (1989). Computer-Intensive Methods for Testing Hypotheses. Wiley. Riezler & Maxwell
-    (2005). On some pitfalls in automatic evaluation and significance testing for MT. ACL workshop.
-
-    Examples
-    --------
-    Eight units that only the first gets right, two that only the second does: McNemar's p.
-
-    >>> right, wrong = np.array([[1.0, 1.0]] * 8 + [[0, 1]] * 2), np.array([[0, 1.0]] * 10)
-    >>> wrong[8:, 0] = 1
-    >>> share = lambda sums: sums[:, 0] / sums[:, 1]
-    >>> outcome = swap_test(Sums(right, share), Sums(wrong, share))
-    >>> round(outcome.p * 1024), outcome.method
-    (112, 'exact')
+    Noreen (1989), Computer-Intensive Methods for Testing Hypotheses; Riezler & Maxwell (2005), On
+    some pitfalls in automatic evaluation and significance testing for MT.
     """
     check_draws(replicates, seed)
     scores = first.value(), second.value()
@@ -267,19 +248,24 @@ def swap_test(
     return found.outcome("randomization", observed, alternative, first.size)
 
 
-def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
+def unit_gaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
     """Return the differences of units that differ, and how many have each; None: one each."""
     rows, counts = paired_units([first, second])
     gaps = first.table[rows[0]] - second.table[rows[1]]
     differ = (gaps != 0).any(axis=1)
-    gaps = gaps[differ]
+    return gaps[differ], None if counts is None else counts[differ]
+
+
+def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
+    """Return the differences as in `unit_gaps`, of which d and -d swap alike."""
+    gaps, counts = unit_gaps(first, second)
     if not len(gaps):
         return gaps, np.zeros(0, np.int64)
-    # d and -d swap alike: the first number that is not 0 becomes positive.
+    # The first number that is not 0 becomes positive.
     turned = gaps * np.sign(gaps[np.arange(len(gaps)), (gaps != 0).argmax(axis=1)])[:, None]
     if counts is not None:  # few rows
-        rows_, kinds = np.unique(turned, axis=0, return_inverse=True)
-        return rows_, np.bincount(kinds.ravel(), counts[differ]).astype(np.int64)
+        distinct, kinds = np.unique(turned, axis=0, return_inverse=True)
+        return distinct, np.bincount(kinds.ravel(), counts).astype(np.int64)
     equal = equal_rows(turned)
     return (gaps, None) if equal is None else (equal[0], np.bincount(equal[1]))
 

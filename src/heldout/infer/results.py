@@ -208,7 +208,7 @@ class Estimate(NamedTuple):
         low = self.value - half if side != "less" else np.full_like(half, -np.inf)
         high = self.value + half if side != "greater" else np.full_like(half, np.inf)
         rows = zip(*(np.ravel(each).tolist() for each in (self.value, low, high)), strict=True)
-        return [Interval(value, *bounds, level, self.method) for value, *bounds in rows]
+        return [Interval(each[0], each[1], each[2], level, self.method) for each in rows]
 
     def outcomes(self, test: str, side: Alternative, units: int) -> list[Outcome]:
         """Return the t (or z) test of each value, as the outcome of a test with this name."""

@@ -238,37 +238,29 @@ def _of_predictions(
 ) -> Scoring:
     """Return the analysis that fits: over folds, or over units that are resampled or not."""
     systems = given.systems
-    if by == "fold" or (by == "auto" and _all_have_splits(systems)):
+    having = [has_splits(system) for system in systems]
+    if by == "auto" and any(having) and not all(having):
+        with_folds, without = systems[having.index(True)], systems[having.index(False)]
+        raise InputError(
+            f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
+            'compare over units with by="unit"'
+        )
+    if by == "fold" or (by == "auto" and all(having)):
         scores, share = fold_scores(systems, measure)
         is_share = measure.family in {"accuracy", "error"} and systems[0].weights is None
         rows = unit_count(systems[0]) if is_share else 0
         scores = replace(scores, outputs=given.outputs)
         return _means(scores, share, settings, rows=rows, biased=measure.family == "ECE")
     notes: tuple[Note, ...] = ()
-    if any(has_splits(system) for system in systems):
-        text = (
-            "the folds share training data, which a test over units ignores; a test over folds "
-            "does not"
-        )
-        notes = (Note("shared-training", text),)
+    if any(having):
+        text = "the folds share training data, which a test over units ignores; a test over folds "
+        notes = (Note("shared-training", f"{text}does not"),)
     plain = all(system.weights is None and not system.groups for system in systems)
     if plain and measure.aggregate == "mean":
         scores = unit_scores(systems, measure, given.data)
         scores = replace(scores, notes=(*scores.notes, *notes), outputs=given.outputs)
         return _means(scores, None, settings)
     return _resampled(given, measure, notes, settings)
-
-
-def _all_have_splits(systems: Sequence[Predictions]) -> bool:
-    """Return whether there are folds; refuse folds of only some systems."""
-    having = [has_splits(system) for system in systems]
-    if any(having) and not all(having):
-        with_folds, without = systems[having.index(True)], systems[having.index(False)]
-        raise InputError(
-            f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
-            'compare over units with by="unit"'
-        )
-    return all(having)
 
 
 def _resampled(

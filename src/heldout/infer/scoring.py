@@ -35,6 +35,7 @@ from heldout.infer.resampling import (
     bootstrap,
     paired_units,
     swap_test,
+    unit_gaps,
     unit_weights,
 )
 from heldout.infer.results import TIE, Estimate, Interval, drop_noise, mean_estimate
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from heldout.measure import base
 
 RETUNED_INTERVAL: Final = "t with re-tuning"
+LINEARISED: Final = "t, linearised"
 LEAVE_OUT: Final = 2 * 10**7  # units times parts of the jackknife at most, but ...
 FEWEST_PARTS: Final = 100  # ... this many parts at least
 LOST: Final = 0.05  # the share of undefined replicates above which a score has no interval
@@ -118,48 +120,32 @@ class Means:
         """Why these tests are used."""
         return _DESIGNS[self.own_test].why
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return mean differences with the errors of the design, block by block."""
-        size = max(1, BLOCK // len(self.scores.units))
-        parts = [
-            self._estimate(first[start : start + size], second[start : start + size])
-            for start in range(0, len(first), size)
-        ]
-        value, error = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
-        return parts[0]._replace(value=value, error=error)
-
-    def _estimate(self, first: Ints, second: Ints) -> Estimate:
-        values, machine = self.scores.values, self.scores.machine
-        if machine is not None:
-            estimate = combined_statistics(values, machine, first, second)
-        else:
-            gaps = drop_noise(values[:, first], values[:, second])
-            if self.test_share is not None:
-                factor = fold_factor(len(values), self.test_share)
-                return mean_estimate(gaps, factor, "corrected t over folds")
-            estimate = mean_estimate(gaps)
-        if not self.scores.choices:
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the mean difference with the error of the design."""
+        scores, gaps = self.scores, self._gaps(pair)[:, None]
+        if self.test_share is not None:
+            factor = fold_factor(len(gaps), self.test_share)
+            return mean_estimate(gaps, factor, "corrected t over folds")
+        estimate = mean_estimate(gaps)
+        if scores.machine is not None:
+            columns = np.array(pair[:1]), np.array(pair[1:])
+            estimate = combined_statistics(scores.values, scores.machine, *columns)
+        if not scores.choices:
             return estimate
         # The parameters that the folds selected vary, too: by the law of total variance, that over
         # units, averaged over re-selections, plus that over re-selections.
-        names = self.scores.systems
-        pairs = zip(first.tolist(), second.tolist(), strict=True)
-        spreads = [self.scores.choice_spread(names[one], names[other]) for one, other in pairs]
-        choices = np.array([0.0 if spread is None else spread.choices for spread in spreads])
+        spread = scores.choice_spread(*(scores.systems[number] for number in pair))
         variance = estimate.error**2
-        if machine is None:
-            over_units = [0.0 if spread is None else spread.units for spread in spreads]
+        if scores.machine is None:
+            over_units = 0.0 if spread is None else spread.units
             variance = np.maximum(variance, over_units) + added_variance(gaps)
             estimate = estimate._replace(method=RETUNED_INTERVAL)
+        choices = 0.0 if spread is None else spread.choices
         return estimate._replace(error=np.sqrt(variance + choices))
 
     def _gaps(self, pair: tuple[int, int]) -> Floats:
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
-
-    def _pair(self, pair: tuple[int, int]) -> Estimate:
-        first, second = pair
-        return self.differences(np.array([first]), np.array([second]))
 
     def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
         """Return any of the tests in `heldout.infer.analysis.TESTS` that the design allows."""
@@ -168,7 +154,7 @@ class Means:
 
         gaps, units = self._gaps(pair), len(self.scores.units)
         if test == self.own_test:
-            outcome = self._pair(pair).outcomes(test, side, units)[0]
+            outcome = self.estimate(pair).outcomes(test, side, units)[0]
             retuned = self.scores.choices and self.test_share is None and outcome.method == "t"
             detail = f"{outcome.detail}, including re-tuning" if retuned else outcome.detail
             return outcome._replace(detail=detail)
@@ -190,7 +176,7 @@ class Means:
         from heldout.infer.bootstrap import bootstrap_interval  # SciPy
 
         if not self.interval:
-            return around(self._pair(pair), level)
+            return around(self.estimate(pair), level)
         gaps = self._gaps(pair)
         if self.interval in ("t", "z"):
             return (t_interval if self.interval == "t" else plain_z)(gaps, level)
@@ -249,6 +235,18 @@ class _Resampled:
     biased: bool = field(default=False, kw_only=True)  # resampling alone increases the score: ECE
     test_share: ClassVar[float | None] = None
     linearised: ClassVar[bool] = True
+    usual: ClassVar[tuple[str, ...]]  # tests of units that are resampled
+    reason = ""  # for them
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests, of which the first decides."""
+        return ("t",) if self.are_many else self.usual
+
+    @property
+    def why(self) -> str:
+        """Why these tests are used."""
+        return BY_T if self.are_many else self.reason
 
     @cached_property
     def scores(self) -> Scores:
@@ -294,37 +292,29 @@ class _Resampled:
             self._kind_draws[numbers] = self._bootstrap(numbers)
         return self._kind_draws[numbers]
 
-    def drawn_system(self, number: int) -> Replicates:
-        """Return the score of a system on bootstrap samples."""
-        system, values = self.systems[number], self._drawn(number)[:, 0]
-        return Replicates(values, system.value(), 0.0, system.size, self.seed)
-
-    def drawn_difference(self, pair: tuple[int, int]) -> Replicates:
+    def _replicates(self, pair: tuple[int, int]) -> Replicates:
         """Return the difference of two scores on bootstrap samples of the units of both."""
         columns = dict(zip(sorted(pair), self._drawn(*sorted(pair)).T, strict=True))
         first, second = (self.systems[number].value() for number in pair)
         values, tie = columns[pair[0]] - columns[pair[1]], TIE * (abs(first) + abs(second))
         return Replicates(values, first - second, tie, self.systems[0].size, self.seed)
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return the differences with the errors of linearised values."""
-        gaps = self.values[:, first] - self.values[:, second]
-        return mean_estimate(gaps, method="t, linearised")
-
-    def _pair(self, pair: tuple[int, int]) -> Estimate:
-        return self.differences(np.array(pair[:1]), np.array(pair[1:]))
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the difference with the error of linearised values."""
+        gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
+        return mean_estimate(gaps, method=LINEARISED)
 
     def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
-        """Return the bootstrap-shift test, or the t test of very many units."""
-        if test == "t":
-            return self._pair(pair).outcomes(test, side, len(self.values))[0]
-        return self.drawn_difference(pair).shift_test(side)
+        """Return the bootstrap-shift test, or the test of the estimate."""
+        if test == "bootstrap-shift":
+            return self._replicates(pair).shift_test(side)
+        return self.estimate(pair).outcomes(test, side, len(self.values))[0]
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return the percentile interval, or the t interval of very many units."""
         if self.are_many:
-            return around(self._pair(pair), level)
-        return self.drawn_difference(pair).interval(level)
+            return around(self.estimate(pair), level)
+        return self._replicates(pair).interval(level)
 
     def system(self, number: int, level: float) -> Interval:
         """Return the percentile interval, or the t interval of very many units.
@@ -332,16 +322,17 @@ class _Resampled:
         There is none if nothing varies, as in a system that is always right, or if the score is
         undefined on more than one sample of twenty.
         """
+        score, size, lost = self.systems[number].value(), self.systems[number].size, 0.0
         if self.biased:
-            return _without_bounds(self.systems[number].value(), level)
+            return _without_bounds(score, level)
         if self._can_be_drawn(number):
-            drawn = self.drawn_system(number)
-            interval, lost = drawn.interval(level), float(np.mean(~np.isfinite(drawn.values)))
+            drawn = self._drawn(number)[:, 0]
+            interval = Replicates(drawn, score, 0.0, size, self.seed).interval(level)
+            lost = float(np.mean(~np.isfinite(drawn)))
         else:
-            values = self.values[:, number]
-            interval, lost = around(mean_estimate(values, method="t, linearised"), level), 0.0
+            interval = around(mean_estimate(self.values[:, number], method=LINEARISED), level)
         if interval.low == interval.high or lost > LOST:
-            return _without_bounds(interval.estimate, level)
+            return _without_bounds(score, level)
         return interval
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
@@ -374,15 +365,7 @@ class Sums(_Resampled):
     systems: Sequence[base.Sums]
     reason: str = BY_SWAPS
 
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """Swaps decide, if there are not too many."""
-        return ("t",) if self.are_many else ("randomization", "bootstrap-shift")
-
-    @property
-    def why(self) -> str:
-        """Why these tests are used."""
-        return BY_T if self.are_many else self.reason
+    usual: ClassVar[tuple[str, ...]] = ("randomization", "bootstrap-shift")
 
     def _by_kind(self, *numbers: int) -> bool:
         return paired_units([self.systems[number] for number in numbers])[1] is not None
@@ -404,15 +387,12 @@ class Sums(_Resampled):
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return for how many units swapping the outputs lowers the difference, and raises it."""
         first, second = (self.systems[number] for number in pair)
-        rows, counts = paired_units([first, second])
-        gaps = first.table[rows[0]] - second.table[rows[1]]
-        differ = (gaps != 0).any(axis=1)
+        gaps, counts = unit_gaps(first, second)
         difference = first.value() - second.value()
-        above, below = first.total() - gaps[differ], second.total() + gaps[differ]
-        swapped = first.score(above) - first.score(below)
+        swapped = first.score(first.total() - gaps) - first.score(second.total() + gaps)
         change = np.where(np.isfinite(swapped), difference - swapped, 0.0)
         change[np.abs(change) <= TIE * (abs(difference) + 1)] = 0.0
-        units = np.ones(len(change), np.int64) if counts is None else counts[differ]
+        units = np.ones(len(change), np.int64) if counts is None else counts
         return int(units[change > 0].sum()), int(units[change < 0].sum())
 
 
@@ -445,16 +425,8 @@ class Order(_Resampled):
     parts: Ints | None = None  # the part of each unit, if parts of the units are drawn
     smooth: bool = False  # whether one unit changes the score little and smoothly: not of medians
 
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The bootstrap, if there are not too many units."""
-        return ("t",) if self.are_many else ("bootstrap-shift",)
-
-    @property
-    def why(self) -> str:
-        """Why these tests are used."""
-        drawn = "depends on the order of the units: units are resampled (bootstrap)"
-        return BY_T if self.are_many else drawn
+    usual: ClassVar[tuple[str, ...]] = ("bootstrap-shift",)
+    reason: ClassVar[str] = "depends on the order of the units: units are resampled (bootstrap)"
 
     def _can_be_drawn(self, *numbers: int) -> bool:
         return not self.smooth or super()._can_be_drawn(*numbers)
@@ -513,17 +485,12 @@ class Area(Order):
         values: Floats = areas + (self._components - areas) / weights
         return values
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return the differences with DeLong's errors."""
-        return delong(self.positive, self.ranked, first, second)
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the difference with DeLong's error."""
+        return delong(self.positive, self.ranked, np.array(pair[:1]), np.array(pair[1:]))
 
-    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
-        """Return DeLong's test."""
-        return self._pair(pair).outcomes(test, side, len(self.positive))[0]
-
-    def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """Return DeLong's interval."""
-        return around(self._pair(pair), level)
+    def _can_be_drawn(self, *_numbers: int) -> bool:
+        return False  # DeLong's error is known without
 
     def system(self, number: int, level: float) -> Interval:
         """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
