@@ -315,8 +315,8 @@ def _drawn_swaps(
     for start in range(0, replicates, size):
         rows = min(size, replicates - start)
         if counts is not None:
-            heads = source.binomial(counts, 0.5, (rows, len(gaps)))
+            heads = source.binomial(counts, 0.5, (rows, len(gaps))).astype(np.float64)
         else:  # a bit per unit and replicate; units first, as sparse tables need them
             words = source.integers(0, 256, (len(gaps), -(-rows // 8)), np.uint8)
-            heads = np.unpackbits(words, axis=1, count=rows).T
-        yield 2 * multiply(heads.astype(np.float64)) - total
+            heads = np.unpackbits(words, axis=1, count=rows).T.astype(np.float64)
+        yield 2 * multiply(heads) - total

@@ -325,7 +325,7 @@ def _of_order(
     orders = [one for one in found if isinstance(one, base.Order)]
     plain = units == len(numbers) and all(system.weights is None for system in systems)
     if not (plain and measure.family == "AUC" and len(systems[0].classes) == 2):
-        return Order(orders, describe, *draws, parts, smooth)
+        return Order(orders, describe, *draws, parts=parts, smooth=smooth)
     column = systems[0].class_number()
     ranked = np.column_stack([system.scores[:, column] for system in systems])
     return Area(orders, describe, *draws, positive=systems[0].truth == column, ranked=ranked)

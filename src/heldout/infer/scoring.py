@@ -196,12 +196,10 @@ class Means:
         if self.biased:
             return _without_bounds(float(values.mean()), level)
         if self.test_share is not None:
-            interval = plain_z(values, level)
-            if self.interval != "z":
-                interval = corrected_t(values, self.test_share, level)
             if self.rows and (values == values[0]).all() and values[0] in (0.0, 1.0):
                 return wilson(int(values[0]) * self.rows, self.rows, level)
-            return interval
+            by_z = self.interval == "z"
+            return plain_z(values, level) if by_z else corrected_t(values, self.test_share, level)
         interval = mean_interval(values, level, self.scores.range)
         # Of a table whose range is unknown, other values than 0 and 1 say that it is another.
         table, unknown = self.scores.values, self.scores.range == UNBOUNDED
@@ -236,7 +234,7 @@ class _Resampled:
     test_share: ClassVar[float | None] = None
     linearised: ClassVar[bool] = True
     usual: ClassVar[tuple[str, ...]]  # tests of units that are resampled
-    reason = ""  # for them
+    reason: str = ""  # for them
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -426,7 +424,7 @@ class Order(_Resampled):
     smooth: bool = False  # whether one unit changes the score little and smoothly: not of medians
 
     usual: ClassVar[tuple[str, ...]] = ("bootstrap-shift",)
-    reason: ClassVar[str] = "depends on the order of the units: units are resampled (bootstrap)"
+    reason: str = "depends on the order of the units: units are resampled (bootstrap)"
 
     def _can_be_drawn(self, *numbers: int) -> bool:
         return not self.smooth or super()._can_be_drawn(*numbers)
