@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout
-from heldout.infer.bounded import (
-    bounds_inside,
-    difference_bounds,
-    difference_inside,
-    inside,
-)
+from heldout.infer.bounded import difference_inside, inside
 from heldout.infer.intervals import corrected_t, mean_interval, t_interval, wilson
 from heldout.infer.results import Interval, t_quantile
 from heldout.infer.scored_inputs import system_interval
@@ -58,7 +53,7 @@ def test_wilson_is_the_case_of_successes_and_failures(right, n):
     share = right / n
     half = t_quantile(math.inf, 0.025) * math.sqrt(share * (1 - share) / n)
     expected = wilson(right, n)
-    found = bounds_inside(share, share - half, share + half, (0.0, 1.0))
+    found = inside(made(share, half), (0.0, 1.0))[1:3]
     assert found == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
@@ -66,7 +61,7 @@ def test_wilson_is_the_case_of_successes_and_failures(right, n):
 def test_bounds_solve_the_equation(ends):
     estimate = 0.9 if ends[1] == 1.0 else 0.1
     half = 0.3 if ends != (-1.0, 1.0) else 2.5
-    low, high = bounds_inside(estimate, estimate - half, estimate + half, ends)
+    low, high = inside(made(estimate, half), ends)[1:3]
     for bound in (low, high):
         scale = 1.0
         if math.isfinite(ends[0]):
@@ -77,15 +72,16 @@ def test_bounds_solve_the_equation(ends):
 
 
 def test_a_bound_at_infinity_is_none_and_stays():
-    assert bounds_inside(0.5, -math.inf, math.inf, (0.0, 1.0)) == (-math.inf, math.inf)
-    low, high = difference_bounds(0.9, 0.2, math.inf, (0.0, 1.0))
-    assert (low, high) == (0.2, math.inf)
-    assert -1 < difference_bounds(-0.9, -1.3, math.inf, (0.0, 1.0))[0] < -0.9
+    assert inside(made(0.5, math.inf), (0.0, 1.0)) == made(0.5, math.inf)
+    open_above = Interval(0.9, 0.2, math.inf, 0.95, "t")
+    assert difference_inside(open_above, (0.0, 1.0)) == open_above
+    far_below = Interval(-0.9, -1.3, math.inf, 0.95, "t")
+    assert -1 < difference_inside(far_below, (0.0, 1.0)).low < -0.9
 
 
 def test_an_estimate_at_an_end_keeps_its_place():
-    assert bounds_inside(1.0, 0.9, 1.1, (0.0, 1.0)) == (0.9, 1.0)
-    assert bounds_inside(0.0, -0.1, 0.1, (0.0, 1.0)) == (0.0, 0.1)
+    assert inside(made(1.0, 0.1), (0.0, 1.0))[1:3] == (0.9, 1.0)
+    assert inside(made(0.0, 0.1), (0.0, 1.0))[1:3] == (0.0, 0.1)
 
 
 def test_a_run_that_lacks_most_queries():

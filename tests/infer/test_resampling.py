@@ -18,7 +18,7 @@ from heldout.infer import resampling
 from heldout.infer.bootstrap import shift_test
 from heldout.infer.compare import compare
 from heldout.infer.randomization import mcnemar_test, randomization_test
-from heldout.infer.resampling import Replicates, bootstrap, swap_test, whole_units
+from heldout.infer.resampling import MOST, Replicates, bootstrap, swap_test, whole_units
 from heldout.infer.scored_inputs import system_interval
 from heldout.measure.base import Order, Sums
 from heldout.measure.evaluate import evaluate
@@ -359,13 +359,13 @@ def evaluation():
 
 def test_comparison_of_several_systems(evaluation):
     for measure in evaluation.measures:
-        found = compare(evaluation, measure, baseline="base", replicates=2000, correction="holm")
+        found = compare(evaluation, measure, baseline="base", replicates=MOST, correction="holm")
         copy, worse = found.claims
         assert (copy.first, copy.second, copy.adjusted) == ("copy", "base", 1)
         assert (copy.effects.wins, copy.effects.losses) == (0, 0)
         assert found.analysis.correction == "holm"
         assert worse.adjusted == pytest.approx(min(1, 2 * worse.outcomes[0].p))
-        assert worse.outcomes[0].p == pytest.approx(1 / 2001)
+        assert worse.outcomes[0].p == pytest.approx(1 / (MOST + 1))
         assert worse.effects.wins < worse.effects.losses
         assert (worse.difference.high < 0) == measure.higher_is_better
         for name, row in zip(evaluation.names, found.systems, strict=True):

@@ -27,7 +27,7 @@ def tuned(gaps, spread):
     choices = {("C", "D"): other} if spread is None else {("A", "B"): spread}
     units = tuple(map(str, range(len(gaps))))
     scoring = Means(Scores("AP", ("A", "B"), units, values, choices=choices))
-    return scoring, scoring.differences(np.array([0]), np.array([1]))
+    return scoring, scoring.estimate((0, 1))
 
 
 def test_without_a_choice_it_is_the_t_test():

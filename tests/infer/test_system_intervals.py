@@ -1,5 +1,8 @@
 """A system's interval depends on that system alone: in `eval`, and beside any other system."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,3 +56,37 @@ def test_the_interval_of_a_system_is_the_same_alone_and_beside_any_other(measure
     for one in compared:
         row = next(row for row in one.systems if row.name == "A")
         assert row.mean == alone
+
+
+def folded(name, wrong):
+    """Five folds of twelve units; the first units of each are wrong."""
+    truth = np.tile([0, 1], 30)
+    guess = np.where(np.arange(60) % 12 < wrong, 1 - truth, truth)
+    shares = np.where(np.eye(2)[guess] == 1, 0.8, 0.2)
+    folds = tuple(str(row // 12) for row in range(60))
+    more = {"probabilities": True, "folds": folds}
+    return ClassPredictions(name, IDS[:60], ("n", "y"), truth, guess, shares, **more)
+
+
+@pytest.mark.parametrize("by", ["unit", "fold"])
+@pytest.mark.parametrize(
+    ("measure", "method"), [("accuracy", "Wilson"), ("ECE", None), ("F1(macro)", None)]
+)
+def test_systems_that_are_always_right_and_biased_scores(measure, method, by):
+    """Either way there is Wilson's interval over units, or none, never one without width."""
+    several = [folded("A", 0), folded("B", 1)]
+    if by == "unit":
+        several = [replace(one, folds=()) for one in several]
+    elif measure == "F1(macro)":
+        pytest.skip("over folds it has a corrected t interval")
+    found = evaluate_predictions(several, [measure])
+    row = compare(several, measure).systems[0].mean
+    alone = system_interval(found, "A", found.measures[0])
+    if method is None:
+        assert (alone, row.method) == (None, "none")
+        assert math.isnan(row.low)
+        assert math.isnan(row.high)
+    else:
+        assert alone == row
+        assert (row.method, row.high) == (method, 1.0)
+        assert row.low == pytest.approx(60 / (60 + 1.959964**2))

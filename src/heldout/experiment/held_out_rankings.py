@@ -160,7 +160,7 @@ class HeldOutRankings:
             )
         scores = self.scores(measure, [system], by_unit=True)
         if scores.machine is not None:
-            from heldout.infer.scoring import system_estimates  # SciPy
+            from heldout.infer.prediction_powered import system_estimates  # SciPy
 
             return system_estimates(scores, 0, level).combined
         return mean_interval(scores.values[:, 0], level, scores.range)

@@ -15,7 +15,8 @@ from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
 from heldout.experiment.two_judges import judge_held_out
-from heldout.infer.bounded import bounds_inside
+from heldout.infer.bounded import inside
+from heldout.infer.results import Interval
 from heldout.resample.plans import Chronological, HoldOut, TestSet
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from heldout.experiment.summary import EstimateRecord
     from heldout.experiment.systems.outcomes import RankedOutcome
     from heldout.infer.prediction_powered import Combined
-    from heldout.infer.results import Interval
     from heldout.notes import Note
 
 __all__ = ["ranking_results"]
@@ -67,7 +67,7 @@ def ranking_results(
 def _combine(settings: RankingSettings, results: Results, notes: Sequence[Note]) -> None:
     """Replace estimates from human judgements by those from human and machine judgements."""
     from heldout.infer.comparison_notes import machine_notes  # SciPy
-    from heldout.infer.scoring import system_estimates  # SciPy
+    from heldout.infer.prediction_powered import system_estimates  # SciPy
 
     human = results.manifest["settings"]["machine"]["human_queries"]
     trained = int((_for_training(settings) & _judged_by_people(settings)).sum())
@@ -146,8 +146,8 @@ def _averaged(settings: RankingSettings, outcome: RankedOutcome, row: int) -> Es
     train = float(np.mean([known if one.train is None else one.train for one in mine]))
     low, high = mine[0].low, mine[0].high
     if len(mine) > 1:
-        ends = settings.measures[row].range
-        low, high = bounds_inside(value, value - half, value + half, ends)
+        plain = Interval(value, value - half, value + half, settings.level, "")
+        low, high = inside(plain, settings.measures[row].range)[1:3]
     return {
         **{name: one for name, one in mine[0].plain().items() if name not in _HALVES},
         "value": value,

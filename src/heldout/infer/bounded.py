@@ -29,7 +29,10 @@ def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
     >>> round(found.low, 4), round(found.high, 4), found.method
     (0.9431, 0.9974, 't, bounded')
     """
-    return _replaced(interval, bounds_inside(*interval[:3], ends))
+    if not (_leaves(interval.low, ends) or _leaves(interval.high, ends)):
+        return interval
+    low, high = wilson_bounds(*interval[:3], ends)
+    return interval._replace(low=low, high=high, method=f"{interval.method}, bounded")
 
 
 def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
@@ -38,31 +41,12 @@ def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval
     Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
     test: the interval includes 0 exactly if it did before.
     """
-    return _replaced(interval, difference_bounds(*interval[:3], ends))
-
-
-def _replaced(interval: Interval, bounds: tuple[float, float]) -> Interval:
-    if bounds == (interval.low, interval.high):
-        return interval
-    return interval._replace(low=bounds[0], high=bounds[1], method=f"{interval.method}, bounded")
-
-
-def difference_bounds(
-    estimate: float, low: float, high: float, ends: tuple[float, float]
-) -> tuple[float, float]:
-    """Return bounds as `difference_inside` does, for plain numbers."""
     span = ends[0] - ends[1], ends[1] - ends[0]
-    bounds = bounds_inside(estimate, low, high, span)
-    return bounds[0] if _leaves(low, span) else low, bounds[1] if _leaves(high, span) else high
-
-
-def bounds_inside(
-    estimate: float, low: float, high: float, ends: tuple[float, float]
-) -> tuple[float, float]:
-    """Return bounds as `inside` does, for plain numbers."""
-    if not (_leaves(low, ends) or _leaves(high, ends)):
-        return low, high
-    return wilson_bounds(estimate, low, high, ends)
+    found = inside(interval, span)
+    return found._replace(
+        low=found.low if _leaves(interval.low, span) else interval.low,
+        high=found.high if _leaves(interval.high, span) else interval.high,
+    )
 
 
 def wilson_bounds(

@@ -305,7 +305,7 @@ def _machine(design: Design) -> MachineEstimates | None:
     scores, level = design.scores, design.analysis.level
     if scores.machine is None:
         return None
-    from heldout.infer.scoring import pair_estimates, system_estimates
+    from heldout.infer.prediction_powered import pair_estimates, system_estimates
 
     return MachineEstimates(
         tuple(system_estimates(scores, number, level) for number in range(len(scores.systems))),

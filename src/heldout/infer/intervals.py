@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -50,21 +49,13 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.58, 0.92)
     """
-    try:
-        right, units = operator.index(successes), operator.index(n)
-    except TypeError as error:
-        raise InputError(
-            f"successes={successes!r}, n={n!r}: expected two integers, such as 16 and 20"
-        ) from error
-    if units < 1 or not 0 <= right <= units:
-        raise InputError(f"{right} successes of {units} units: expected 0 <= successes <= n, n > 0")
     z = t_quantile(math.inf, (1.0 - check_fraction(level)) / 2.0)
-    share = right / units
-    centre = (right + z * z / 2.0) / (units + z * z)
-    half = z / (units + z * z) * math.sqrt(units * share * (1.0 - share) + z * z / 4.0)
+    share = successes / n
+    centre = (successes + z * z / 2.0) / (n + z * z)
+    half = z / (n + z * z) * math.sqrt(n * share * (1.0 - share) + z * z / 4.0)
     # At 0 and n the bound is exactly the end; the formula would give it with rounding error.
-    low = 0.0 if right == 0 else centre - half
-    high = 1.0 if right == units else centre + half
+    low = 0.0 if successes == 0 else centre - half
+    high = 1.0 if successes == n else centre + half
     return Interval(share, low, high, level, "Wilson")
 
 
@@ -77,13 +68,7 @@ def t_interval(values: Iterable[float], level: float = 0.95) -> Interval:
 
 
 def skewness(values: Floats) -> Floats:
-    """Return the skewness of each column of values: third moment over variance^1.5; 0 if constant.
-
-    Examples
-    --------
-    >>> skewness(np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [1.0, 4.0]])).round(4).tolist()
-    [1.1547, 0.0]
-    """
+    """Return the skewness of each column: third moment over variance^1.5; 0 if constant."""
     centred = values - values.mean(0)
     deviation = np.sqrt((centred**2).mean(0))
     flat = deviation <= 1e-12 * np.abs(values).max(0)
@@ -96,12 +81,6 @@ def hall_interval(values: Floats, level: float = 0.95) -> Interval:
 
     It reaches further to the side of the long tail than a t interval, and less to the other (Hall
     1992, Journal of the Royal Statistical Society B 54).
-
-    Examples
-    --------
-    >>> interval = hall_interval(np.array([0.0] * 16 + [0.1, 0.2, 0.6, 0.9]))
-    >>> round(interval.low, 3), round(interval.high, 3)
-    (0.011, 0.533)
     """
     plain, n = t_interval(values, level), len(values)
     lean = float(skewness(values[:, None])[0]) / math.sqrt(n)

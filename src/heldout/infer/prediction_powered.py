@@ -13,11 +13,12 @@ Efficient prediction-powered inference, arXiv 2311.01453.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.infer.bounded import difference_inside, inside
 from heldout.infer.intervals import DIFFERING, PSEUDO, from_commonest
 from heldout.infer.results import (
     TIE,
@@ -33,9 +34,9 @@ from heldout.infer.results import (
 from heldout.infer.romano_wolf import FEW, draw_weights, in_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
-    from heldout.data.scores import MachineScores
+    from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Floats, Ints
     from heldout.infer.results import Alternative
 
@@ -164,6 +165,44 @@ def combine_judgements(
     )
 
 
+def system_estimates(scores: Scores, number: int, level: float = 0.95) -> Combined:
+    """Return the estimates of the score of a system."""
+    return _estimates(scores, lambda part: part[:, number], inside, level=level, plus_four=False)
+
+
+def pair_estimates(
+    scores: Scores, pair: tuple[int, int], level: float, alternative: Alternative
+) -> Combined:
+    """Return the estimates of the difference of two systems, first minus second.
+
+    Differences of queries are combined directly: the machine can be right about differences and
+    wrong about the scores. The variance of parameters that were tuned in folds is added.
+    """
+    first, second = pair
+    spread = scores.choice_spread(scores.systems[first], scores.systems[second])
+    return _estimates(
+        scores,
+        lambda part: drop_noise(part[:, first], part[:, second]),
+        difference_inside,
+        level=level,
+        alternative=alternative,
+        variance=0.0 if spread is None else spread.choices,
+    )
+
+
+def _estimates(
+    scores: Scores,
+    values: Callable[[Floats], Floats],
+    bound: Callable[[Interval, tuple[float, float]], Interval],
+    **options: Any,
+) -> Combined:
+    if scores.machine is None:
+        raise InputError("there are no machine judgements: evaluate with machine=…")
+    found = combine_judgements(*map(values, (scores.values, *scores.machine)), **options)
+    human, machine, combined = (bound(each, scores.range) for each in found[:3])
+    return found._replace(human=human, machine=machine, combined=combined)
+
+
 def combined_statistics(
     values: Floats, machine: MachineScores, first: Ints, second: Ints
 ) -> Estimate:
@@ -231,9 +270,8 @@ def replicated_statistics(
 ) -> Floats:
     """Return combined differences in replicates, minus the observed ones, over standard errors.
 
-    Differences are (…) x pairs x queries: of human queries under both judgements, and of the
-    queries of the machine alone. How often each query is drawn, over the number of queries, is
-    (…) x queries x replicates, and the observed standard errors are (…) x pairs.
+    Differences are (…) x pairs x queries; how often each query is drawn, over the number of
+    queries, is (…) x queries x replicates; the observed standard errors are (…) x pairs.
     """
     n, more = human.shape[-1], extra.shape[-1]
     shift = (machine.mean(-1) - extra.mean(-1))[..., None]

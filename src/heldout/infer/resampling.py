@@ -39,13 +39,7 @@ FILLED: Final = 0.1  # ... at most this share of its numbers is not 0
 
 
 def affordable(units: int, asked: int) -> int:
-    """Return the number of bootstrap replicates for a number of units, as asked or fewer.
-
-    Examples
-    --------
-    >>> affordable(500, 100_000), affordable(50_000, 100_000), affordable(500, 300)
-    (10000, 2000, 300)
-    """
+    """Return the number of bootstrap replicates for a number of units, as asked or fewer."""
     return min(asked, MOST, max(FEWEST, WORK // max(1, units)))
 
 
@@ -88,29 +82,26 @@ def equal_rows(table: Floats) -> tuple[Floats, Ints] | None:
     return (rows, kinds.ravel()) if len(rows) <= FEW_KINDS else None
 
 
-class Paired(NamedTuple):
-    """The same units of several systems: units that are equal for all of them may be merged."""
+def paired_units(systems: Sequence[Sums]) -> tuple[list[Ints], Ints | None]:
+    """Return the units of systems, those that are equal for all systems merged if kinds are few.
 
-    rows: list[Ints]  # for each system, the row of its table of each unit, or kind of units
-    counts: Ints | None  # the units of each kind; None: each unit stands for itself
-
-
-def paired_units(systems: Sequence[Sums]) -> Paired:
-    """Return the units of systems, merged if there are few kinds."""
+    They are, for each system, the row of its table of each unit, or kind of units; and the number
+    of units of each kind, or None if each unit stands for itself.
+    """
     size = systems[0].size
     rows = [np.arange(size) if one.kinds is None else one.kinds for one in systems]
     kind = np.zeros(size, np.int64)
     first: Ints = kind
     for one, row in zip(systems, rows, strict=True):
         if one.kinds is None:
-            return Paired(rows, None)
+            return rows, None
         _, first, kind = np.unique(
             kind * len(one.table) + row, return_index=True, return_inverse=True
         )
     few = max(FEW_KINDS, size // UNITS_PER_KIND) if size <= MANY_UNITS else MOST_KINDS
     if len(first) > few:
-        return Paired(rows, None)
-    return Paired([row[first] for row in rows], np.bincount(kind))
+        return rows, None
+    return [row[first] for row in rows], np.bincount(kind)
 
 
 # Draws with replacement
@@ -226,21 +217,8 @@ def swap_test(
     Units whose swap changes the sums by the same amount are of one kind. Few outcomes are all
     enumerated; else the swaps per kind are drawn or, with many kinds, those of each unit.
 
-    References
-    ----------
-    Noreen (1989). Computer-Intensive Methods for Testing Hypotheses. Wiley. Riezler & Maxwell
-    (2005). On some pitfalls in automatic evaluation and significance testing for MT. ACL workshop.
-
-    Examples
-    --------
-    Eight units that only the first gets right, two that only the second does: McNemar's p.
-
-    >>> right, wrong = np.array([[1.0, 1.0]] * 8 + [[0, 1]] * 2), np.array([[0, 1.0]] * 10)
-    >>> wrong[8:, 0] = 1
-    >>> share = lambda sums: sums[:, 0] / sums[:, 1]
-    >>> outcome = swap_test(Sums(right, share), Sums(wrong, share))
-    >>> round(outcome.p * 1024), outcome.method
-    (112, 'exact')
+    Noreen (1989), Computer-Intensive Methods for Testing Hypotheses; Riezler & Maxwell (2005), On
+    some pitfalls in automatic evaluation and significance testing for MT.
     """
     check_draws(replicates, seed)
     scores = first.value(), second.value()
@@ -269,19 +247,24 @@ def swap_test(
     return outcome.drawn(out, replicates, seed)
 
 
-def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
+def unit_gaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
     """Return the differences of units that differ, and how many have each; None: one each."""
     rows, counts = paired_units([first, second])
     gaps = first.table[rows[0]] - second.table[rows[1]]
     differ = (gaps != 0).any(axis=1)
-    gaps = gaps[differ]
+    return gaps[differ], None if counts is None else counts[differ]
+
+
+def _swaps(first: Sums, second: Sums) -> tuple[Floats, Ints | None]:
+    """Return the differences as in `unit_gaps`, of which d and -d swap alike."""
+    gaps, counts = unit_gaps(first, second)
     if not len(gaps):
         return gaps, np.zeros(0, np.int64)
-    # d and -d swap alike: the first number that is not 0 becomes positive.
+    # The first number that is not 0 becomes positive.
     turned = gaps * np.sign(gaps[np.arange(len(gaps)), (gaps != 0).argmax(axis=1)])[:, None]
     if counts is not None:  # few rows
-        rows_, kinds = np.unique(turned, axis=0, return_inverse=True)
-        return rows_, np.bincount(kinds.ravel(), counts[differ]).astype(np.int64)
+        distinct, kinds = np.unique(turned, axis=0, return_inverse=True)
+        return distinct, np.bincount(kinds.ravel(), counts).astype(np.int64)
     equal = equal_rows(turned)
     return (gaps, None) if equal is None else (equal[0], np.bincount(equal[1]))
 
@@ -324,12 +307,15 @@ def _drawn_swaps(
         for blocks in zip(*columns, strict=True):
             yield np.column_stack(blocks)[:, places.ravel()]
         return
-    multiply = _multiplier(gaps, slice(None))
+    multiply, total = _multiplier(gaps, slice(None)), gaps.sum(axis=0)
+    if counts is not None:
+        total = counts @ gaps
     size = min(ROWS, max(1, BLOCK // max(gaps.shape)))
     for start in range(0, replicates, size):
-        shape = min(size, replicates - start), len(gaps)
-        if counts is None:
-            signs = 2.0 * source.integers(0, 2, shape, np.int8).astype(np.float64) - 1
-        else:
-            signs = 2.0 * source.binomial(counts, 0.5, shape).astype(np.float64) - counts
-        yield multiply(signs)
+        rows = min(size, replicates - start)
+        if counts is not None:
+            heads = source.binomial(counts, 0.5, (rows, len(gaps))).astype(np.float64)
+        else:  # a bit per unit and replicate; units first, as sparse tables need them
+            words = source.integers(0, 256, (len(gaps), -(-rows // 8)), np.uint8)
+            heads = np.unpackbits(words, axis=1, count=rows).T.astype(np.float64)
+        yield 2 * multiply(heads) - total

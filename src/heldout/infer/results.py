@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, get_args
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.bounded import UNBOUNDED, difference_bounds
 from heldout.notes import count_of
 
 if TYPE_CHECKING:
@@ -176,9 +175,8 @@ class Estimate(NamedTuple):
         level: float,
         side: Alternative = "two-sided",
         critical: float | None = None,
-        ends: tuple[float, float] = UNBOUNDED,
     ) -> list[Interval]:
-        """Return intervals, with one bound if one-sided, inside plus or minus the range `ends`.
+        """Return intervals, with one bound if one-sided.
 
         A `critical` value, in standard errors, makes them simultaneous; without one it is the t
         quantile of each alone. Without variance the interval is the value itself if the signs alone
@@ -195,12 +193,7 @@ class Estimate(NamedTuple):
         low = self.value - half if side != "less" else np.full_like(half, -np.inf)
         high = self.value + half if side != "greater" else np.full_like(half, np.inf)
         rows = zip(*(np.ravel(each).tolist() for each in (self.value, low, high)), strict=True)
-        intervals = []
-        for value, *free in rows:
-            bounds = difference_bounds(value, free[0], free[1], ends)
-            method = self.method if bounds == tuple(free) else f"{self.method}, bounded"
-            intervals.append(Interval(value, *bounds, level, method))
-        return intervals
+        return [Interval(each[0], each[1], each[2], level, self.method) for each in rows]
 
     def outcomes(self, test: str, side: Alternative, units: int) -> list[Outcome]:
         """Return the t (or z) test of each value, as the outcome of a test with this name."""

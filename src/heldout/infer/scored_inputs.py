@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -19,7 +20,6 @@ from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.infer.analysis import REPLICATES, Analysis
 from heldout.infer.bounded import inside
-from heldout.infer.intervals import corrected_t, wilson
 from heldout.infer.prediction_powered import TEST
 from heldout.infer.resampling import MANY_UNITS, affordable, whole_units
 from heldout.infer.scoring import BY_SWAPS, Area, Means, Order, Sums
@@ -33,7 +33,6 @@ from heldout.measure.prediction.folds import (
     data_fingerprint,
     fold_scores,
     has_splits,
-    same_sides,
     same_units,
     unit_scores,
 )
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     Predictions = ClassPredictions | NumberPredictions
 
 By = Literal["auto", "unit", "fold"]  # the unit of a test; auto is the fold if there are folds
-LOST: Final = 0.05  # the share of undefined replicates above which there is no interval
 GROUPS: Final = 1000  # parts of very many units that are drawn where a score is not smooth: medians
 WEIGHED: Final = (
     "is a mean over weighted or grouped units: sums over them are resampled by swapping outputs "
@@ -75,45 +73,36 @@ def scored(
     if isinstance(given, Evaluation):
         if given.task == "text":
             return _of_texts(given, given.names, measure, settings.replicates, settings.seed)
-        if given.task == "ranking":
-            given = given.scores(measure)
-        else:
-            given = PredictionSystems.of([given.data[name] for name in given.names])
+        given = given.scores(measure)
     if isinstance(given, Scores):
         if given.machine is not None:
             _check_machine(given, settings)
-        draws = settings.interval, settings.replicates, settings.seed
-        return Means(given, settings.test_share, *draws)
+        return _means(given, settings.test_share, settings)
     if positive is not None:
         given = replace(given, systems=[replace(one, positive=positive) for one in given.systems])
     return _of_predictions(given, measure, by, settings)
 
 
+def _means(scores: Scores, share: float | None, settings: Analysis, **more: Any) -> Means:
+    draws = settings.interval, settings.replicates, settings.seed
+    return Means(scores, share, *draws, **more)
+
+
 def system_interval(
     evaluation: Evaluation, system: str, measure: Measure, *, level: float = 0.95, seed: int = 0
 ) -> Interval | None:
-    """Return the interval of a system's score, as in any comparison; None where none is valid.
-
-    ECE has none, because resampling alone increases it.
-    """
-    undefined = isinstance(evaluation.value(system, measure), base.Undefined)
-    if undefined or measure.family == "ECE":
+    """Return the interval of a system's score, as in any comparison; None where none is valid."""
+    if isinstance(evaluation.value(system, measure), base.Undefined):
         return None
-    given = evaluation.data[system]
-    if evaluation.task not in ("ranking", "text") and has_splits(given):
-        return _over_folds(given, measure, level)
     try:
         scoring = _alone(evaluation, system, measure, seed)
         interval = inside(scoring.system(0, level), measure.range)
     except (InputError, MeasureError):  # one unit, one unit of a class, infinite values
         return None
-    if not isinstance(scoring, Sums | Order):
-        return interval
-    # No width, as of a system that is always right, would mislead; equal scores rank by chance.
-    by_chance = isinstance(scoring, Area) and 0 < interval.estimate < 1
-    if (interval.low == interval.high and not by_chance) or scoring.lost(0) > LOST:
+    folds = scoring.scores.notes if scoring.test_share is not None else ()
+    if math.isnan(interval.low) or "undefined-fold" in {note.code for note in folds}:
         return None
-    groups = getattr(given, "groups", ())
+    groups = getattr(evaluation.data[system], "groups", ()) if scoring.linearised else ()
     over = f" over {len(set(groups)):,} groups" if groups else ""
     return interval._replace(method=f"{interval.method}{over}")
 
@@ -127,23 +116,7 @@ def _alone(evaluation: Evaluation, system: str, measure: Measure, seed: int) -> 
     if evaluation.task == "text":
         return _of_texts(evaluation, (system,), measure, REPLICATES, seed)
     alone = PredictionSystems([evaluation.data[system]], "one system")
-    return _of_predictions(alone, measure, "unit", Analysis(seed=seed))
-
-
-def _over_folds(predictions: Predictions, measure: Measure, level: float) -> Interval | None:
-    """Return the corrected t interval; if all folds are perfect, Wilson's over units."""
-    try:
-        scores, share = fold_scores([predictions], measure)
-    except InputError:  # undefined in every fold, or a repeat without a training side
-        return None
-    if scores.dropped or len(scores.units) < len(set(same_sides(predictions).values())):
-        return None
-    interval = corrected_t(scores.values[:, 0], share, level)
-    if interval.low == interval.high and measure.family in {"accuracy", "error"}:
-        right, units = measure.units(predictions).per_unit(), unit_count(predictions)
-        if predictions.weights is None and len(set(right.tolist())) == 1:
-            return wilson(int(right[0]) * units, units, level)
-    return inside(interval, measure.range)
+    return _of_predictions(alone, measure, "auto", Analysis(seed=seed))
 
 
 def _check_machine(scores: Scores, settings: Analysis) -> None:
@@ -221,15 +194,12 @@ class PredictionSystems:
         check_same_truth(several)
         return cls(several, data_fingerprint(several))
 
-    @property
-    def task(self) -> str:
-        """``classification`` or ``regression``."""
-        return "classification" if isinstance(self.systems[0], ClassPredictions) else "regression"
-
     def measures(self, names: Sequence[Any] = (), undefined: float | None = None) -> list[Measure]:
         """Return measures by their names; by default accuracy or RMSE."""
-        usual = "accuracy" if self.task == "classification" else "RMSE"
-        return parse_measures(list(names) or [usual], self.task, undefined=undefined)
+        task, usual = "regression", "RMSE"
+        if isinstance(self.systems[0], ClassPredictions):
+            task, usual = "classification", "accuracy"
+        return parse_measures(list(names) or [usual], task, undefined=undefined)
 
     @cached_property
     def outputs(self) -> tuple[int, ...]:
@@ -268,41 +238,29 @@ def _of_predictions(
 ) -> Scoring:
     """Return the analysis that fits: over folds, or over units that are resampled or not."""
     systems = given.systems
-    if by == "fold" or (by == "auto" and _all_have_splits(systems)):
-        scores, share = fold_scores(systems, measure)
-        return _means(given, scores, share, settings)
-    notes: tuple[Note, ...] = ()
-    if any(has_splits(system) for system in systems):
-        text = (
-            "the folds share training data, which a test over units ignores; a test over folds "
-            "does not"
-        )
-        notes = (Note("shared-training", text),)
-    plain = all(system.weights is None and not system.groups for system in systems)
-    if plain and measure.aggregate == "mean":
-        scores = unit_scores(systems, measure, given.data)
-        scores = replace(scores, notes=(*scores.notes, *notes))
-        return _means(given, scores, None, settings)
-    return _resampled(given, measure, notes, settings)
-
-
-def _means(
-    given: PredictionSystems, scores: Scores, share: float | None, settings: Analysis
-) -> Means:
-    scores = replace(scores, outputs=given.outputs)
-    return Means(scores, share, settings.interval, settings.replicates, settings.seed)
-
-
-def _all_have_splits(systems: Sequence[Predictions]) -> bool:
-    """Return whether there are folds; refuse folds of only some systems."""
     having = [has_splits(system) for system in systems]
-    if any(having) and not all(having):
+    if by == "auto" and any(having) and not all(having):
         with_folds, without = systems[having.index(True)], systems[having.index(False)]
         raise InputError(
             f"{with_folds.name} has folds, {without.name} has none: give folds for all systems, or "
             'compare over units with by="unit"'
         )
-    return all(having)
+    if by == "fold" or (by == "auto" and all(having)):
+        scores, share = fold_scores(systems, measure)
+        is_share = measure.family in {"accuracy", "error"} and systems[0].weights is None
+        rows = unit_count(systems[0]) if is_share else 0
+        scores = replace(scores, outputs=given.outputs)
+        return _means(scores, share, settings, rows=rows, biased=measure.family == "ECE")
+    notes: tuple[Note, ...] = ()
+    if any(having):
+        text = "the folds share training data, which a test over units ignores; a test over folds "
+        notes = (Note("shared-training", f"{text}does not"),)
+    plain = all(system.weights is None and not system.groups for system in systems)
+    if plain and measure.aggregate == "mean":
+        scores = unit_scores(systems, measure, given.data)
+        scores = replace(scores, notes=(*scores.notes, *notes), outputs=given.outputs)
+        return _means(scores, None, settings)
+    return _resampled(given, measure, notes, settings)
 
 
 def _resampled(
@@ -343,14 +301,14 @@ def _resampled(
         )
 
     draws = affordable(len(numbers), settings.replicates), settings.replicates, settings.seed
-    units = [measure.units(system) for system in systems]
     if measure.aggregate == "order":
         return _of_order(systems, measure, numbers, describe, draws)
-    tables = [whole_units(one, numbers) for one in units]
+    tables = [whole_units(measure.units(system), numbers) for system in systems]
     sums = [one for one in tables if isinstance(one, base.Sums)]
     if not all(np.isfinite(one.table).all() for one in sums):
         raise MeasureError(f"{measure} is infinite for some units and cannot be compared")
-    return Sums(sums, describe, *draws, WEIGHED if measure.aggregate == "mean" else BY_SWAPS)
+    reason = WEIGHED if measure.aggregate == "mean" else BY_SWAPS
+    return Sums(sums, describe, *draws, reason, biased=measure.family == "ECE")
 
 
 def _of_order(
@@ -367,7 +325,7 @@ def _of_order(
     orders = [one for one in found if isinstance(one, base.Order)]
     plain = units == len(numbers) and all(system.weights is None for system in systems)
     if not (plain and measure.family == "AUC" and len(systems[0].classes) == 2):
-        return Order(orders, describe, *draws, parts, smooth)
+        return Order(orders, describe, *draws, parts=parts, smooth=smooth)
     column = systems[0].class_number()
     ranked = np.column_stack([system.scores[:, column] for system in systems])
     return Area(orders, describe, *draws, positive=systems[0].truth == column, ranked=ranked)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final, Protocol
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.auc import area_interval, delong
-from heldout.infer.bounded import UNBOUNDED, difference_inside, inside
+from heldout.infer.bounded import UNBOUNDED
 from heldout.infer.intervals import (
     added_variance,
     around,
@@ -25,8 +25,9 @@ from heldout.infer.intervals import (
     mean_interval,
     plain_z,
     t_interval,
+    wilson,
 )
-from heldout.infer.prediction_powered import TEST, combine_judgements, combined_statistics
+from heldout.infer.prediction_powered import TEST, combined_statistics, system_estimates
 from heldout.infer.resampling import (
     BLOCK,
     MANY_UNITS,
@@ -34,10 +35,10 @@ from heldout.infer.resampling import (
     bootstrap,
     paired_units,
     swap_test,
+    unit_gaps,
     unit_weights,
 )
-from heldout.infer.results import TIE, Estimate, drop_noise, mean_estimate
-from heldout.measure import base
+from heldout.infer.results import TIE, Estimate, Interval, drop_noise, mean_estimate
 from heldout.measure.prediction.order import auc_components
 
 if TYPE_CHECKING:
@@ -45,66 +46,45 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.data.words import Flags, Floats, Ints
-    from heldout.infer.prediction_powered import Combined
-    from heldout.infer.results import Alternative, Interval, Outcome
+    from heldout.infer.results import Alternative, Outcome
+    from heldout.measure import base
 
-RETUNED: Final = ("retuned-t", "randomization")  # of systems tuned in folds; the first decides
 RETUNED_INTERVAL: Final = "t with re-tuning"
+LINEARISED: Final = "t, linearised"
 LEAVE_OUT: Final = 2 * 10**7  # units times parts of the jackknife at most, but ...
 FEWEST_PARTS: Final = 100  # ... this many parts at least
-
-
-class Scoring(Protocol):
-    """Scores of systems, and tests and intervals of their differences."""
-
-    @property
-    def scores(self) -> Scores:
-        """The values of units; of a score that is no mean, values that average to it."""
-
-    @property
-    def test_share(self) -> float | None:
-        """n_test / n_train, if the units are folds."""
-
-    @property
-    def linearised(self) -> bool:
-        """Whether the score is not a mean over units: their values are linearised."""
-
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The tests, of which the first decides; empty if they depend on the values."""
-
-    @property
-    def why(self) -> str:
-        """Why these tests are used, in a clause."""
-
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return the differences of pairs of systems with their standard errors."""
-
-    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
-        """Return a test of the difference, first minus second system of a pair."""
-
-    def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """Return the difference of the scores with its interval."""
-
-    def system(self, number: int, level: float) -> Interval:
-        """Return the score of a system with its interval, which depends on it alone."""
-
-    def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
-        """Return how many units favour the first system, and how many the second."""
+LOST: Final = 0.05  # the share of undefined replicates above which a score has no interval
 
 
 # Means
 
 
-_NEEDS: Final = {
-    "corrected-t": (
+class _Design(NamedTuple):
+    """What is known of the variance of means."""
+
+    needs: str  # said where its test is asked for and the design is another
+    tests: tuple[str, ...] = ()  # of which the first decides; empty: they depend on the values
+    why: str = ""  # these tests are used
+
+
+_DESIGNS: Final = {
+    "t": _Design(""),
+    "corrected-t": _Design(
         "corrected-t is for folds of a cross-validation: pass n_test / n_train, for 10 folds "
         "test_share=0.1111"
     ),
-    "retuned-t": (
-        "retuned-t is for systems that were tuned in folds: compare results of an experiment"
+    "retuned-t": _Design(
+        "retuned-t is for systems that were tuned in folds: compare results of an experiment",
+        ("retuned-t", "randomization"),
+        "Parameters were tuned in folds: the t test with re-tuning includes the variance of the "
+        "selection (bootstrap of the training queries)",
     ),
-    TEST: "prediction-powered is for human and machine judgements: pass machine judgements",
+    TEST: _Design(
+        "prediction-powered is for human and machine judgements: pass machine judgements",
+        (TEST,),
+        "Few human and many machine judgements: prediction-powered t test of the combined "
+        "estimate, unbiased for any machine",
+    ),
 }
 
 
@@ -117,6 +97,8 @@ class Means:
     interval: str = ""  # of differences, as requested: t, z, percentile, bca
     replicates: int = 100_000
     seed: int = 0
+    rows: int = 0  # units of all folds, if a fold's value is the share of them that are right
+    biased: bool = False  # as in `_Resampled`
     linearised: ClassVar[bool] = False
 
     @property
@@ -130,66 +112,40 @@ class Means:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """The tests of machine judgements and of tuned systems; others depend on the values."""
-        return {TEST: (TEST,), "retuned-t": RETUNED}.get(self.own_test, ())
+        """The tests that the design requires."""
+        return _DESIGNS[self.own_test].tests
 
     @property
     def why(self) -> str:
         """Why these tests are used."""
-        if self.own_test == TEST:
-            return (
-                "Few human and many machine judgements: prediction-powered t test of the combined "
-                "estimate, unbiased for any machine"
-            )
-        if self.own_test == "retuned-t":
-            return (
-                "Parameters were tuned in folds: the t test with re-tuning includes the variance "
-                "of the selection (bootstrap of the training queries)"
-            )
-        return ""
+        return _DESIGNS[self.own_test].why
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return mean differences with the errors of the design, block by block."""
-        size = max(1, BLOCK // len(self.scores.units))
-        parts = [
-            self._estimate(first[start : start + size], second[start : start + size])
-            for start in range(0, len(first), size)
-        ]
-        value, error = (np.concatenate(each) for each in list(zip(*parts, strict=True))[:2])
-        return Estimate(value, error, *parts[0][2:])
-
-    def _estimate(self, first: Ints, second: Ints) -> Estimate:
-        values, machine = self.scores.values, self.scores.machine
-        if machine is not None:
-            estimate = combined_statistics(values, machine, first, second)
-        else:
-            gaps = drop_noise(values[:, first], values[:, second])
-            if self.test_share is not None:
-                factor = fold_factor(len(values), self.test_share)
-                return mean_estimate(gaps, factor, "corrected t over folds")
-            estimate = mean_estimate(gaps)
-        if not self.scores.choices:
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the mean difference with the error of the design."""
+        scores, gaps = self.scores, self._gaps(pair)[:, None]
+        if self.test_share is not None:
+            factor = fold_factor(len(gaps), self.test_share)
+            return mean_estimate(gaps, factor, "corrected t over folds")
+        estimate = mean_estimate(gaps)
+        if scores.machine is not None:
+            columns = np.array(pair[:1]), np.array(pair[1:])
+            estimate = combined_statistics(scores.values, scores.machine, *columns)
+        if not scores.choices:
             return estimate
         # The parameters that the folds selected vary, too: by the law of total variance, that over
         # units, averaged over re-selections, plus that over re-selections.
-        names = self.scores.systems
-        pairs = zip(first.tolist(), second.tolist(), strict=True)
-        spreads = [self.scores.choice_spread(names[one], names[other]) for one, other in pairs]
-        choices = np.array([0.0 if spread is None else spread.choices for spread in spreads])
+        spread = scores.choice_spread(*(scores.systems[number] for number in pair))
         variance = estimate.error**2
-        if machine is None:
-            over_units = [0.0 if spread is None else spread.units for spread in spreads]
+        if scores.machine is None:
+            over_units = 0.0 if spread is None else spread.units
             variance = np.maximum(variance, over_units) + added_variance(gaps)
             estimate = estimate._replace(method=RETUNED_INTERVAL)
+        choices = 0.0 if spread is None else spread.choices
         return estimate._replace(error=np.sqrt(variance + choices))
 
     def _gaps(self, pair: tuple[int, int]) -> Floats:
         first, second = pair
         return drop_noise(self.scores.values[:, first], self.scores.values[:, second])
-
-    def _pair(self, pair: tuple[int, int]) -> Estimate:
-        first, second = pair
-        return self.differences(np.array([first]), np.array([second]))
 
     def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
         """Return any of the tests in `heldout.infer.analysis.TESTS` that the design allows."""
@@ -198,14 +154,14 @@ class Means:
 
         gaps, units = self._gaps(pair), len(self.scores.units)
         if test == self.own_test:
-            outcome = self._pair(pair).outcomes(test, side, units)[0]
+            outcome = self.estimate(pair).outcomes(test, side, units)[0]
             retuned = self.scores.choices and self.test_share is None and outcome.method == "t"
             detail = f"{outcome.detail}, including re-tuning" if retuned else outcome.detail
             return outcome._replace(detail=detail)
-        if test in _NEEDS:
-            raise InputError(_NEEDS[test])
         if test == "t":
             return mean_estimate(gaps).outcomes(test, side, units)[0]
+        if test in _DESIGNS:
+            raise InputError(_DESIGNS[test].needs)
         if test == "mcnemar":
             columns = (self.scores.values[:, number] for number in pair)
             return randomization.mcnemar_test(*columns, alternative=side)
@@ -220,7 +176,7 @@ class Means:
         from heldout.infer.bootstrap import bootstrap_interval  # SciPy
 
         if not self.interval:
-            return around(self._pair(pair), level)
+            return around(self.estimate(pair), level)
         gaps = self._gaps(pair)
         if self.interval in ("t", "z"):
             return (t_interval if self.interval == "t" else plain_z)(gaps, level)
@@ -237,10 +193,13 @@ class Means:
         if self.scores.machine is not None:
             return system_estimates(self.scores, number, level).combined
         values = self.scores.values[:, number]
+        if self.biased:
+            return _without_bounds(float(values.mean()), level)
         if self.test_share is not None:
-            if self.interval == "z":
-                return plain_z(values, level)
-            return corrected_t(values, self.test_share, level)
+            if self.rows and (values == values[0]).all() and values[0] in (0.0, 1.0):
+                return wilson(int(values[0]) * self.rows, self.rows, level)
+            by_z = self.interval == "z"
+            return plain_z(values, level) if by_z else corrected_t(values, self.test_share, level)
         interval = mean_interval(values, level, self.scores.range)
         # Of a table whose range is unknown, other values than 0 and 1 say that it is another.
         table, unknown = self.scores.values, self.scores.range == UNBOUNDED
@@ -253,44 +212,6 @@ class Means:
         """Return the number of units with a higher, and with a lower value of the first system."""
         gaps = self._gaps(pair)
         return int((gaps > 0).sum()), int((gaps < 0).sum())
-
-
-def system_estimates(scores: Scores, system: int, level: float = 0.95) -> Combined:
-    """Return human-only, machine-only and combined estimates of the score of a system."""
-    columns = (part[:, system] for part in _judged_by_both(scores))
-    return _in_range(combine_judgements(*columns, level=level, plus_four=False), inside, scores)
-
-
-def pair_estimates(
-    scores: Scores,
-    pair: tuple[int, int],
-    level: float = 0.95,
-    alternative: Alternative = "two-sided",
-) -> Combined:
-    """Return the estimates of the difference of two systems, first minus second.
-
-    Differences of queries are combined directly: the machine can be right about differences and
-    wrong about the scores. The variance of parameters that were tuned in folds is added.
-    """
-    first, second = pair
-    gaps = (drop_noise(part[:, first], part[:, second]) for part in _judged_by_both(scores))
-    spread = scores.choice_spread(scores.systems[first], scores.systems[second])
-    variance = 0.0 if spread is None else spread.choices
-    estimates = combine_judgements(*gaps, level=level, alternative=alternative, variance=variance)
-    return _in_range(estimates, difference_inside, scores)
-
-
-def _judged_by_both(scores: Scores) -> tuple[Floats, Floats, Floats]:
-    if scores.machine is None:
-        raise InputError("there are no machine judgements: evaluate with machine=…")
-    return scores.values, scores.machine.known, scores.machine.extra
-
-
-def _in_range(
-    found: Combined, bound: Callable[[Interval, tuple[float, float]], Interval], scores: Scores
-) -> Combined:
-    human, machine, combined = (bound(one, scores.range) for one in found[:3])
-    return found._replace(human=human, machine=machine, combined=combined)
 
 
 # Scores of resampled units
@@ -309,8 +230,21 @@ class _Resampled:
     bootstraps: int = 10_000
     replicates: int = 100_000  # of swaps
     seed: int = 0
+    biased: bool = field(default=False, kw_only=True)  # resampling alone increases the score: ECE
     test_share: ClassVar[float | None] = None
     linearised: ClassVar[bool] = True
+    usual: ClassVar[tuple[str, ...]]  # tests of units that are resampled
+    reason: str = ""  # for them
+
+    @property
+    def tests(self) -> tuple[str, ...]:
+        """The tests, of which the first decides."""
+        return ("t",) if self.are_many else self.usual
+
+    @property
+    def why(self) -> str:
+        """Why these tests are used."""
+        return BY_T if self.are_many else self.reason
 
     @cached_property
     def scores(self) -> Scores:
@@ -325,86 +259,92 @@ class _Resampled:
     @cached_property
     def are_many(self) -> bool:
         """Whether there are too many units to resample."""
-        return not self._can_be_drawn(self.systems)
+        return not self._can_be_drawn(*range(len(self.systems)))
 
-    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
-        if systems[0].size <= MANY_UNITS:
-            return True
-        sums = [one for one in systems if isinstance(one, base.Sums)]
-        return bool(sums) and paired_units(sums).counts is not None
+    def _can_be_drawn(self, *numbers: int) -> bool:
+        return self.systems[0].size <= MANY_UNITS or self._by_kind(*numbers)
+
+    def _by_kind(self, *_numbers: int) -> bool:
+        """Return whether numbers of units of each kind are drawn, not units one by one."""
+        return False
+
+    def _bootstrap(self, numbers: Sequence[int]) -> Floats:
+        systems = [self.systems[number] for number in numbers]
+        return bootstrap(systems, replicates=self.bootstraps, seed=self.seed)
 
     @cached_property
-    def _columns(self) -> dict[tuple[int, ...], Floats]:
-        return {}
+    def _unit_draws(self) -> dict[int, Floats]:
+        """The scores on samples of single units, which are the same for all systems."""
+        numbers = [each for each in range(len(self.systems)) if not self._by_kind(each)]
+        return dict(zip(numbers, self._bootstrap(numbers).T, strict=True))
 
-    def _merged(self, number: int) -> bool:
-        system = self.systems[number]
-        return isinstance(system, base.Sums) and paired_units([system]).counts is not None
+    @cached_property
+    def _kind_draws(self) -> dict[tuple[int, ...], Floats]:
+        return {}
 
     def _drawn(self, *numbers: int) -> Floats:
         """Return the scores of a system, or of two on the same units, on bootstrap samples."""
-        if numbers in self._columns:
-            return self._columns[numbers]
-        together: Sequence[int] = numbers
-        if not any(map(self._merged, numbers)):  # the draws are the same for all such systems
-            if len(numbers) == 2:
-                return np.column_stack([self._drawn(number) for number in numbers])
-            together = [one for one in range(len(self.systems)) if not self._merged(one)]
-        systems = [self.systems[number] for number in together]
-        columns = bootstrap(systems, replicates=self.bootstraps, seed=self.seed)
-        if len(numbers) == 2:
-            self._columns[numbers] = columns
-        else:
-            self._columns.update({(one,): columns[:, [at]] for at, one in enumerate(together)})
-        return self._columns[numbers]
+        if not any(map(self._by_kind, numbers)):
+            return np.column_stack([self._unit_draws[number] for number in numbers])
+        if numbers not in self._kind_draws:
+            self._kind_draws[numbers] = self._bootstrap(numbers)
+        return self._kind_draws[numbers]
 
-    def drawn_system(self, number: int) -> Replicates:
-        """Return the score of a system on bootstrap samples."""
-        system, values = self.systems[number], self._drawn(number)[:, 0]
-        return Replicates(values, system.value(), 0.0, system.size, self.seed)
-
-    def lost(self, number: int) -> float:
-        """Return the share of bootstrap samples in which a score is undefined."""
-        return float(np.mean(~np.isfinite(self._columns.get((number,), np.zeros(1)))))
-
-    def drawn_difference(self, pair: tuple[int, int]) -> Replicates:
+    def _replicates(self, pair: tuple[int, int]) -> Replicates:
         """Return the difference of two scores on bootstrap samples of the units of both."""
         columns = dict(zip(sorted(pair), self._drawn(*sorted(pair)).T, strict=True))
         first, second = (self.systems[number].value() for number in pair)
         values, tie = columns[pair[0]] - columns[pair[1]], TIE * (abs(first) + abs(second))
         return Replicates(values, first - second, tie, self.systems[0].size, self.seed)
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return the differences with the errors of linearised values."""
-        gaps = self.values[:, first] - self.values[:, second]
-        return mean_estimate(gaps, method="t, linearised")
-
-    def _pair(self, pair: tuple[int, int]) -> Estimate:
-        return self.differences(np.array(pair[:1]), np.array(pair[1:]))
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the difference with the error of linearised values."""
+        gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
+        return mean_estimate(gaps, method=LINEARISED)
 
     def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
-        """Return the bootstrap-shift test, or the t test of very many units."""
-        if test == "t":
-            return self._pair(pair).outcomes(test, side, len(self.values))[0]
-        return self.drawn_difference(pair).shift_test(side)
+        """Return the bootstrap-shift test, or the test of the estimate."""
+        if test == "bootstrap-shift":
+            return self._replicates(pair).shift_test(side)
+        return self.estimate(pair).outcomes(test, side, len(self.values))[0]
 
     def difference(self, pair: tuple[int, int], level: float) -> Interval:
         """Return the percentile interval, or the t interval of very many units."""
         if self.are_many:
-            return around(self._pair(pair), level)
-        return self.drawn_difference(pair).interval(level)
+            return around(self.estimate(pair), level)
+        return self._replicates(pair).interval(level)
 
     def system(self, number: int, level: float) -> Interval:
-        """Return the percentile interval, or the t interval of very many units."""
-        if self._can_be_drawn([self.systems[number]]):
-            return self.drawn_system(number).interval(level)
-        values = self.values[:, number]
-        return around(mean_estimate(values, method="t, linearised"), level)
+        """Return the percentile interval, or the t interval of very many units.
+
+        There is none if nothing varies, as in a system that is always right, or if the score is
+        undefined on more than one sample of twenty.
+        """
+        score, size, lost = self.systems[number].value(), self.systems[number].size, 0.0
+        if self.biased:
+            return _without_bounds(score, level)
+        if self._can_be_drawn(number):
+            drawn = self._drawn(number)[:, 0]
+            interval = Replicates(drawn, score, 0.0, size, self.seed).interval(level)
+            lost = float(np.mean(~np.isfinite(drawn)))
+        else:
+            interval = around(mean_estimate(self.values[:, number], method=LINEARISED), level)
+        if interval.low == interval.high or lost > LOST:
+            return _without_bounds(score, level)
+        return interval
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return the number of units in favour of the first, and of the second system."""
-        gaps = self.values[:, pair[0]] - self.values[:, pair[1]]
-        return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
+        return _signs(self.values, pair)
+
+
+def _without_bounds(score: float, level: float) -> Interval:
+    return Interval(score, math.nan, math.nan, level, "none")
+
+
+def _signs(values: Floats, pair: tuple[int, int]) -> tuple[int, int]:
+    gaps = values[:, pair[0]] - values[:, pair[1]]
+    return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
 
 
 BY_SWAPS: Final = (
@@ -423,15 +363,10 @@ class Sums(_Resampled):
     systems: Sequence[base.Sums]
     reason: str = BY_SWAPS
 
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """Swaps decide, if there are not too many."""
-        return ("t",) if self.are_many else ("randomization", "bootstrap-shift")
+    usual: ClassVar[tuple[str, ...]] = ("randomization", "bootstrap-shift")
 
-    @property
-    def why(self) -> str:
-        """Why these tests are used."""
-        return BY_T if self.are_many else self.reason
+    def _by_kind(self, *numbers: int) -> bool:
+        return paired_units([self.systems[number] for number in numbers])[1] is not None
 
     @cached_property
     def values(self) -> Floats:
@@ -450,15 +385,12 @@ class Sums(_Resampled):
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return for how many units swapping the outputs lowers the difference, and raises it."""
         first, second = (self.systems[number] for number in pair)
-        rows, counts = paired_units([first, second])
-        gaps = first.table[rows[0]] - second.table[rows[1]]
-        differ = (gaps != 0).any(axis=1)
+        gaps, counts = unit_gaps(first, second)
         difference = first.value() - second.value()
-        above, below = first.total() - gaps[differ], second.total() + gaps[differ]
-        swapped = first.score(above) - first.score(below)
+        swapped = first.score(first.total() - gaps) - first.score(second.total() + gaps)
         change = np.where(np.isfinite(swapped), difference - swapped, 0.0)
         change[np.abs(change) <= TIE * (abs(difference) + 1)] = 0.0
-        units = np.ones(len(change), np.int64) if counts is None else counts[differ]
+        units = np.ones(len(change), np.int64) if counts is None else counts
         return int(units[change > 0].sum()), int(units[change < 0].sum())
 
 
@@ -491,19 +423,11 @@ class Order(_Resampled):
     parts: Ints | None = None  # the part of each unit, if parts of the units are drawn
     smooth: bool = False  # whether one unit changes the score little and smoothly: not of medians
 
-    @property
-    def tests(self) -> tuple[str, ...]:
-        """The bootstrap, if there are not too many units."""
-        return ("t",) if self.are_many else ("bootstrap-shift",)
+    usual: ClassVar[tuple[str, ...]] = ("bootstrap-shift",)
+    reason: str = "depends on the order of the units: units are resampled (bootstrap)"
 
-    @property
-    def why(self) -> str:
-        """Why these tests are used."""
-        drawn = "depends on the order of the units: units are resampled (bootstrap)"
-        return BY_T if self.are_many else drawn
-
-    def _can_be_drawn(self, systems: Sequence[base.Sums | base.Order]) -> bool:
-        return not self.smooth or systems[0].size <= MANY_UNITS
+    def _can_be_drawn(self, *numbers: int) -> bool:
+        return not self.smooth or super()._can_be_drawn(*numbers)
 
     @cached_property
     def values(self) -> Floats:
@@ -559,27 +483,22 @@ class Area(Order):
         values: Floats = areas + (self._components - areas) / weights
         return values
 
-    def differences(self, first: Ints, second: Ints) -> Estimate:
-        """Return the differences with DeLong's errors."""
-        return delong(self.positive, self.ranked, first, second)
+    def estimate(self, pair: tuple[int, int]) -> Estimate:
+        """Return the difference with DeLong's error."""
+        return delong(self.positive, self.ranked, np.array(pair[:1]), np.array(pair[1:]))
 
-    def outcome(self, test: str, pair: tuple[int, int], side: Alternative) -> Outcome:
-        """Return DeLong's test."""
-        return self._pair(pair).outcomes(test, side, len(self.positive))[0]
-
-    def difference(self, pair: tuple[int, int], level: float) -> Interval:
-        """Return DeLong's interval."""
-        return around(self._pair(pair), level)
+    def _can_be_drawn(self, *_numbers: int) -> bool:
+        return False  # DeLong's error is known without
 
     def system(self, number: int, level: float) -> Interval:
         """Return DeLong's interval, on the logit scale where the plain one leaves [0, 1]."""
-        area = delong(self.positive, self.ranked[:, number])
-        return area_interval(float(area.value[0]), float(area.error[0]), level)
+        estimate = delong(self.positive, self.ranked[:, number])
+        area, error = float(estimate.value[0]), float(estimate.error[0])
+        return area_interval(area, error, level) if 0 < area < 1 else _without_bounds(area, level)
 
     def signs(self, pair: tuple[int, int]) -> tuple[int, int]:
         """Return the number of units that the first system ranks better, and worse."""
-        gaps = self._components[:, pair[0]] - self._components[:, pair[1]]
-        return int((gaps > TIE).sum()), int((gaps < -TIE).sum())
+        return _signs(self._components, pair)
 
 
 def left_out_values(order: base.Order, seed: int) -> Floats:
@@ -603,3 +522,6 @@ def left_out_values(order: base.Order, seed: int) -> Floats:
     values: Floats = spread[part_of]
     values += score - values.mean()
     return values
+
+
+Scoring = Means | Sums | Order

@@ -160,7 +160,7 @@ class Evaluation:
         self, system: Any = None, measure: Measured | None = None, *, level: float = 0.95
     ) -> Combined:
         """Return the human-only, machine-only and combined estimates of a run in a measure."""
-        from heldout.infer.scoring import system_estimates  # needs this evaluation
+        from heldout.infer.prediction_powered import system_estimates  # needs this evaluation
 
         name, wanted = self._chosen(system, measure)
         return system_estimates(self.scores(wanted), self.names.index(name), level)

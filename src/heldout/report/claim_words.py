@@ -67,6 +67,8 @@ def p_words(p: float) -> str:
 
 def bounds(interval: Interval, form: str = "z.4f") -> str:
     """Return an interval as it is printed; one-sided ones are open to infinity."""
+    if math.isnan(interval.low):
+        return "—"
     low = f"[{interval.low:{form}}" if math.isfinite(interval.low) else "(-∞"
     high = f"{interval.high:{form}}]" if math.isfinite(interval.high) else "∞)"
     return f"{low}, {high}"

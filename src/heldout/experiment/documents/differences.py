@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.infer.bounded import difference_bounds
+from heldout.infer.bounded import difference_inside
+from heldout.infer.results import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,14 +53,14 @@ def _difference(
         return None
     value = float(np.mean([mine.value - its.value for mine, its in pairs]))
     half = float(np.mean([_half_width(mine, its, settings.level) for mine, its in pairs]))
-    ends = settings.measures[row].range
-    low, high = difference_bounds(value, value - half, value + half, ends)
+    plain = Interval(value, value - half, value + half, settings.level, "")
+    interval = difference_inside(plain, settings.measures[row].range)
     return {
         "measure": str(settings.measures[row]),
         "system": settings.systems[other].name,
         "difference": value,
-        "low": low,
-        "high": high,
+        "low": interval.low,
+        "high": interval.high,
     }
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.results import Results
     from heldout.infer.comparison import Claim, Comparison
+    from heldout.infer.results import Interval
 
 __all__ = ["Board", "Gap", "Row", "board_of_comparison", "board_of_results", "bracket"]
 
@@ -175,12 +176,16 @@ def _sorted(rows: Sequence[Row], *, up: bool) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=key))
 
 
+def _bounds(interval: Interval) -> tuple[float | None, float | None]:
+    return (None, None) if math.isnan(interval.low) else (interval.low, interval.high)
+
+
 def board_of_comparison(comparison: Comparison) -> Board:
     """The systems of a comparison, sorted by their means."""
     scores = comparison.scores
     judged = scores.judged or (None,) * len(comparison.systems)
     rows = [
-        Row(one.name, one.mean.estimate, one.mean.low, one.mean.high, one.letters, share)
+        Row(one.name, one.mean.estimate, *_bounds(one.mean), one.letters, share)
         for one, share in zip(comparison.systems, judged, strict=True)
     ]
     baseline = comparison.baseline if len(comparison.systems) > 2 else None
