@@ -22,11 +22,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from harness import save
+from heldout.infer.blocks import tukey_hsd
 from heldout.infer.bootstrap import bootstrap_interval, shift_test
 from heldout.infer.intervals import t_interval
 from heldout.infer.randomization import randomization_test, sign_test, wilcoxon_test
 from heldout.infer.results import mean_estimate
-from heldout.infer.tukey import tukey_hsd
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -49,8 +49,8 @@ from scipy.special import ndtr, stdtr, stdtrit
 from error_rates import is_smooth, load, mean_of
 from harness import save
 from heldout import compare
+from heldout.infer.blocks import critical_range, range_tail
 from heldout.infer.romano_wolf import romano_wolf
-from heldout.infer.tukey import critical_range, range_tail
 
 Array = np.ndarray
 

@@ -10,8 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import heldout
-from heldout.infer.bounded import difference_inside, inside
-from heldout.infer.intervals import corrected_t, mean_interval, t_interval, wilson
+from heldout.infer.intervals import (
+    corrected_t,
+    difference_inside,
+    inside,
+    mean_interval,
+    t_interval,
+    wilson,
+)
 from heldout.infer.results import Interval, t_quantile
 from heldout.infer.scored_inputs import system_interval
 from heldout.measure.prediction.evaluate import evaluate_predictions

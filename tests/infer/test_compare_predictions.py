@@ -9,8 +9,7 @@ from scipy import stats
 from heldout import ClassPredictions, InputError, NumberPredictions, compare
 from heldout.errors import MeasureError
 from heldout.infer import scoring
-from heldout.infer.auc import delong
-from heldout.infer.intervals import corrected_t
+from heldout.infer.intervals import corrected_t, delong
 from heldout.infer.randomization import mcnemar_test
 from heldout.infer.results import mean_estimate
 from heldout.infer.scored_inputs import system_interval

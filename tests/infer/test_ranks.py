@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
-from heldout.infer.ranks import average_ranks, friedman, nemenyi
+from heldout.infer.blocks import average_ranks, friedman, nemenyi
 
 
 @pytest.mark.parametrize(

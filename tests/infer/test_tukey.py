@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from heldout.infer.blocks import anova, critical_range, range_tail, sphericity, tukey_hsd
 from heldout.infer.corrections import compact_letters
-from heldout.infer.tukey import anova, critical_range, range_tail, sphericity, tukey_hsd
 
 # Hit rate at 3 of Coco, knn, logic, sexy, sexy2, pop on ten folds.
 HITRATE = np.array(

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from prediction_data import ranked, value
 
 from heldout.errors import InputError
-from heldout.infer.auc import area_interval, delong
+from heldout.infer.intervals import area_interval, delong
 from heldout.measure.prediction.order import auc_covariance
 
 

@@ -135,8 +135,7 @@ class HeldOutPredictions:
 
     def interval(self, system: str, measure: str, level: float) -> Interval | None:
         """Return a corrected t interval over splits; over units Wilson, DeLong, t or bootstrap."""
-        from heldout.infer.bounded import inside
-        from heldout.infer.intervals import corrected_t
+        from heldout.infer.intervals import corrected_t, inside
         from heldout.infer.scored_inputs import system_interval
         from heldout.measure.prediction.evaluate import evaluate_predictions
 

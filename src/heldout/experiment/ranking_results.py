@@ -15,7 +15,7 @@ from heldout.experiment.results import Results
 from heldout.experiment.summary import summarise_choices
 from heldout.experiment.tuning_variance import query_choices
 from heldout.experiment.two_judges import judge_held_out
-from heldout.infer.bounded import inside
+from heldout.infer.intervals import inside
 from heldout.infer.results import Interval
 from heldout.resample.plans import Chronological, HoldOut, TestSet
 

@@ -14,8 +14,7 @@ from heldout.data.files import file_stem
 from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
 from heldout.errors import InputError, MeasureError
-from heldout.infer.bounded import UNBOUNDED, inside
-from heldout.infer.intervals import around
+from heldout.infer.intervals import UNBOUNDED, around, inside
 from heldout.infer.results import Estimate, Interval, check_level
 from heldout.measure.agreement import (
     alpha_of_confusion,

@@ -21,6 +21,7 @@ from heldout.infer.results import (
     check_fraction,
     do_not_vary,
     mean_estimate,
+    thresholds,
 )
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
 
 FEW: Final = 12  # units up to which all resamples are enumerated: 12,376 multisets per half
+BLOCK: Final = 2**20  # drawn values in memory at a time
 MOST_CELLS: Final = 20_000  # sums of resamples up to which their distribution is computed: .03 s
 
 
@@ -69,22 +71,11 @@ def shift_test(
     if math.isfinite(p):
         return outcome
     total, tie = float(values.sum()), TIE * float(np.abs(values).sum())
-    low, high = _thresholds(total, total, tie, alternative)
+    low, high = thresholds(total, total, tie, alternative)
     out = 0
     for sums in drawn_sums(values, replicates, seed):
         out += int(np.count_nonzero((sums <= low) | (sums >= high)))
     return outcome.drawn(out, replicates, seed)
-
-
-def _thresholds(
-    center: float, observed: float, tie: float, alternative: Alternative
-) -> tuple[float, float]:
-    """Return from where down and up replicates around a centre are as extreme as the observed."""
-    if alternative == "two-sided":
-        return center - abs(observed) + tie, center + abs(observed) - tie
-    if alternative == "greater":
-        return -math.inf, center + observed - tie
-    return center + observed + tie, math.inf
 
 
 def _exact(values: Floats, alternative: Alternative) -> tuple[float, str]:
@@ -97,7 +88,7 @@ def _exact(values: Floats, alternative: Alternative) -> tuple[float, str]:
         return math.nan, ""
     chances, total = drawn_chances(lattice.cells), int(lattice.cells.sum())
     sums = np.arange(len(chances)) + count * int(lattice.cells.min())
-    low, high = _thresholds(total, total, 0, alternative)
+    low, high = thresholds(total, total, 0, alternative)
     p = min(1.0, float(chances[(sums <= low) | (sums >= high)].sum()))
     return p, f"all resamples, by convolution on a lattice of step {lattice.step:.6g}"
 
@@ -109,7 +100,7 @@ def _enumerate(values: Floats, alternative: Alternative) -> float:
     the thresholds are counted by binary search: the square root of the work.
     """
     count, total = len(values), float(values.sum())
-    low, high = _thresholds(total, total, TIE * float(np.abs(values).sum()), alternative)
+    low, high = thresholds(total, total, TIE * float(np.abs(values).sum()), alternative)
     left, left_ways = _multisets(values, count // 2)
     right, right_ways = _multisets(values, count - count // 2)
     order = np.argsort(right)
@@ -151,7 +142,7 @@ def shift_p_of_replicates(
         raise InputError(f"observed={observed}: expected a finite number")
     tie = TIE * (float(np.abs(drawn).max()) + abs(observed))
     center = float(drawn.mean())
-    low, high = _thresholds(center, observed, tie, check_alternative(alternative))
+    low, high = thresholds(center, observed, tie, alternative)
     return float(np.mean((drawn <= low) | (drawn >= high)))
 
 
@@ -172,35 +163,22 @@ def bootstrap_interval(
     >>> round(interval.estimate, 1), round(interval.low, 1), round(interval.high, 1)
     (3.5, 2.2, 4.8)
     """
+    from scipy.stats import bootstrap  # slow to import
+
     units = as_values(values)
     check_draws(replicates, seed)
     check_fraction(level)
     mean, method = float(units.mean()), f"bootstrap {'BCa' if kind == 'bca' else kind}"
     if do_not_vary(units):
         return Interval(mean, mean, mean, level, method)
-    sums = np.concatenate(list(drawn_sums(units, replicates, seed)))
-    shares = ((1 - level) / 2, (1 + level) / 2)
-    if kind == "bca":
-        shares = _bca_shares(units, sums, shares)
-    low, high = np.quantile(sums, shares) / len(units)
-    return Interval(mean, float(low), float(high), level, method)
-
-
-def _bca_shares(units: Floats, sums: Floats, shares: tuple[float, float]) -> tuple[float, float]:
-    """Return the quantiles of the replicates to use, corrected for bias and acceleration."""
-    from statistics import NormalDist  # slow to import
-
-    normal = NormalDist()
-    total, tie = float(units.sum()), TIE * float(np.abs(units).sum())
-    below = np.count_nonzero(sums < total - tie) + np.count_nonzero(sums <= total + tie)
-    # Ties count half. A share of 0 or 1 would make the bias infinite.
-    share = min(max(below / 2, 0.5), len(sums) - 0.5) / len(sums)
-    bias = normal.inv_cdf(share)
-    centered = units - units.mean()  # proportional to the deviations of the jackknife means
-    acceleration = float((centered**3).sum()) / (6 * float((centered**2).sum()) ** 1.5)
-
-    def corrected(part: float) -> float:
-        z = bias + normal.inv_cdf(part)
-        return normal.cdf(bias + z / (1 - acceleration * z))
-
-    return corrected(shares[0]), corrected(shares[1])
+    drawn = bootstrap(
+        (units,),
+        np.mean,
+        n_resamples=replicates,
+        batch=max(1, BLOCK // len(units)),
+        confidence_level=level,
+        method="BCa" if kind == "bca" else "percentile",
+        rng=np.random.default_rng(seed),
+    )
+    low, high = map(float, drawn.confidence_interval)
+    return Interval(mean, low, high, level, method)

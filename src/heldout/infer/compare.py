@@ -114,11 +114,6 @@ def compare(  # noqa: PLR0913 (the front door names what it takes)
     >>> found = compare(qrels, {"old": old, "new": new}, "RR")
     >>> found.claims[0].first, found.claims[0].difference.estimate
     ('new', 0.5)
-
-    >>> truth = ["no", "yes"] * 6
-    >>> wrong = ["yes", "no"] * 2 + ["yes"] + truth[5:]
-    >>> compare(truth, {"A": wrong, "B": truth}, "MCC").claims[0].outcomes[0].p
-    0.0625
     """
     if measure is None and not isinstance(systems, Mapping | list | tuple):
         systems, measure = None, systems

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
 
     from heldout.data.scores import Scores
     from heldout.infer.analysis import Analysis
+    from heldout.infer.blocks import Anova, Friedman, Nemenyi, Sphericity
     from heldout.infer.prediction_powered import Combined
-    from heldout.infer.ranks import Friedman, Nemenyi
     from heldout.infer.results import Alternative, Interval, Outcome
-    from heldout.infer.tukey import Anova, Sphericity
 
 
 class SystemRow(NamedTuple):
@@ -157,13 +156,7 @@ class Comparison:
         return rows
 
     def to_frame(self, library: Library = "polars") -> Any:
-        """Return a frame with one row per claim.
-
-        Parameters
-        ----------
-        library
-            The library of the frame: ``polars`` or ``pandas``.
-        """
+        """Return a frame of Polars (or ``pandas``) with one row per claim."""
         import polars as pl  # slow to import, seldom needed
 
         return frame_of(pl.DataFrame(self.rows()), library)

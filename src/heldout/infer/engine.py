@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.infer.analysis import Analysis, choose
-from heldout.infer.bounded import difference_inside, inside
 from heldout.infer.comparison import Claim, Comparison, Effects, MachineEstimates, SystemRow
 from heldout.infer.comparison_notes import LETTERED, PLUS_FOUR, design_notes, result_notes
-from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance
+from heldout.infer.intervals import DIFFERING, PSEUDO, added_variance, difference_inside, inside
 from heldout.infer.results import (
     Estimate,
     Interval,
@@ -143,7 +142,7 @@ def _adjusted(
     """Return the p-values that decide, adjusted for their number, and Romano-Wolf's result."""
     analysis, scores, pairs = design.analysis, design.scores, len(design.first)
     if analysis.correction == "tukey":
-        from heldout.infer.tukey import tukey_hsd  # SciPy
+        from heldout.infer.blocks import tukey_hsd  # SciPy
 
         return [row.p for row in tukey_hsd(scores.values, analysis.level)], None
     if analysis.correction != "romano-wolf":
@@ -185,7 +184,7 @@ def _intervals(
     analysis, scores = design.analysis, design.scores
     default = not analysis.interval and analysis.test_share is None
     if default and analysis.correction == "tukey":
-        from heldout.infer.tukey import tukey_hsd  # SciPy
+        from heldout.infer.blocks import tukey_hsd  # SciPy
 
         rows = tukey_hsd(scores.values, level)[which]
         plain = [Interval(row.difference, row.low, row.high, level, "Tukey") for row in rows]
@@ -292,12 +291,12 @@ def _joint_analyses(design: Design) -> tuple[Any, Any, Any]:
     scores, (units, systems) = design.scores, design.values.shape
     if systems < 3 or design.scoring.linearised or scores.machine is not None:
         return None, None, None
-    from heldout.infer import ranks, tukey  # SciPy
+    from heldout.infer import blocks  # SciPy
 
     # The covariance of the systems needs more units than systems.
-    sphericity = tukey.sphericity(scores.values) if units > systems else None
-    nemenyi = ranks.nemenyi(design.values, design.analysis.level)
-    return tukey.anova(scores.values), sphericity, (ranks.friedman(design.values), nemenyi)
+    sphericity = blocks.sphericity(scores.values) if units > systems else None
+    nemenyi = blocks.nemenyi(design.values, design.analysis.level)
+    return blocks.anova(scores.values), sphericity, (blocks.friedman(design.values), nemenyi)
 
 
 def _machine(design: Design) -> MachineEstimates | None:

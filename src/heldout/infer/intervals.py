@@ -1,4 +1,4 @@
-"""Intervals for one system: a proportion, a mean over units, a mean over folds."""
+"""Intervals for one system: a proportion, a mean over units or folds, an area; and their range."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.bounded import UNBOUNDED, inside
 from heldout.infer.results import (
     TIE,
+    Estimate,
     Interval,
     as_values,
     check_fraction,
@@ -21,9 +21,12 @@ from heldout.infer.results import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from heldout.data.words import Floats
-    from heldout.infer.results import Estimate
+    from numpy.typing import ArrayLike
 
+    from heldout.data.words import Floats, Ints
+
+UNBOUNDED: Final = (-math.inf, math.inf)
+AT_AN_END: Final = 1e-100  # estimates closer to an end than this are at it, where nothing varies
 SKEWED: Final = 0.3  # from a skewness of this many roots of n on, a mean has Hall's interval, ...
 HALL_NEEDS: Final = 10  # ... if there are this many units
 DIFFERING: Final = 10  # units that must differ from the commonest value, else the variance grows by
@@ -43,8 +46,6 @@ def around(estimate: Estimate, level: float) -> Interval:
 def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
     """Return Wilson's score interval for a proportion (Wilson 1927, JASA 22).
 
-    Examples
-    --------
     >>> interval = wilson(16, 20)
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.58, 0.92)
@@ -148,6 +149,48 @@ def plain_z(values: Iterable[float], level: float = 0.95) -> Interval:
     return Interval(mean, mean - half, mean + half, level, "z over folds")
 
 
+# Areas under ROC curves (DeLong, DeLong & Clarke-Pearson 1988, Biometrics 44)
+
+
+def delong(
+    positive: ArrayLike,
+    scores: ArrayLike,
+    first: Ints | None = None,
+    second: Ints | None = None,
+) -> Estimate:
+    """Return the area of each column of scores, or the differences first minus second of columns.
+
+    A difference of areas can have no variance, such as that of a classifier that separates the
+    classes and one that gives all units the same score: then only the signs of units are evidence.
+
+    >>> delong([1, 1, 0, 0], [[4, 4], [2, 2], [3, 3], [1, 1]], [0], [1]).p()
+    array([1.])
+    """
+    from heldout.measure.prediction.order import auc_covariance  # of classes only
+
+    areas, table, positives, negatives = auc_covariance(positive, scores)
+    value, variance = areas, np.diag(table)
+    if first is not None and second is not None:
+        value = areas[first] - areas[second]
+        both = variance[first] + variance[second]
+        variance = both - 2 * table[first, second]
+        # Where the components of both systems are equal, rounding leaves tiny numbers.
+        variance = np.where(variance <= 1e-15 * (both + 1e-15), 0.0, variance)
+        value = np.where((variance == 0) & (np.abs(value) <= 1e-12), 0.0, value)
+    return Estimate(value, np.sqrt(variance), math.inf, "DeLong", positives + negatives)
+
+
+def area_interval(area: float, error: float, level: float) -> Interval:
+    """Return the interval of an area, on the logit scale where the plain one leaves [0, 1]."""
+    (plain,) = Estimate(np.array(area), np.array(error), math.inf, "DeLong").interval(level)
+    if plain.low >= 0.0 and plain.high <= 1.0:
+        return plain
+    centre, reach = math.log(area / (1 - area)), (plain.high - area) / (area * (1 - area))
+    # The inverse logit by tanh, which does not overflow.
+    low, high = (0.5 + math.tanh((centre + side * reach) / 2) / 2 for side in (-1, 1))
+    return Interval(area, low, high, level, "DeLong, logit")
+
+
 # Differences of systems that are equal on most units
 
 
@@ -169,3 +212,76 @@ def added_variance(differences: Floats) -> Floats:
     few = (differ < DIFFERING) & (2 * differ < len(apart))
     square = (apart * apart).sum(0) / np.maximum(differ, 1)
     return np.where(few, PSEUDO * square / len(apart) ** 2, 0.0)
+
+
+# Intervals of measures with a range, such as [0, 1]: no bound is outside the range.
+#
+# Truncation would hide that the other bound is wrong, too: near 1 a sample often underestimates the
+# variance, and the lower bound is too high. An interval that leaves the range is replaced by
+# Wilson's construction for proportions (1927): its bounds are the values m for which
+# (estimate - m)² is the squared half-width times (m - a)(b - m) / ((estimate - a)(b - estimate)),
+# so that the variance vanishes at the ends a and b. An infinite end drops out of the formula.
+
+
+def inside(interval: Interval, ends: tuple[float, float]) -> Interval:
+    """Return the interval of a score, inside the range of its measure; infinite bounds are kept.
+
+    >>> from heldout.infer.results import Interval
+    >>> found = inside(Interval(0.9875, 0.9662, 1.0088, 0.95, "t"), (0.0, 1.0))
+    >>> round(found.low, 4), round(found.high, 4), found.method
+    (0.9431, 0.9974, 't, bounded')
+    """
+    if not (_leaves(interval.low, ends) or _leaves(interval.high, ends)):
+        return interval
+    low, high = wilson_bounds(*interval[:3], ends)
+    return interval._replace(low=low, high=high, method=f"{interval.method}, bounded")
+
+
+def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval:
+    """Return the interval of a difference of two scores, inside the range of differences.
+
+    Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
+    test: the interval includes 0 exactly if it did before. One that says nothing is the range.
+    """
+    span = ends[0] - ends[1], ends[1] - ends[0]
+    if (interval.low, interval.high) == UNBOUNDED:
+        return interval._replace(low=span[0], high=span[1])
+    found = inside(interval, span)
+    return found._replace(
+        low=found.low if _leaves(interval.low, span) else interval.low,
+        high=found.high if _leaves(interval.high, span) else interval.high,
+    )
+
+
+def wilson_bounds(
+    estimate: float, low: float, high: float, ends: tuple[float, float]
+) -> tuple[float, float]:
+    """Return Wilson's bounds of estimate ± half-width, even for an interval inside the range.
+
+    >>> low, high = wilson_bounds(0.8, 0.6247, 0.9753, (0.0, 1.0))  # 16 of 20
+    >>> round(low, 2), round(high, 2)
+    (0.58, 0.92)
+    """
+    if min(estimate - ends[0], ends[1] - estimate) <= AT_AN_END:
+        return max(low, min(ends[0], estimate)), min(high, max(ends[1], estimate))
+    return _bound(estimate, low - estimate, ends), _bound(estimate, high - estimate, ends)
+
+
+def _leaves(bound: float, ends: tuple[float, float]) -> bool:
+    return math.isfinite(bound) and not ends[0] <= bound <= ends[1]
+
+
+def _bound(estimate: float, reach: float, ends: tuple[float, float]) -> float:
+    """Return the bound on the side of a signed half-width.
+
+    With d = m - estimate, u = estimate - a, v = b - estimate and h the half-width, d solves
+    d² = h² (1 + d/u) (1 - d/v).
+    """
+    if not reach or not math.isfinite(reach):
+        return estimate + reach
+    below, above = 1.0 / (estimate - ends[0]), 1.0 / (ends[1] - estimate)
+    lean = abs(reach) * (below - above)
+    curve = 1.0 + reach * reach * below * above
+    root = math.sqrt(lean * lean + 4.0 * curve)
+    bound = estimate + abs(reach) * (lean + math.copysign(root, reach)) / (2.0 * curve)
+    return min(max(bound, ends[0]), ends[1])  # outside by rounding only

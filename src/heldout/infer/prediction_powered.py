@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.bounded import difference_inside, inside
-from heldout.infer.intervals import DIFFERING, PSEUDO, from_commonest
+from heldout.infer.intervals import DIFFERING, PSEUDO, difference_inside, from_commonest, inside
 from heldout.infer.results import (
     TIE,
     Estimate,
@@ -27,14 +26,13 @@ from heldout.infer.results import (
     Outcome,
     as_values,
     check_alternative,
-    check_fraction,
     drop_noise,
     mean_estimate,
 )
 from heldout.infer.romano_wolf import FEW, draw_weights, in_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from heldout.data.scores import MachineScores, Scores
     from heldout.data.words import Floats, Ints
@@ -125,9 +123,9 @@ def _differing(human: Floats, machine: Floats, extra: Floats) -> tuple[Ints, Flo
 
 
 def combine_judgements(
-    human: Iterable[float],
-    machine: Iterable[float],
-    extra: Iterable[float],
+    human: Floats,
+    machine: Floats,
+    extra: Floats,
     *,
     level: float = 0.95,
     alternative: Alternative = "two-sided",
@@ -140,13 +138,8 @@ def combine_judgements(
     `variance` is added to that of the human and of the combined estimate, such as that of
     parameters that were tuned in folds.
     """
-    values, known = as_values(human, "human", LEAST), as_values(machine, "machine", LEAST)
-    others = as_values(extra, "extra")
-    if len(values) != len(known):
-        raise InputError(f"human has {len(values)} values and machine {len(known)}: must be equal")
-    check_fraction(level)
-    n = len(values)
-    columns = values[:, None], known[:, None], others[:, None]
+    n = len(as_values(human, "human", LEAST))
+    columns = human[:, None], machine[:, None], extra[:, None]
     means = combined_means(*columns, plus_four=plus_four)
     combined = means.estimate._replace(error=np.sqrt(means.estimate.error**2 + variance))
     alone = mean_estimate(columns[0])
@@ -160,7 +153,7 @@ def combine_judgements(
         weight=float(means.weight[0]),
         test=combined.outcomes(TEST, check_alternative(alternative), n)[0],
         queries=n,
-        machine_queries=len(others),
+        machine_queries=len(extra),
         effective=n * precision,
     )
 

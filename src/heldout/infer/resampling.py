@@ -14,7 +14,7 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.infer.draws import check_draws, signed_sums
-from heldout.infer.results import TIE, Interval, Outcome, check_alternative, check_fraction
+from heldout.infer.results import TIE, Interval, Outcome, check_fraction, thresholds
 from heldout.measure.base import Order, Sums, as_sums
 
 if TYPE_CHECKING:
@@ -127,8 +127,9 @@ class Replicates(NamedTuple):
 
     def shift_test(self, alternative: Alternative = "two-sided") -> Outcome:
         """Return the bootstrap-shift test; below about 100 units it rejects too often."""
+        low, high = thresholds(0.0, self.observed, self.tie, alternative)
         shifted = self.values - self.observed
-        out = int(are_far(shifted, self.observed, self.tie, alternative).sum())
+        out = int((~((shifted > low) & (shifted < high))).sum())  # undefined ones count as extreme
         outcome = Outcome("bootstrap-shift", 1.0, self.observed, alternative, self.units)
         return outcome.drawn(out, len(self.values), self.seed)
 
@@ -193,17 +194,6 @@ def _multiplier(table: Floats, rows: Ints | slice) -> Callable[[Floats], Floats]
 # Swaps
 
 
-def are_far(differences: Floats, observed: float, tie: float, alternative: Alternative) -> Flags:
-    """Return which differences are as extreme as the observed one; undefined ones count as such."""
-    if check_alternative(alternative) == "two-sided":
-        near = np.abs(differences) < abs(observed) - tie
-    elif alternative == "greater":
-        near = differences < observed - tie
-    else:
-        near = differences > observed + tie
-    return ~near
-
-
 def swap_test(
     first: Sums,
     second: Sums,
@@ -225,12 +215,14 @@ def swap_test(
     if not all(map(math.isfinite, scores)):
         raise InputError("the score of a system is undefined and cannot be tested")
     observed, tie = scores[0] - scores[1], TIE * (abs(scores[0]) + abs(scores[1]))
+    low, high = thresholds(0.0, observed, tie, alternative)
     total = first.total() + second.total()
 
     def far(signed: Floats) -> Flags:
         """Return which signed sums of differences are as extreme as the observed one."""
         sums = (total + signed) / 2
-        return are_far(first.score(sums) - first.score(total - sums), observed, tie, alternative)
+        differences = first.score(sums) - first.score(total - sums)
+        return ~((differences > low) & (differences < high))  # undefined ones are extreme, too
 
     outcome = Outcome("randomization", 1.0, observed, alternative, first.size)
     gaps, counts = _swaps(first, second)

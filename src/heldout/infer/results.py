@@ -99,6 +99,17 @@ def numeric_alternative(alternative: Alternative, *, higher_is_better: bool) -> 
     return "less" if alternative == "greater" else "greater"
 
 
+def thresholds(
+    center: float, observed: float, tie: float, alternative: Alternative
+) -> tuple[float, float]:
+    """Return from where down and up replicates around a centre are as extreme as the observed."""
+    if check_alternative(alternative) == "two-sided":
+        return center - abs(observed) + tie, center + abs(observed) - tie
+    if alternative == "greater":
+        return -math.inf, center + observed - tie
+    return center + observed + tie, math.inf
+
+
 # Results
 
 

@@ -19,7 +19,8 @@ from heldout.data.predictions import (
 from heldout.data.scores import Scores
 from heldout.errors import InputError, MeasureError
 from heldout.infer.analysis import REPLICATES, Analysis
-from heldout.infer.bounded import inside
+from heldout.infer.draws import check_draws
+from heldout.infer.intervals import inside
 from heldout.infer.prediction_powered import TEST
 from heldout.infer.resampling import MANY_UNITS, affordable, whole_units
 from heldout.infer.scoring import BY_SWAPS, Area, Means, Order, Sums
@@ -92,6 +93,7 @@ def system_interval(
     evaluation: Evaluation, system: str, measure: Measure, *, level: float = 0.95, seed: int = 0
 ) -> Interval | None:
     """Return the interval of a system's score, as in any comparison; None where none is valid."""
+    check_draws(REPLICATES, seed)
     if isinstance(evaluation.value(system, measure), base.Undefined):
         return None
     try:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.infer.auc import area_interval, delong
-from heldout.infer.bounded import UNBOUNDED
 from heldout.infer.intervals import (
+    UNBOUNDED,
     added_variance,
+    area_interval,
     around,
     corrected_t,
+    delong,
     fold_factor,
     mean_interval,
     plain_z,

@@ -21,8 +21,8 @@ from heldout.report.terminal import aligned, shortened
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from heldout.infer.blocks import Source
     from heldout.infer.comparison import Claim, Comparison
-    from heldout.infer.tukey import Source
     from heldout.notes import Note
 
 __all__ = [

@@ -16,8 +16,8 @@ from heldout.errors import InputError
 from heldout.experiment.results import Results
 from heldout.experiment.studies.bias import BiasRow
 from heldout.experiment.studies.curve import CurvePoint
+from heldout.infer.blocks import Nemenyi
 from heldout.infer.randomization import randomization_test
-from heldout.infer.ranks import Nemenyi
 from heldout.report.charts.by_query import heatmap_data, query_differences_data
 from heldout.report.charts.chance import null_data
 from heldout.report.charts.classes import calibration_data, precision_recall_data, roc_data

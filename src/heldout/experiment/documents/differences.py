@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heldout.infer.bounded import difference_inside
+from heldout.infer.intervals import difference_inside
 from heldout.infer.results import Interval
 
 if TYPE_CHECKING:

@@ -36,7 +36,7 @@ import numpy as np
 
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
 from heldout.experiment.documents.rank_table import Rows, measure_rows
-from heldout.infer.bounded import wilson_bounds
+from heldout.infer.intervals import wilson_bounds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,7 +14,7 @@ from heldout.report.charts.marks import inline
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.infer.ranks import Nemenyi
+    from heldout.infer.blocks import Nemenyi
     from heldout.report.charts.named import Drawing
 
 __all__ = ["critical_difference_data", "draw_critical_difference", "rank_groups"]
@@ -62,7 +62,7 @@ def critical_difference_data(systems: Sequence[str], nemenyi: Nemenyi) -> pl.Dat
     systems
         Their names, in the order of the ranks.
     nemenyi
-        Of `heldout.infer.ranks.nemenyi`.
+        Of `heldout.infer.blocks.nemenyi`.
 
     Returns
     -------
