@@ -195,7 +195,11 @@ def _intervals(
     else:
         plain = [_plain_interval(design, pair, level) for pair in design.pairs[which]]
     pairs = zip(plain, widening[which].tolist(), strict=True)
-    return [difference_inside(_widened(*pair), scores.range) for pair in pairs]
+    found = [difference_inside(_widened(*pair), scores.range) for pair in pairs]
+    if design.side != "two-sided":
+        return found
+    widest = scores.range[1] - scores.range[0]  # an interval that says nothing is that of all gaps
+    return [one._replace(low=max(one.low, -widest), high=min(one.high, widest)) for one in found]
 
 
 def _plain_interval(design: Design, pair: tuple[int, int], level: float) -> Interval:

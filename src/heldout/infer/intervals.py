@@ -241,11 +241,9 @@ def difference_inside(interval: Interval, ends: tuple[float, float]) -> Interval
     """Return the interval of a difference of two scores, inside the range of differences.
 
     Only bounds outside the range are replaced. The other bound is kept, since it belongs to the
-    test: the interval includes 0 exactly if it did before. One that says nothing is the range.
+    test: the interval includes 0 exactly if it did before.
     """
     span = ends[0] - ends[1], ends[1] - ends[0]
-    if (interval.low, interval.high) == UNBOUNDED:
-        return interval._replace(low=span[0], high=span[1])
     found = inside(interval, span)
     return found._replace(
         low=found.low if _leaves(interval.low, span) else interval.low,

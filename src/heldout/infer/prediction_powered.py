@@ -138,6 +138,7 @@ def combine_judgements(
     `variance` is added to that of the human and of the combined estimate, such as that of
     parameters that were tuned in folds.
     """
+    as_values(extra, "extra")
     n = len(as_values(human, "human", LEAST))
     columns = human[:, None], machine[:, None], extra[:, None]
     means = combined_means(*columns, plus_four=plus_four)
