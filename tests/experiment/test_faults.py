@@ -328,6 +328,7 @@ OWN_WAY = {
     "compiled.py": "is a temporary file without a name, to see whether there can be one",
     "data/atomic.py": "is what writes atomically",
     "experiment/execution/journal.py": "is appended to, with checksums",
+    "infer/ledger.py": "is appended to, under a lock",
     "retrieve/invert.py": "is a temporary file without a name",
     "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
