@@ -178,7 +178,7 @@ def test_a_system_and_its_copy_give_one():
 
 
 def test_outputs_that_differ_with_equal_scores_give_one():
-    """The same rows in another order: a difference of 0 is nothing to speak of."""
+    """The same rows in another order: all differences are 0."""
     one = counts(60, 1)
     found = swap_test(units(one, BLEU), units(one[::-1], BLEU), replicates=2000)
     assert (found.p, found.method) == (1.0, "monte carlo")

@@ -82,7 +82,7 @@ class Analysis(NamedTuple):
         return "unadjusted" if self.correction == "bh" else "simultaneous"
 
     def checked(self) -> Analysis:
-        """Refuse settings that are out of range, whatever is compared; tests by their own names."""
+        """Refuse settings that are out of range; return tests by their names in heldout."""
         check_alternative(self.alternative)
         check_level(self.level, one_sided=self.alternative != "two-sided")
         if self.replicates < 100:
