@@ -21,8 +21,8 @@ import numpy as np
 
 from bias_study import FIXED, GRID, some_queries
 from heldout.data.collection_files import read_collection
-from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_document_folds import choose_values
+from heldout.experiment.documents.candidates import Candidates, choose_in_folds
+from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import document_spread, interval
 from heldout.experiment.studies.bias import standard_error
@@ -53,14 +53,15 @@ def one_sample(
     folds = np.full(n, -1, np.int32)
     folds[order[: n // 2]] = np.arange(n // 2) % options.folds
     sample = folds >= 0
-    choices = choose_values(candidates, folds, options.folds, MEASURES[0])
-    pooled = pool(candidates, folds, choices.chosen, choices.final, depth)
+    each, final = choose_in_folds(candidates, folds, options.folds, MEASURES[0])
+    chosen = [choice.number for choice in each]
+    pooled = pool(candidates, folds, chosen, final.number, depth)
     counted = sample[table.documents]
-    values = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, measures, depth)[:, 0]
+    values = measure_lists(table, pooled, counted, measures, depth)
     known = cell_statistics(index, candidates.vocabulary, np.where(sample, 0, -1).astype("i4"), 1)
     ranked = np.where(sample, -1, 0).astype(np.int32)
     side = Side(ranked, np.zeros_like(ranked), 1, known, added=True, relative=True)
-    asked = [choices.final, *choices.chosen]
+    asked = [final.number, *chosen]
     truth = np.nanmean(candidates.evaluate(side, measures, asked), axis=2)  # measures × choices
     spreads = document_spread(
         table, pooled.documents, np.flatnonzero(sample).astype(np.int32), measures, values,

@@ -1,10 +1,10 @@
 """Experiments through the public API on synthetic documents, against one pass of bm25s.
 
 In one process, on one index that is built before: a bm25s (Numba) pass over the queries; 5 document
-folds x a 3 x 3 grid of BM25, chosen on every train side, nDCG@10 and AP; the same with a two-way
-interval from 1,000 cuts of the documents into halves; 10 query folds x 11 values of query
-likelihood. The held-out values of the folds are checked against lists that are ranked one fold and
-one value at a time.
+folds x a 3 x 3 grid of BM25, chosen on every training side, nDCG@10 and AP, with intervals from 100
+replicates; the same with 1,000 replicates; 10 query folds x 11 values of query likelihood. If all
+folds choose the same parameters, the held-out values are checked against those of an experiment
+with these parameters alone.
 
     python benchmarks/experiment.py [--documents 164000] [--queries 150]
 """
@@ -22,18 +22,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from heldout.data.collection import Collection
-from heldout.experiment.documents.cross_validate import cross_validate_documents
 from heldout.experiment.experiment import Experiment
-from heldout.measure.names import parse_measure
 from heldout.retrieve.index import Index
-from heldout.retrieve.models import Model, grid
+from heldout.retrieve.models import Model
 from heldout.retrieve.search import search_terms
 from zipf import make_zipf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from heldout.experiment.results.results import Results
+
 MEASURES = ["nDCG@10", "AP"]
+TUNED = "bm25(k1=1,1.75,2.5, b=0,0.25,0.5)"
 
 
 def timed(task: Callable[[], Any], rounds: int) -> tuple[float, Any]:
@@ -69,25 +70,34 @@ def bm25s_pass(texts: list[str], queries: list[str], rounds: int) -> tuple[float
     return timed(lambda: search(10), rounds)[0], timed(lambda: search(1000), rounds)[0]
 
 
-def check(index: Index, collection: Collection, folds: np.ndarray, found: Any) -> None:
-    """The held-out values must be those of lists that are ranked by one value at a time."""
-    for number in {*found.chosen}:
-        own = np.where(np.isin(folds, [f for f, v in enumerate(found.chosen) if v == number]), 1, 0)
-        assert own.any()
-    if len(set(found.chosen)) == 1:
-        alone = cross_validate_documents(
-            index,
-            collection,
-            [GRID[found.chosen[0]]],
-            folds,
-            tune_for=parse_measure(MEASURES[0], "ranking"),
-            measures=[parse_measure(one, "ranking") for one in MEASURES],
-            replicates=2,
-        )
-        assert np.array_equal(alone.values, found.values, equal_nan=True)
+def by_documents(index: Index, collection: Collection, system: str, replicates: int) -> Results:
+    """Five document folds; every replicate of the interval leaves out a part of the documents."""
+    return Experiment(
+        collection=collection,
+        systems=system,
+        by="document",
+        measures=MEASURES,
+        replicates=replicates,
+        index=index,
+    ).run()
 
 
-GRID = grid("bm25", k1=[1, 1.75, 2.5], b=[0, 0.25, 0.5])
+def by_queries(index: Index, collection: Collection) -> Results:
+    return Experiment(
+        collection=collection,
+        systems="ql-jm(lambda=0:1:11)",
+        measures=MEASURES[:1],
+        index=index,
+    ).run()
+
+
+def check(index: Index, collection: Collection, tuned: Results) -> None:
+    """The held-out values must be those of the chosen parameters alone, if all folds agree."""
+    chosen = tuned.chosen("bm25")
+    if all(point == chosen[0] for point in chosen):
+        values = ", ".join(f"{name}={value}" for name, value in chosen[0].items())
+        alone = by_documents(index, collection, f"bm25({values})", 100)
+        assert alone.values["value"].equals(tuned.values["value"])
 
 
 def main() -> None:
@@ -104,42 +114,19 @@ def main() -> None:
     collection = Collection(
         texts, {f"q{q}": text for q, text in enumerate(queries)}, judged(index, queries)
     )
-    folds = (np.random.default_rng(0).permutation(len(texts)) % 5).astype(np.int32)
-    measures = [parse_measure(one, "ranking") for one in MEASURES]
-
-    def by_documents(replicates: int) -> Any:
-        return cross_validate_documents(
-            index,
-            collection,
-            GRID,
-            folds,
-            tune_for=measures[0],
-            measures=measures,
-            replicates=replicates,
-        )
-
-    def by_queries() -> Any:
-        return Experiment(
-            collection=collection,
-            systems="ql-jm(lambda=0:1:11)",
-            plan={"folds": 10},
-            measures=MEASURES[:1],
-            index=index,
-        ).run()
-
-    by_documents(2)
-    by_queries()
-    seconds, found = timed(lambda: by_documents(2), options.rounds)
-    check(index, collection, folds, found)
-    both, _ = timed(lambda: by_documents(1000), 1)
-    asked, _ = timed(by_queries, options.rounds)
+    by_documents(index, collection, TUNED, 100)
+    by_queries(index, collection)
+    seconds, tuned = timed(lambda: by_documents(index, collection, TUNED, 100), options.rounds)
+    check(index, collection, tuned)
+    more, _ = timed(lambda: by_documents(index, collection, TUNED, 1000), 1)
+    asked, _ = timed(lambda: by_queries(index, collection), options.rounds)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     top, deep = bm25s_pass(texts, queries, options.rounds)
     print(f"{len(texts):,} documents, {len(queries)} queries; peak before bm25s {peak:,.0f} MB")
     print(f"bm25s-numba, one pass: top 10 {top:.3f} s, top 1000 {deep:.3f} s")
     for name, value in (
-        ("5 document folds x 9 values, tuned, nDCG@10 and AP", seconds),
-        ("the same with 1,000 halvings for a two-way interval", both),
+        ("5 document folds x 9 values, tuned, nDCG@10 and AP, 100 replicates", seconds),
+        ("the same with 1,000 replicates for the interval", more),
         ("10 query folds x 11 values of query likelihood", asked),
     ):
         print(f"{name}: {value:.2f} s = {value / top:.1f} / {value / deep:.1f} passes")

@@ -31,7 +31,7 @@ from heldout.data.collection_files import read_collection
 from heldout.data.scores import Scores
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.studies.bias import coverage_error, standard_error
-from heldout.experiment.systems.reading import system_of
+from heldout.experiment.systems.base import System
 from heldout.infer.intervals import mean_interval, t_interval
 from heldout.infer.scoring import RETUNED_INTERVAL, Means
 from heldout.measure.names import parse_measure
@@ -201,8 +201,8 @@ def _row(key: tuple[str, str, str], drawn: list[_Drawn], *, default: bool) -> Co
 
 def models(text: str) -> tuple[Model, ...]:
     """A model at every point of its grid."""
-    system: Any = system_of(text)
-    return tuple(system.models())
+    system: Any = System.of(text)  # a ModelSystem
+    return tuple(system.models(system.search.points))
 
 
 SYSTEMS = {

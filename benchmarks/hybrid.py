@@ -130,7 +130,7 @@ def one_sample(
     sample: Collection, others: Collection, dense: tuple[heldout.Embeddings, heldout.Embeddings]
 ) -> Floats:
     """Systems × measures × (held-out estimate, training score) − score on the other documents."""
-    lsa = heldout.System.vectors(*dense, "lsa")
+    lsa = heldout.System.of("vectors", "lsa", parts=dense)
     results = heldout.Experiment(
         collection=sample,
         systems=["bm25(k1=0.5:2:4)", lsa, *SYSTEMS],

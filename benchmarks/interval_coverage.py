@@ -21,6 +21,7 @@ import numpy as np
 
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import RankTable
 from heldout.experiment.documents.uncertainty import document_spread
@@ -48,9 +49,8 @@ def difference(candidates: Candidates, other: Candidates, draw: int) -> tuple[fl
     error, scaled = [], []
     for one in (candidates, other):
         pooled = pool(one, folds, (0,) * FOLDS, 0, 100)
-        values = one.table.evaluate(
-            pooled.ranks[:, None], seen[one.table.documents], pooled.retrieved, [MEASURE], DEPTH
-        )[0]
+        counted = seen[one.table.documents]
+        values = measure_lists(one.table, pooled, counted, [MEASURE], DEPTH)
         spread = document_spread(
             one.table,
             pooled.documents,
@@ -79,11 +79,11 @@ def one_draw(candidates: Candidates, draw: int) -> dict[str, tuple[float, float]
     asked[generator.permutation(table.n_queries)[: table.n_queries // 2]] = True
     pooled = pool(candidates, folds, (0,) * FOLDS, 0, 100)
     counted = seen[table.documents]
-    merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [MEASURE], DEPTH)
+    merged = measure_lists(table, pooled, counted, [MEASURE], DEPTH)[0]
     unseen = unseen_values(candidates, seen, ~seen, 0, MEASURE)
     kept = asked[table.queries]
     own = RankTable(table.queries[kept], table.documents[kept], table.grades[kept], table.n_queries)
-    values = np.where(asked, merged[0, 0], np.nan)
+    values = np.where(asked, merged, np.nan)
     spread = document_spread(
         own,
         pooled.documents,
@@ -96,7 +96,7 @@ def one_draw(candidates: Candidates, draw: int) -> dict[str, tuple[float, float]
     )[0]
     estimate = np.nanmean(values)
     same, others = unseen[asked], unseen[~asked]
-    new = merged[0, 0][~asked]
+    new = merged[~asked]
     same, others, new = (one[np.isfinite(one)] for one in (same, others, new))
     return {
         "documents": (estimate - same.mean(), spread.variance("documents")),

@@ -3,7 +3,7 @@
 Which subpackage does a docstring belong to? k-NN on TF-IDF vectors with K chosen by 5 inner folds,
 and logistic regression, on 10 stratified folds of texts of the embedded collection. The bare loops
 get the same folds: `GridSearchCV` on every train side, then the predictions of the held-out side.
-The experiment writes its journal and its results to the disk, and also selects K on all data.
+The experiment writes what is finished and its results to the disk, and also selects K on all data.
 
 Each contestant runs in a process of its own; what is counted is the time from the data in memory to
 the last score, and the memory peak of the process. The scores must be equal. An experiment fits on

@@ -28,7 +28,9 @@ import numpy as np
 from bias_study import FIXED, some_queries
 from heldout.data.collection_files import read_collection
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.extrapolate import extrapolate, model_variance
+from heldout.experiment.documents.estimates import resized_means
+from heldout.experiment.documents.extrapolate import model_variance
+from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.uncertainty import Spread, document_spread, interval
 from heldout.experiment.studies.bias import standard_error, unseen_values
@@ -67,15 +69,11 @@ def one_sample(candidates: Candidates, parts: int, shuffle: int, part: int) -> l
     folds = np.full(n, -1, np.int32)
     folds[order[:size]] = np.arange(size) % FOLDS
     sample, seed = folds >= 0, SEED + shuffle * parts + part
-    pooled = pool(candidates, folds, (0,) * FOLDS, 0, candidates.depth)
-    counted, ratio = sample[table.documents], (n - size) / size
-    values = table.evaluate(
-        pooled.ranks[:, None], counted, pooled.retrieved, [MEASURE], candidates.depth
-    )[:, 0]
-    estimate = extrapolate(
-        table.rows(pooled.ranks, counted), table.n_queries, ratio, [MEASURE],
-        n_documents=size, depth=candidates.depth, seed=seed, answered=table.answered(),
-    )[0]  # fmt: skip
+    chosen, ratio = (0,) * FOLDS, (n - size) / size
+    pooled = pool(candidates, folds, chosen, 0, candidates.depth)
+    counted = sample[table.documents]
+    values = measure_lists(table, pooled, counted, [MEASURE], candidates.depth)
+    estimate = resized_means(candidates, folds, chosen, pooled, [MEASURE], ratio, seed=seed)[0]
     spread = document_spread(
         table, pooled.documents, np.flatnonzero(sample).astype(np.int32), [MEASURE], values,
         depth=candidates.depth, replicates=REPLICATES, seed=seed, ratio=ratio,

@@ -106,9 +106,8 @@ def state_of(place: Path) -> str:
         return "after the manifest was written"
     if any(one.suffix in {".parquet", ".tmp"} for one in place.iterdir()):
         return "while results were written"
-    journal = place / "journal.jsonl"
-    lines = journal.read_bytes().count(b"\n") if journal.exists() else 0
-    return "before the first task was done" if lines < 2 else "between tasks or in one"
+    finished = any((place / "heldout-work").glob("*.npz"))
+    return "between tasks or in one" if finished else "before the first task was done"
 
 
 def kill_run(folder: Path, child: subprocess.Popen[bytes], seconds: float) -> bool:

@@ -202,7 +202,7 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "power binary": "power --scores binary2.csv --difference 0.1 --json",
     "power simulated": "power --scores scores2.csv --simulate --queries 40 --json",
     "power F1": "power k1.csv k2.csv -m F1(macro) --json",
-    "power results": (f"{PARTS} {TWO} -o out", "power --scores out --difference 0.02 --json"),
+    "power results": (f"{RUN} {TWO} -o out", "power --scores out --difference 0.02 --json"),
     "split": "split small --folds 4 --stratify relevance --json",
     "split document": "split small --by document --folds 3 --stratify relevance --json",
     "split both": "split small --by both --folds 2 --json",
@@ -214,9 +214,6 @@ COMMANDS: Final[Mapping[str, str | tuple[str, ...]]] = {
     "study bias": "study bias small --draws 4 --replicates 30 --system bm25(k1=0.5:2:3) --json",
     "study bias fixed": "study bias small --draws 3 --system ql-jm --sets 2 --replicates 20 --json",
     "study pre-split": "study bias small --draws 3 --pre-split --system bm25(b=0.3,0.8) --json",
-    "study curve": "study curve small --draws 4 --system bm25(k1=0.5:2:3) --json",
-    "study curve query": "study curve small --by query --draws 4 --system ql-jm(lambda=0:1:11) "
-    "--json",
     "list measures": "list measures --json",
 }
 """Commands by name; of several, the last one's output counts. Blanks in a word have a backslash."""

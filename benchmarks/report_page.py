@@ -66,7 +66,7 @@ def make(queries: int, systems: int) -> tuple[Any, Any]:
     import polars as pl
 
     from heldout.data.collection import Collection
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.of_rankings import RankingResults
 
     rng = np.random.default_rng(0)
     units = [f"q{n}" for n in range(queries)]
@@ -117,7 +117,7 @@ def make(queries: int, systems: int) -> tuple[Any, Any]:
         name="made up",
     )
     summary = [_summary(name, scores[:, k], queries) for k, name in enumerate(names)]
-    return Results(
+    return RankingResults(
         values, chosen, surface, lists, summary, _manifest(names, collection), {}
     ), collection
 
@@ -164,9 +164,10 @@ def _manifest(names: list[str], collection: Any) -> Any:
                 "queries": len(collection.queries),
                 "judgements": len(collection.qrels),
             },
-            "systems": [{"name": name, "parameters": {}, "points": [{}]} for name in names],
+            "systems": [{"name": name, "points": [{}]} for name in names],
             "by": "query",
-            "plan": "KFold(folds=10)",
+            "plan": {"kind": "kfold", "folds": 10, "seed": 0},
+            "plan_in_words": "10 folds of the queries (seed 0)",
             "runs": 1,
             "plan_seed": 0,
             "splits": 10,

@@ -1,9 +1,9 @@
 """How much sooner two workers are done than one: document folds on a Dask cluster of this machine.
 
-An experiment with several independent tasks (one a repeat of the document folds) is run with
-``--dask local:1`` and ``--dask local:2`` in turn, one thread a worker, and its results are compared
-byte for byte. The index is built before. Seconds are those of the whole command: starting the
-cluster, reading the collection and writing the results are in it.
+An experiment with many independent tasks (the folds of several repeats) is run with ``--dask`` and
+a cluster of one and of two workers in turn, one thread a worker, and its results are compared byte
+for byte. The index is built before. Seconds are those of everything: starting the cluster, reading
+the collection and writing the results are in it.
 
 With ``--joblib`` the same is tried with ``--jobs``, which are for functions and estimators:
 built-in models stay on the threads of one process, so that no speed-up is to be expected there.
@@ -21,12 +21,21 @@ import tempfile
 from pathlib import Path
 
 from heaps import QUERY_COUNTS, Corpus, Shape, make
-from watched import Process, Watched, heldout
+from watched import HELDOUT, Process, Watched, heldout, watch
 
 WANTED = 30.0
 """Seconds that the job must take with one worker to tell anything."""
 SYSTEM = "bm25(k1=0.4:2:5, b=0.25,0.5,0.75)"
 VALUES = 15
+ON_A_CLUSTER = """
+import sys
+from distributed import LocalCluster
+from heldout.cli import main
+
+one_thread = dict(n_workers=int(sys.argv[1]), threads_per_worker=1, memory_limit=0)
+with LocalCluster(**one_thread, dashboard_address="127.0.0.1:0") as cluster:
+    main([*sys.argv[2:], "--dask", cluster.scheduler_address])
+"""
 
 
 def words_of(corpus: Corpus, index: Path, queries: int, repeats: int) -> list[str]:
@@ -69,14 +78,19 @@ def row(name: str, found: list[Watched], base: float) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def compare(words: list[str], kinds: dict[str, list[str]], place: Path, rounds: int) -> None:
-    """Run the experiment in each way in turn, and print a table."""
+def compare(
+    words: list[str], kinds: dict[str, tuple[list[str], list[str]]], place: Path, rounds: int
+) -> None:
+    """Run the experiment in each way (a program, more options) in turn, and print a table."""
     found: dict[str, list[Watched]] = {kind: [] for kind in kinds}
     seen: dict[str, dict[str, str]] = {}
     for number in range(rounds):
-        for at, (kind, more) in enumerate(kinds.items()):
+        for at, (kind, (program, more)) in enumerate(kinds.items()):
             results = place / f"results-{at}"
-            found[kind].append(heldout(*words, *more, "-o", results))
+            run = watch([*program, *words, *more, "-o", str(results)])
+            if run.code:
+                sys.exit(f"{kind}: {run.failure()}")
+            found[kind].append(run)
             seen[f"{kind}, round {number + 1}"] = digests(results)
     base = min(one.seconds for one in next(iter(found.values())))
     print(
@@ -102,7 +116,7 @@ def main() -> None:
     add = parser.add_argument
     add("--documents", type=int, default=1_000_000)
     add("--queries", type=int, default=max(QUERY_COUNTS), choices=QUERY_COUNTS)
-    add("--repeats", type=int, default=8, help="repeats of the document folds, one task each")
+    add("--repeats", type=int, default=8, help="repeats of the document folds")
     add("--most", type=int, default=2, metavar="N", help="workers at most (default 2)")
     add("--rounds", type=int, default=2, help="how often each is run; the least counts")
     add("--joblib", action="store_true", help="try --jobs, too")
@@ -115,12 +129,14 @@ def main() -> None:
         corpus = make(options.folder or place, Shape(options.documents))
         index = place / "index"
         heldout("index", corpus.documents, "-o", index, "--quiet")
-        kinds = {f"--dask local:{n}": ["--dask", f"local:{n}"] for n in range(1, options.most + 1)}
-        if options.joblib:
-            kinds |= {f"--jobs {n}": ["--jobs", str(n)] for n in range(1, options.most + 1)}
+        kinds: dict[str, tuple[list[str], list[str]]] = {}
+        for n in map(str, range(1, options.most + 1)):
+            kinds[f"--dask, {n} workers"] = [sys.executable, "-c", ON_A_CLUSTER, n], []
+        for n in map(str, range(1, options.most + 1) if options.joblib else ()):
+            kinds[f"--jobs {n}"] = HELDOUT, ["--jobs", n]
         print(
             f"{options.documents:,} documents, {options.queries:,} queries, {VALUES} values of "
-            f"BM25, 5 document folds × {options.repeats} repeats = {options.repeats} tasks\n"
+            f"BM25, 5 document folds × {options.repeats} repeats\n"
         )
         words = words_of(corpus, index, options.queries, options.repeats)
         compare(words, kinds, place, options.rounds)

@@ -238,7 +238,7 @@ def test_a_file_may_come_from_standard_input(capsys, monkeypatch):
     ("command", "listed"),
     [
         ([], ("eval", "list", "demo")),
-        (["study"], ("bias", "curve")),
+        (["study"], ("bias",)),
     ],
 )
 def test_the_help_lists_the_commands(capsys, command, listed):

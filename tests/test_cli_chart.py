@@ -9,7 +9,6 @@ import pytest
 
 import heldout
 from heldout.cli import main
-from heldout.data.export import export_collection
 from heldout.report.charts.named import NAMES
 
 SYSTEMS = ["bm25(k1=0.5:1.5:3, b=0.4)", "ql-jm(lambda=0.2:0.8:2)"]
@@ -84,9 +83,7 @@ def test_a_picture_and_its_numbers(capsys, results, tmp_path):
     assert (out, code) == ("", 0)
     assert err == f"Held-out nDCG@10 of each system: {picture} and {numbers}\n"
     assert "Held-out nDCG@10 of each system" in picture.read_text()
-    from heldout.experiment.results import Results
-
-    found = Results.read(results)
+    found = heldout.Results.read(results)
     expected = {name: found.estimate(name, "nDCG@10")["value"] for name in found.systems}
     frame = pl.read_csv(numbers)
     assert dict(frame["system", "mean"].iter_rows()) == pytest.approx(expected)
@@ -139,21 +136,6 @@ def test_studies_are_drawn(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("by", "units", "lines"),
-    [("query", "queries", {"held out", "training"}), ("document", "documents", {"held out"})],
-)
-def test_a_learning_curve_has_the_words_of_its_study(capsys, tmp_path, by, units, lines):
-    export_collection(made_up(), tmp_path / "made-up", "beir")
-    path = tmp_path / "curve.json"
-    study = ["--by", by, "-m", "nDCG@10", "--draws", "2", "--sizes", "0.5,1"]
-    assert run(capsys, "study", "curve", tmp_path / "made-up", *study, "-o", path)[2] == 0
-    out, _, _ = run(capsys, "list", "charts", path)
-    assert out == f"learning-curve  nDCG@10 by the number of training {units}\n"
-    out, _, _ = run(capsys, "chart", path, "learning-curve", "--data", "-")
-    assert {line.split(",")[1] for line in out.splitlines()[1:]} == lines
-
-
-@pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["forrest", "-o", "f.png"], "unknown chart 'forrest': did you mean forest?"),
@@ -184,7 +166,7 @@ def test_what_is_not_there_or_no_study_is_refused(capsys, tmp_path):
     (tmp_path / "empty").mkdir()
     for name, chart, said in (
         ("x", "forest", "does not exist"),
-        ("x.json", "bias", "not the JSON of heldout study bias, heldout study curve or"),
+        ("x.json", "bias", "not the JSON of heldout study bias or heldout agree"),
         ("empty", "forest", "has no results"),
     ):
         _, err, code = run(capsys, "chart", tmp_path / name, chart, "-o", tmp_path / "f.png")

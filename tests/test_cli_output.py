@@ -32,7 +32,6 @@ WRITERS = {
     "eval -r texts.txt texts.txt others.txt -m TokenF1": TABLES,
     "compare -r texts.txt texts.txt others.txt -m TokenF1": TABLES | {"parquet"},
     f"study bias small --replicates 5 {STUDY}": {"json"},
-    f"study curve small {STUDY}": {"json"},
     "search small": {"csv", "tsv", "json", "parquet"},
     "agree qrels.txt machine.txt": TABLES,
     "fuse baseline.run improved.run": {"csv", "tsv", "json", "parquet"},

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import heldout
@@ -104,11 +105,15 @@ def start(*arguments, **environment):
     )
 
 
-def wait_for_records(child, journal, count):
-    """Wait until the journal has so many lines, while the child lives."""
-    while not journal.exists() or journal.read_bytes().count(b"\n") < count:
+def wait_for_items(child, folder, count):
+    """Wait until a number of items are finished, while the child lives."""
+    while len(items_in(folder)) < count:
         assert child.poll() is None, child.communicate()
         time.sleep(0.02)
+
+
+def items_in(folder):
+    return list((folder / "heldout-work").glob("*.npz"))
 
 
 def interrupted(folder, how, *arguments):
@@ -118,8 +123,8 @@ def interrupted(folder, how, *arguments):
     # Eight train queries and power 0.5: inside the first fold, with others behind it.
     child = start("experiment.toml", "-o", "cut", *arguments, WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
     try:
-        # Named experiment, three parts of the grid, one call: then it waits.
-        wait_for_records(child, folder / "cut" / "journal.jsonl", 5)
+        # Three parts of the grid, the lists of two settings, one call: then it waits.
+        wait_for_items(child, folder / "cut", 6)
         child.send_signal(how)
         said = child.communicate(timeout=300)
     finally:
@@ -138,16 +143,15 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
     code, _, _ = interrupted(folder, signal.SIGKILL)
     assert code == -signal.SIGKILL
     assert not (folder / "cut" / "manifest.json").exists()
-    # As if the machine had gone down while it wrote: half a record at the end.
-    journal = folder / "cut" / "journal.jsonl"
-    begun = journal.read_bytes()
-    journal.write_bytes(begun[:-100])
+    # As if the machine had gone down while it wrote: half of an item.
+    item = items_in(folder / "cut")[0]
+    item.write_bytes(item.read_bytes()[:-100])
     assert "continue it with --resume" in refused(capsys, "run", "experiment.toml", "-o", "cut")
     main(["run", "experiment.toml", "-o", "cut", "--resume"])
     assert capsys.readouterr().out == whole
     assert kept("cut") == kept("whole")
     timings = json.loads((folder / "cut" / "timings.json").read_text())
-    assert len(timings["tasks"]) == 3 + 1 + 4 * 3 + 3
+    assert len(timings["items"]) == 3 + 2 + 4 * 3 + 3
 
 
 @needs_pipes
@@ -155,7 +159,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_bytes(folder, capsys):
 def test_an_interrupted_run_says_how_to_go_on(folder, capsys, how, expected):
     code, out, err = interrupted(folder, how)
     assert (code, out) == (expected, "")
-    assert sorted(one.name for one in (folder / "cut").iterdir()) == ["journal.jsonl"]
+    assert sorted(one.name for one in (folder / "cut").iterdir()) == ["heldout-work"]
     assert "continue with: heldout run experiment.toml -o cut --resume" in err
     assert "Traceback" not in err
     main(["run", "experiment.toml", "-o", "cut", "--resume"])
@@ -168,7 +172,7 @@ def test_two_processes_do_not_write_into_one_folder(folder, capsys):
     os.mkfifo(pipe)
     child = start("experiment.toml", "-o", "cut", WAIT_AT="0.5 8", WAIT_FOR=str(pipe))
     try:
-        wait_for_records(child, folder / "cut" / "journal.jsonl", 5)
+        wait_for_items(child, folder / "cut", 6)
         said = refused(capsys, "run", "experiment.toml", "-o", "cut", "--resume")
         assert f"cut is in use by process {child.pid} on" in said
     finally:
@@ -232,6 +236,34 @@ def test_without_a_file(capsys, by):
     assert results.to_frame().columns[:3] == ["system", "repeat", "fold"]
 
 
+@pytest.mark.parametrize("by", ["query", "document"])
+def test_train_validation_and_test(capsys, by):
+    """Parameters are chosen on the validation part: neither on the training nor the test part."""
+    plan = ["--hold-out", "0.3", "--validation", "0.4", "--seed", "2", "--by", by]
+    main(["run", *COLLECTION, "--system", "bm25(k1=0.1:3:4, b=0,0.5,1)", *plan, "-o", "out"])
+    words = " ".join(capsys.readouterr().out.split())
+    assert "parameters tuned for nDCG@10 on the validation part of each." in words
+    results = heldout.Results.read("out")
+    sides = results.splits.filter(side="validation")
+    assert len(sides) > 0
+    main(["report", "out", "-o", "page.html", "--quiet"])
+    assert "on the validation part of each split" in Path("page.html").read_text()
+    if by != "query":
+        return
+    whole = heldout.read_collection("docs.jsonl", queries="queries.tsv", qrels="qrels")
+    index, measure = heldout.Index.build(whole), heldout.parse_measure("nDCG@10")
+    (chosen,) = results.folds["number"].to_list()
+    points = results.manifest["settings"]["systems"][0]["points"]
+    means = []
+    for point in points:
+        run = heldout.search(index, whole.queries, heldout.Model.make("bm25", **point))
+        values = heldout.evaluate(whole.qrels, run, measure).scores(measure)
+        kept = [name in set(sides["unit"]) for name in values.units]
+        means.append(values.values[kept, 0].mean())
+    assert chosen == int(np.argmax(means))
+    assert results.folds["train"][0] == pytest.approx(max(means))
+
+
 def test_the_method_for_documents(capsys):
     command = [*COLLECTION, "--system", "bm25", "--by", "document"]
     new = refused(capsys, "run", *command, "--method", "magic")
@@ -241,13 +273,13 @@ def test_the_method_for_documents(capsys):
 def test_a_dry_run_runs_nothing(capsys, folder):
     main(["run", "experiment.toml", "--dry-run", "-o", "out"])
     said = capsys.readouterr().out
-    assert "BM25: 80 values, 4 tasks" in said
-    assert "mine: 3 values, 15 tasks" in said
-    assert "19 tasks in all; loaded ranker.py; nothing was run" in said
+    assert "BM25: 80 settings × 3 splits" in said
+    assert "mine: 3 settings × 3 splits" in said
+    assert "2 systems in all; loaded ranker.py; nothing was run" in said
     main(["run", "experiment.toml", "--dry-run", "--json", "-o", "out"])
     found = json.loads(capsys.readouterr().out)
     assert found["settings"]["splits"] == 3
-    assert found["tasks"] == {"BM25": 4, "mine": 15}
+    assert [len(system["points"]) for system in found["settings"]["systems"]] == [80, 3]
     assert found["loaded"] == ["ranker.py"]
     assert not (folder / "out").exists()
 
@@ -308,6 +340,7 @@ def test_a_system_that_fails_is_named_with_its_line(capsys, folder):
         (["experiment.toml", "--resume"], "--resume needs the folder"),
         (["experiment.toml", "-o", "x", "--resume", "--force"], "give one of them"),
         (["experiment.toml", "--by", "query"], "--by describes an experiment"),
+        (["experiment.toml", "--seed", "0"], "--seed describes an experiment"),
         (["experiment.toml", "-m", "AP"], "-m describes an experiment"),
         (["docs.jsonl"], "name the systems to run with --system"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),

@@ -1,4 +1,4 @@
-"""The commands study bias and study curve."""
+"""The command study bias."""
 
 import json
 import sys
@@ -85,12 +85,11 @@ def test_figures_and_output_go_to_files(capsys):
     assert {path.name for path in Path("figures/new").iterdir()} == {"means.csv", "queries.csv"}
 
 
-def test_curve(capsys):
-    out = run(capsys, "curve", "small", "--draws", "2", "--sizes", "0.5,1", "--json")
-    found = json.loads(out)
-    assert [point["size"] for point in found["points"]] == [60, 120]
-    out = run(capsys, "curve", "small", "--draws", "2", "--by", "query", "--system", "ql-jm")
-    assert out.splitlines()[2].split() == ["queries", "share", "held", "out", "±", "se", "train"]
+def test_the_json_is_drawn(capsys):
+    run(capsys, *QUICK, "-o", "bias.json")
+    assert not main(["chart", "bias.json", "bias", "--data", "-"])
+    out = capsys.readouterr().out
+    assert out.splitlines()[1].startswith("pooled,")
 
 
 @pytest.mark.parametrize(
@@ -129,21 +128,3 @@ def test_collections_that_will_not_do(capsys):
         capsys, "study", "bias", "bare", "--draws", "2"
     )
     assert "nowhere" in refused(capsys, "study", "bias", "nowhere", "--draws", "2")
-    assert "has no judgements" in refused(capsys, "study", "curve", "bare", "--draws", "2")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (("--sizes", "0,1"), "expected shares above 0"),
-        (("--sizes", "a"), "--sizes a: expected fractions"),
-        (("--sizes", ""), "expected fractions"),
-        (("--hold-out", "1"), "held-out share 1"),
-        (("--draws", "1"), "1 draw: at least 2"),
-        (("--seed", "-1"), "--seed -1"),
-        (("-m", "AP_IA"), "needs whole ranked lists"),
-        (("--by", "word"), "--by word: expected one of document, query"),
-    ],
-)
-def test_wrong_curves(capsys, arguments, said):
-    assert said in refused(capsys, "study", "curve", "small", "--draws", "2", *arguments)

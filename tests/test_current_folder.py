@@ -61,13 +61,10 @@ RUN = ("run", "data", "--system", "my.py:rank", "--folds", "2")
     [
         ("search", "data", "-o", "x.run"),
         (*RUN, "--jobs", "2"),
-        (*RUN, "--dask", "local:2"),
     ],
-    ids=["search", "jobs", "dask"],
+    ids=["search", "jobs"],
 )
 def test_no_module_of_the_folder_runs(folder, arguments):
-    if "--dask" in arguments:
-        pytest.importorskip("distributed")
     marker = folder.parent / "ran"
     (folder / "my.py").write_text(RANK)
     for name in MODULES:

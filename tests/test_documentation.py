@@ -11,6 +11,7 @@ from heldout.cli import main
 from heldout.compiled import cache_folder
 from heldout.data import pydocs
 from heldout.data.pydocs import walk_docstrings
+from heldout.experiment.experiment import fields_table
 from heldout.report.page.runtime import chart_runtime
 
 ROOT = Path(__file__).parents[1]
@@ -50,6 +51,10 @@ def test_commands_print_what_is_shown(block, tmp_path, monkeypatch, capsys):
         if shown:  # a command shown without output may print anything
             # Long lines are shown as a terminal of 80 columns wraps them.
             assert printed.split() == shown.split()
+
+
+def test_the_table_of_fields_is_that_of_the_model():
+    assert fields_table() in (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
 
 
 def lecture_commands():

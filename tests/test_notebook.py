@@ -9,7 +9,6 @@ import pytest
 
 import heldout
 from heldout.experiment.studies.bias import BiasRow, BiasStudy, StudySettings
-from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 from heldout.measure.names import parse_measure
 
 EVIL = '"><img src=x onerror=alert(1)>'
@@ -148,20 +147,6 @@ def test_a_bias_study_is_a_table_and_a_chart():
     found = read(study._repr_html_())
     assert {"+0.0200", "95.0%"} <= set(found.texts)
     assert [one.key for one in heldout.charts(study)] == ["bias", "bias-means", "bias-queries"]
-
-
-def test_a_learning_curve_is_its_points_and_knows_what_it_is_of():
-    points = (CurvePoint(0.5, 40, 0.6, 0.2, 0.02), CurvePoint(1.0, 80, 0.5, 0.3, 0.01))
-    curve = LearningCurve(points, "AP", "query")
-    assert (len(curve), curve[1], curve[:1], list(curve)) == (
-        2,
-        points[1],
-        points[:1],
-        list(points),
-    )
-    assert {"queries", "0.3000"} <= set(read(curve._repr_html_()).texts)
-    [one] = heldout.charts(curve)
-    assert one.title == "AP by the number of training queries"
 
 
 def test_one_chart_by_its_name(results, tmp_path):

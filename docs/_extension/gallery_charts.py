@@ -11,7 +11,7 @@ from heldout.report.charts.named import NAMES
 from heldout.report.charts.of_comparison import charts_of_comparison
 from heldout.report.charts.of_predictions import charts_of_predictions
 from heldout.report.charts.of_results import charts_of
-from heldout.report.charts.of_study import charts_of_curve, charts_of_study
+from heldout.report.charts.of_study import charts_of_study
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
@@ -32,7 +32,7 @@ def gallery() -> tuple[NamedChart, ...]:
         *charts_of_comparison(_comparison()),
         *_experiment(collection),
         *charts_of_predictions(_predictions()),
-        *_studies(collection),
+        *_study(collection),
         *_agreement(),
     ]
     first = {one.key: one for one in reversed(made)}
@@ -118,10 +118,9 @@ def _experiment(collection: Collection) -> tuple[NamedChart, ...]:
     return charts_of(results, collection=collection)
 
 
-def _studies(collection: Collection) -> list[NamedChart]:
+def _study(collection: Collection) -> tuple[NamedChart, ...]:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.studies.bias import StudySettings, bias_study
-    from heldout.experiment.studies.curve import learning_curve
     from heldout.measure.names import parse_measure
     from heldout.retrieve.index import Index
     from heldout.retrieve.models import parse_model
@@ -131,12 +130,7 @@ def _studies(collection: Collection) -> list[NamedChart]:
     models = [parse_model(f"bm25(k1=1.2, b={b})") for b in (0.25, 0.5, 0.75)]
     candidates = Candidates.make(index, collection, models, depth=100)
     settings = StudySettings(measure, draws=8, sets=3, replicates=0, tuning="nested")
-    study = bias_study(candidates, settings)
-    points = learning_curve(candidates, measure, (0.1, 0.2, 0.4, 0.7, 1.0), draws=8)
-    return [
-        *charts_of_study(study, queries=collection.queries),
-        *charts_of_curve(points, measure=str(measure)),
-    ]
+    return charts_of_study(bias_study(candidates, settings), queries=collection.queries)
 
 
 def _agreement() -> tuple[NamedChart, ...]:

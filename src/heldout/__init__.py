@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from heldout.errors import HeldoutError as HeldoutError, InputError as InputError
     from heldout.experiment.experiment import Experiment as Experiment
     from heldout.experiment.pilots import power as power
-    from heldout.experiment.results import Results as Results
+    from heldout.experiment.results.results import Results as Results
     from heldout.experiment.systems.base import System as System
     from heldout.infer.agreement import Agreement as Agreement, agree as agree
     from heldout.infer.compare import compare as compare
@@ -86,7 +86,7 @@ __all__, __getattr__, __dir__ = lazy_names(
         "errors": "HeldoutError InputError",
         "experiment.experiment": "Experiment",
         "experiment.pilots": "power",
-        "experiment.results": "Results",
+        "experiment.results.results": "Results",
         "experiment.systems.base": "System",
         "infer.agreement": "Agreement agree",
         "infer.compare": "compare",

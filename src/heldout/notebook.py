@@ -28,10 +28,10 @@ def charts(
     Parameters
     ----------
     of
-        Results, a comparison, a bias study, a learning curve, predictions of classes (one or a
-        list), or the path of a file or folder written by a command.
+        Results, a comparison, a bias study, predictions of classes (one or a list), or the path of
+        a file or folder written by a command.
     measure
-        For results: the measure (default: the first); for a learning curve: its name.
+        For results: the measure (default: the first).
     collection
         For results, comparisons and studies: the collection with the texts of the queries.
 
@@ -51,9 +51,8 @@ def charts(
     [0.4, 0.27]
     """
     from heldout.data.predictions import ClassPredictions
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.experiment.studies.bias import BiasStudy
-    from heldout.experiment.studies.curve import LearningCurve
     from heldout.infer.comparison import Comparison
     from heldout.report.charts import of_comparison, of_files, of_predictions, of_results, of_study
 
@@ -68,8 +67,6 @@ def charts(
             found = of_comparison.charts_of_comparison(of, texts=texts)
         case BiasStudy():
             found = of_study.charts_of_study(of, queries=queries)
-        case LearningCurve():
-            found = of_study.charts_of_curve(of, measure=measure or of.measure, by=of.by)
         case ClassPredictions():
             found = of_predictions.charts_of_predictions([of])
         case [ClassPredictions(), *_]:
@@ -77,7 +74,7 @@ def charts(
         case _:
             raise InputError(
                 f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
-                "a learning curve, predicted classes, or a path"
+                "predicted classes, or a path"
             )
     return found
 

@@ -9,8 +9,9 @@ import pytest
 
 IMPORTED = [
     "distributed",
-    "heldout.experiment.execution.dask_executor",
-    "heldout.experiment.ranking_fields",
+    "heldout.experiment.cluster",
+    "heldout.experiment.prepare",
+    "heldout.experiment.systems.build",
     "heldout.retrieve.search",
     "sklearn.neighbors",
 ]

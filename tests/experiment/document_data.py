@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.retrieve.analyze import Analyzer
 from heldout.retrieve.index import Index
-
-sys.path.append(str(Path(__file__).parents[1] / "retrieve"))
 
 TOPICS = 24
 COMMON = [f"c{number}" for number in range(60)]

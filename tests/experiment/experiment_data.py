@@ -1,6 +1,11 @@
 """A small collection with something to tune, made anew in each test."""
 
+import os
+from collections import Counter
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from heldout.data.collection import Collection
 
@@ -27,8 +32,6 @@ def small_collection(documents=60, queries=24, seed=3):
             **{f"d{at:03}": 1 + (place < 2) for place, at in enumerate(best)},
             f"d{(best[0] + 1) % documents:03}": 0,
         }
-        for doc in list(judged[f"q{number:02}"]):
-            judged[f"q{number:02}"][doc] = int(judged[f"q{number:02}"][doc])
     return Collection(texts, asked, judged, name="small")
 
 
@@ -41,9 +44,8 @@ def overlap(train, test, power=1.0, bonus=0.0):
     """A system: counts of shared words over a power of the length; `bonus` for seen judgements."""
     del train
     found = {}
-    documents = [(one, text.split()) for one, text in test.collection.documents.pairs()]
-    queries = test.collection.queries
-    for query, text in zip(queries.ids, queries.texts, strict=True):
+    documents = [(one, text.split()) for one, text in test.documents.pairs()]
+    for query, text in test.queries.to_dict().items():
         words = set(text.split())
         scores = {
             one: sum(word in words for word in bag) / len(bag) ** power + bonus
@@ -51,6 +53,59 @@ def overlap(train, test, power=1.0, bonus=0.0):
         }
         found[query] = {one: score for one, score in scores.items() if score > bonus}
     return found
+
+
+def liked(train, test, weight=0.0):
+    """A system that learns: words count more that relevant training documents have."""
+    texts = dict(train.documents.pairs())
+    judged = train.qrels.to_dict().values()
+    relevant = {doc for docs in judged for doc, grade in docs.items() if grade > 0}
+    often = Counter(word for doc in relevant for word in texts[doc].split())
+    bags = {doc: text.split() for doc, text in test.documents.pairs()}
+    more = {doc: sum(often[word] for word in bag) / len(bag) for doc, bag in bags.items()}
+    return {
+        query: {doc: score + weight * more[doc] / often.total() for doc, score in docs.items()}
+        for query, docs in overlap(train, test).items()
+    }
+
+
+def longer(train, test, candidates, weight=0.0):
+    """A reranker: it adds the length of a document to its first score."""
+    del train
+    texts = dict(test.documents.pairs())
+    return {
+        query: {doc: score + weight * len(texts[doc].split()) for doc, score in docs.items()}
+        for query, docs in candidates.to_dict().items()
+    }
+
+
+def interrupted(train, test, power=1.0):
+    """A function that says who calls it; interrupted after the calls that a file says, if any."""
+    trap, callers = Path("trap"), Path("callers")
+    with callers.open("a") as file:
+        file.write(f"{os.getpid()} ")
+    if trap.exists():
+        left = int(trap.read_text())
+        if left == 0:
+            raise KeyboardInterrupt
+        trap.write_text(str(left - 1))
+    return overlap(train, test, power)
+
+
+def check_bytes(experiment, calls):
+    """The results are the same with two processes, and after an interruption that kept some."""
+    experiment.run("one")
+    assert set(Path("callers").read_text().split()) == {str(os.getpid())}
+    experiment.run("two", workers=2)
+    assert len(set(Path("callers").read_text().split())) > 1
+    trap = Path("trap")
+    trap.write_text(str(calls))
+    with pytest.raises(KeyboardInterrupt):
+        experiment.run("three")
+    assert list(Path("three").glob("*/*.npz"))
+    trap.unlink()
+    experiment.run("three", resume=True)
+    assert table_bytes(Path("one")) == table_bytes(Path("two")) == table_bytes(Path("three"))
 
 
 def table_bytes(folder):

@@ -4,8 +4,8 @@ import pytest
 from experiment_data import small_collection, table_bytes
 
 import heldout
-from heldout.experiment.experiment import Experiment
-from heldout.experiment.systems import model_splits, outcomes
+from heldout.experiment import rankings
+from heldout.experiment.documents import replicates
 from heldout.retrieve.models import MODELS
 
 SUMS = [name for name in MODELS if not name.startswith("ql")]
@@ -19,21 +19,27 @@ def experiment(system="bm25", **fields):
         "plan": {"kind": "bootstrap", "replicates": 5},
         "measures": ["nDCG@10", "P@3"],
     }
-    return Experiment(**given | fields)
+    return heldout.Experiment(**given | fields)
 
 
-def both_ways(monkeypatch, tmp_path, whole):
-    """The bytes of the results, with splits at once and one after another."""
-    whole.run(tmp_path / "at once")
-    with monkeypatch.context() as patch:
-        patch.setattr(model_splits, "splits_at_once", lambda *_: 1)
-        whole.run(tmp_path / "plain")
-    return table_bytes(tmp_path / "at once"), table_bytes(tmp_path / "plain")
+@pytest.fixture
+def both_ways(monkeypatch, tmp_path):
+    """Return the bytes of the results, with splits at once and one after another."""
+
+    def run(whole):
+        whole.run(tmp_path / "at once")
+        with monkeypatch.context() as patch:
+            for module in (rankings, replicates):
+                patch.setattr(module, "splits_at_once", lambda *_: 1)
+            whole.run(tmp_path / "plain")
+        return table_bytes(tmp_path / "at once"), table_bytes(tmp_path / "plain")
+
+    return run
 
 
 @pytest.mark.parametrize("model", SUMS)
-def test_every_model(monkeypatch, tmp_path, model):
-    at_once, plain = both_ways(monkeypatch, tmp_path, experiment(model))
+def test_every_model(both_ways, model):
+    at_once, plain = both_ways(experiment(model))
     assert at_once == plain
 
 
@@ -47,22 +53,23 @@ def test_every_model(monkeypatch, tmp_path, model):
         {"depth": 5},
     ],
 )
-def test_every_plan_and_choice(monkeypatch, tmp_path, fields):
-    at_once, plain = both_ways(monkeypatch, tmp_path, experiment(**fields))
+def test_every_plan_and_choice(both_ways, fields):
+    at_once, plain = both_ways(experiment(**fields))
     assert at_once == plain
 
 
-def test_ranked_lists_are_kept_of_the_first_splits(monkeypatch, tmp_path):
-    whole = experiment("bm25(k1=1:3:3)").run(tmp_path / "whole")
-    monkeypatch.setattr(outcomes, "LISTED", 3)
-    at_once, plain = both_ways(monkeypatch, tmp_path, experiment("bm25(k1=1:3:3)"))
+def test_ranked_lists_are_kept_of_the_first_splits(both_ways, monkeypatch, tmp_path):
+    def notes(results):
+        return [note.text for note in results.notes if note.code == "lists-kept"]
+
+    whole = experiment("bm25(k1=1:3:3)").run()
+    monkeypatch.setattr(rankings, "LISTED", 3)
+    at_once, plain = both_ways(experiment("bm25(k1=1:3:3)"))
     assert at_once == plain
     few = heldout.Results.read(tmp_path / "plain")
     assert few.held_out.equals(whole.held_out.filter(whole.held_out["repeat"] < 3))
     assert few.values.equals(whole.values)
     assert few.summary == whole.summary
-    said = [note.text for note in few.notes if note.code == "lists-kept"]
-    assert said == ["ranked lists are kept for the first 3 of 5 splits"]
-    assert not [note for note in whole.notes if note.code == "lists-kept"]
-    folds = experiment(plan={"folds": 5}).run()
-    assert not [note for note in folds.notes if note.code == "lists-kept"]
+    assert notes(few) == ["ranked lists are kept for the first 3 of 5 splits"]
+    assert not notes(whole)
+    assert not notes(experiment(plan={"folds": 5}).run())

@@ -1,15 +1,17 @@
 """Tuning inside document folds, and what is said of unseen documents."""
 
+import json
+from typing import get_args
+
 import numpy as np
 import pytest
 from document_data import indexed, topical_collection
 
 import heldout
-from heldout.errors import InputError, MeasureError
-from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.choose_in_document_folds import choose_values
-from heldout.experiment.documents.cross_validate import cross_validate_documents
-from heldout.experiment.documents.methods import METHODS
+from heldout.errors import HeldoutError
+from heldout.experiment.documents import Method
+from heldout.experiment.documents.candidates import Candidates, choose_in_folds
+from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid
@@ -36,9 +38,25 @@ def folds(collection):
     return random.choice([-1, 0, 1, 2, 3], len(collection.documents)).astype(np.int32)
 
 
-def estimate(index, collection, folds, **settings):
-    own = {"tune_for": NDCG, "measures": [NDCG, PRECISION], "replicates": 40, **settings}
-    return cross_validate_documents(index, collection, own.pop("models", MODELS), folds, **own)
+@pytest.fixture(scope="module")
+def results(collection, index, folds):
+    """Return the results of an experiment with these folds."""
+
+    def run(**fields):
+        ids = collection.documents.ids
+        given = {name: fold for name, fold in zip(ids, folds.tolist(), strict=True) if fold >= 0}
+        own = {
+            "collection": collection,
+            "index": index,
+            "systems": "bm25(k1=0.3,4, b=0,0.5,1)",
+            "by": "document",
+            "plan": heldout.GivenFolds(given, strict=False),
+            "measures": ["nDCG@10", "P@5"],
+            "replicates": 100,
+        }
+        return heldout.Experiment(**own | fields).run()
+
+    return run
 
 
 def means_on(collection, kept):
@@ -51,51 +69,49 @@ def means_on(collection, kept):
     }
     qrels = {query: rows for query, rows in qrels.items() if any(rows.values())}
     runs = [search(own, collection.queries, model, name=str(model)) for model in MODELS]
-    found = heldout.evaluate(qrels, runs, ["nDCG@10"])
-    return [found.value(number, 0) for number in range(len(MODELS))]
+    scores = heldout.evaluate(qrels, runs, ["nDCG@10"])
+    return [scores.value(number, 0) for number in range(len(MODELS))]
 
 
 def test_values_are_chosen_on_train_sides_as_by_new_indexes(collection, index, folds):
     candidates = Candidates.make(index, collection, MODELS)
-    choices = choose_values(candidates, folds, FOLDS, NDCG)
-    for fold in range(FOLDS):
-        means = means_on(collection, (folds >= 0) & (folds != fold))
-        assert choices.surface[fold] == pytest.approx(means)
-        assert choices.chosen[fold] == int(np.argmax(means))
-    means = means_on(collection, folds >= 0)
-    assert choices.final_surface == pytest.approx(means)
-    assert choices.final == int(np.argmax(means))
+    each, final = choose_in_folds(candidates, folds, FOLDS, NDCG)
+    seen = [(folds >= 0) & (folds != fold) for fold in range(FOLDS)]
+    for choice, kept in zip([*each, final], [*seen, folds >= 0], strict=True):
+        means = means_on(collection, kept)
+        assert choice.means == pytest.approx(means)
+        assert choice.number == int(np.argmax(means))
 
 
 def test_what_is_held_out_has_no_say_in_the_choice(collection, index, folds):
     """Priors, judgements and texts of the held-out documents are replaced by tempting ones."""
     random = np.random.default_rng(1)
     models, priors = [MODELS[1]] * 12, random.normal(0, 2, (len(folds), 12))
-    clean = choose_values(
-        Candidates.make(index, collection, models, priors=priors), folds, FOLDS, NDCG
-    )
-    assert len(set(clean.chosen)) > 1
+
+    def chosen(index, collection, priors):
+        candidates = Candidates.make(index, collection, models, priors=priors)
+        return choose_in_folds(candidates, folds, FOLDS, NDCG)[0]
+
+    clean = chosen(index, collection, priors)
+    assert len({choice.number for choice in clean}) > 1
     moved = 0
     for fold in range(FOLDS):
-        held = folds == fold
-        tempting = priors.copy()
-        worst = int(np.argmin(clean.surface[fold]))
-        tempting[held, worst] = 1e6
-        relevant = {f"d{at:03}": 2 for at in np.flatnonzero(held).tolist()}
+        held, tempting = folds == fold, priors.copy()
+        tempting[held, int(np.argmin(clean[fold].means))] = 1e6
+        relevant = {f"d{number:03}": 2 for number in np.flatnonzero(held).tolist()}
         qrels = {
             query: {doc: grade for doc, grade in rows.items() if not held[int(doc[1:])]} | relevant
             for query, rows in collection.qrels.to_dict().items()
         }
         texts = {
-            name: text if not held[at] else "t1 t2 t3 " * 50
-            for at, (name, text) in enumerate(collection.documents.pairs())
+            name: "t1 t2 t3 " * 50 if poisoned else text
+            for poisoned, (name, text) in zip(held, collection.documents.pairs(), strict=True)
         }
         poisoned = heldout.Collection(texts, collection.queries, qrels)
-        candidates = Candidates.make(indexed(poisoned), poisoned, models, priors=tempting)
-        again = choose_values(candidates, folds, FOLDS, NDCG)
-        assert again.chosen[fold] == clean.chosen[fold]
-        assert np.array_equal(again.surface[fold], clean.surface[fold])
-        moved += sum(a != b for a, b in zip(again.chosen, clean.chosen, strict=True))
+        again = chosen(indexed(poisoned), poisoned, tempting)
+        assert again[fold].number == clean[fold].number
+        assert np.array_equal(again[fold].means, clean[fold].means)
+        moved += sum(a.number != b.number for a, b in zip(again, clean, strict=True))
     assert moved  # the poison does work where it is seen
 
 
@@ -103,77 +119,100 @@ def test_documents_outside_the_sample_have_no_say_either(collection, index, fold
     random = np.random.default_rng(1)
     models, priors = [MODELS[1]] * 12, random.normal(0, 2, (len(folds), 12))
     tempting = np.where((folds < 0)[:, None], 1e6 * np.arange(12), priors)
-    one, other = (
-        choose_values(Candidates.make(index, collection, models, priors=own), folds, FOLDS, NDCG)
-        for own in (priors, tempting)
-    )
-    assert (one.chosen, one.final) == (other.chosen, other.final)
+    numbers = []
+    for own in (priors, tempting):
+        candidates = Candidates.make(index, collection, models, priors=own)
+        each, final = choose_in_folds(candidates, folds, FOLDS, NDCG)
+        numbers.append([choice.number for choice in (*each, final)])
+    assert numbers[0] == numbers[1]
 
 
-def test_the_estimate_is_the_pooled_ranking_of_the_chosen_values(collection, index, folds):
-    found = estimate(index, collection, folds)
+def test_the_estimate_is_the_pooled_ranking_of_the_chosen_values(collection, index, folds, results):
+    found, points = results(), [dict(model.parameters) for model in MODELS]
+    chosen = [points.index(json.loads(text)) for text in found.folds["parameters"]]
+    final = found.summary[0]["ship_number"]
     candidates = Candidates.make(index, collection, MODELS)
-    pooled = pool(candidates, folds, found.chosen, found.final, 1000)
-    counted = (folds >= 0)[candidates.table.documents]
-    values = candidates.table.evaluate(
-        pooled.ranks[:, None], counted, pooled.retrieved, [NDCG, PRECISION], 1000
-    )[:, 0]
-    assert np.array_equal(found.values, values, equal_nan=True)
-    for place, one in enumerate(found.estimates):
-        assert one.value == pytest.approx(np.nanmean(values[place]))
-        assert one.low < one.value < one.high
-        assert (one.method, one.estimand) == ("pooled", "these queries on new documents")
-        assert one.n_queries + one.left_out == len(collection.queries)
-        assert one.n_queries == np.isfinite(values[place]).sum()
-        assert one.target_size == (folds >= 0).sum()
-        assert one.optimism == pytest.approx(np.nanmean(found.train_values[place]) - one.value)
-    assert [one.measure for one in found.estimates] == ["nDCG@10", "P@5"]
-    assert found.documents.shape == (len(collection.queries), 10)
-    assert len(found.fold_scores) == FOLDS
+    pooled, table = pool(candidates, folds, chosen, final, 1000), candidates.table
+    counted = (folds >= 0)[table.documents]
+    values = measure_lists(table, pooled, counted, [NDCG, PRECISION], 1000)
+    defined = np.isfinite(values)
+    assert found.values["value"].to_list() == values[defined].tolist()
+    for row, measure in enumerate(["nDCG@10", "P@5"]):
+        estimate = found.estimate("bm25", measure)
+        assert estimate["value"] == pytest.approx(np.nanmean(values[row]))
+        assert estimate["low"] < estimate["value"] < estimate["high"]
+        assert estimate["estimator"] == "pooled"
+        assert estimate["estimand"] == "these queries on new documents"
+        assert estimate["n_queries"] == defined[row].sum()
+        assert estimate["left_out"] == (~defined[row]).sum()
+        assert estimate["target_size"] == (folds >= 0).sum()
+        assert estimate["optimism"] == pytest.approx(estimate["train"] - estimate["value"])
 
 
-@pytest.mark.parametrize("method", METHODS)
-def test_every_estimator_by_name(collection, index, folds, method):
-    found = estimate(index, collection, folds, method=method)
-    assert {one.method for one in found.estimates} == {method}
-    (value, _), left_out = (one.value for one in found.estimates), found.estimates[0].left_out
-    assert 0 < value < 1
-    assert (left_out == 0) == (method == "per-fold-zero")
+@pytest.mark.parametrize("method", get_args(Method))
+def test_every_estimator_by_name(results, method):
+    estimate = results(method=method).estimate("bm25", "nDCG@10")
+    assert estimate["estimator"] == method
+    assert 0 < estimate["value"] < 1
+    assert (estimate["left_out"] == 0) == (method == "per-fold-zero")
 
 
-def test_a_larger_target_is_harder_to_rank_and_is_named(collection, index, folds):
+def test_a_larger_target_is_harder_to_rank_and_is_named(folds, results):
     size = int((folds >= 0).sum())
-    plain = estimate(index, collection, folds).estimates
-    same = estimate(index, collection, folds, target_size=size).estimates
-    larger = estimate(index, collection, folds, target_size=5 * size).estimates
+    plain, same, larger = (
+        results(**fields).summary[0]["estimates"]
+        for fields in ({}, {"target_size": size}, {"target_size": 5 * size})
+    )
     assert plain == same
-    assert {one.target_size for one in larger} == {5 * size}
-    assert larger[1].value > plain[1].value + 0.02  # P@5: more relevant documents to find
-    assert larger[0].value != plain[0].value
-    assert larger[0].optimism == plain[0].optimism
+    assert {row["target_size"] for row in larger} == {5 * size}
+    assert larger[1]["value"] > plain[1]["value"] + 0.02  # P@5: more relevant documents to find
+    assert larger[0]["value"] != plain[0]["value"]
+    assert larger[0]["optimism"] == plain[0]["optimism"]
+
+
+def test_documents_outside_the_sample_do_not_change_an_extrapolated_estimate():
+    known = topical_collection(120)
+    ids = known.documents.ids
+    plan = heldout.GivenFolds({ids[n]: str(n % 3) for n in range(120)}, strict=False)
+    texts = {ids[n]: known.documents.text(n) for n in range(120)}
+    more = {f"x{n}": f"z{n} z{n + 1}" for n in range(2000)}  # they match no query
+    queries = dict(zip(known.queries.ids, known.queries.texts, strict=True))
+    estimates = [
+        heldout.Experiment(
+            collection=heldout.Collection(texts | others, queries, known.qrels),
+            systems="bm25",
+            by="document",
+            plan=plan,
+            measures=["AP", "R@1000"],
+            target_size=10_000,
+        )
+        .run()
+        .summary[0]["estimates"]
+        for others in ({}, more)
+    ]
+    values = [[row["value"] for row in rows] for rows in estimates]
+    assert values[0] == values[1]
+    assert values[0][1] > 0.7  # there are far more than 120 ranks
 
 
 @pytest.mark.parametrize(
-    ("settings", "error", "message"),
+    ("fields", "message"),
     [
-        ({"method": "magic"}, InputError, "unknown method 'magic'"),
-        ({"target_size": 0}, InputError, "target_size=0"),
-        ({"measures": [parse_measure("Bpref")], "target_size": 999}, MeasureError, "Bpref cannot"),
-        ({"measures": [parse_measure("AP_IA")]}, MeasureError, "whole ranked lists"),
+        ({"method": "magic"}, "unknown method 'magic': expected one of pooled, per-fold"),
+        ({"target_size": 0}, "target_size: expected at least 1, not 0"),
+        ({"target_size": 10**7}, "target_size: 10,000,000: the sample has 134 documents"),
+        ({"measures": ["Bpref"], "target_size": 999}, "Bpref cannot"),
+        ({"measures": ["AP_IA"]}, "whole ranked lists"),
+        ({"plan": {"folds": 1}}, "at least 2"),
     ],
 )
-def test_refusals(collection, index, folds, settings, error, message):
-    with pytest.raises(error, match=message):
-        estimate(index, collection, folds, **settings)
+def test_refusals(results, fields, message):
+    with pytest.raises(HeldoutError, match=message):
+        results(**fields)
 
 
-def test_a_single_fold_is_refused(collection, index, folds):
-    with pytest.raises(InputError, match="1 document fold: at least 2"):
-        estimate(index, collection, np.minimum(folds, 0))
-
-
-def test_a_train_side_without_relevant_documents_is_refused():
-    texts = {f"d{at}": f"word{at} common" for at in range(12)}
+def test_a_train_side_without_relevant_documents_is_refused(results):
+    texts = {f"d{number}": f"word{number} common" for number in range(12)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d3": 1}})
-    with pytest.raises(InputError, match="no query has a relevant document on a training side"):
-        estimate(indexed(small), small, (np.arange(12) % 3).astype(np.int32))
+    with pytest.raises(HeldoutError, match="no query on the training side has a relevant document"):
+        results(collection=small, index=indexed(small), plan={"folds": 3})

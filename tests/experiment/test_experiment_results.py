@@ -9,7 +9,7 @@ from experiment_data import overlap, small_collection
 import heldout
 from heldout.errors import InputError
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.results import Results
+from heldout.experiment.results.results import Results
 from heldout.experiment.systems.base import System
 from heldout.infer.compare import compare
 from heldout.notes import Note

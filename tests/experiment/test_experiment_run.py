@@ -6,9 +6,9 @@ import pytest
 from experiment_data import overlap, small_collection, table_bytes
 
 from heldout.data.collection import Collection, View
+from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.execution.journal import Journal
-from heldout.experiment.experiment import JOURNAL, Experiment
+from heldout.experiment.experiment import Experiment
 from heldout.experiment.systems.base import System
 from heldout.measure.evaluate import evaluate
 from heldout.resample.plans import Bootstrap, HoldOut, KFold, LeaveOneOut
@@ -29,8 +29,25 @@ def index(collection):
     return Index.build(collection)
 
 
-def tuned_overlap(name="f", **more):
-    return System.of(overlap, name, space={"power": [0.0, 0.5, 1.0]}, **more)
+def tuned_overlap(call=overlap, **more):
+    return System.of(call, "f", space={"power": [0.0, 0.5, 1.0]}, **more)
+
+
+def turned(collection, folds, fold):
+    """The same collection, but for the judgements of one fold of the queries."""
+    other = {collection.queries.ids[place] for place in np.flatnonzero(folds == fold)}
+    judged = {
+        query: {doc: (0 if grade else 2) if query in other else grade for doc, grade in own.items()}
+        for query, own in collection.qrels.to_dict().items()
+    }
+    return Collection(collection.documents, collection.queries, judged)
+
+
+def searched(index, collection, text):
+    """The run of each parameter setting of a model."""
+    points = System.of(text).search.points
+    models = ["bm25(k1={k1}, b={b})".format(**{"b": 0.75} | point) for point in points]
+    return [search(index, collection.queries, model) for model in models]
 
 
 class TestByQuery:
@@ -49,7 +66,13 @@ class TestByQuery:
             tune_for="AP",
         )
         results = experiment.run()
-        values, queries = self.all_values(collection, index, experiment)
+        runs = searched(index, collection, "bm25(k1=0.2:2.2:5, b=0,0.5,1)")
+        each = [evaluate(collection.qrels, run, MEASURES) for run in runs]
+        queries = each[0].units()
+        values = {
+            name: np.array([one.per_unit(0, row) for one in each])
+            for row, name in enumerate(MEASURES)
+        }
         rows = []
         for split in plan.splits(collection):
             weights = np.array([split.train[split.ids.index(q)] for q in queries])
@@ -67,23 +90,10 @@ class TestByQuery:
             assert mine[:4] == theirs[:4]
             assert mine[4] == pytest.approx(theirs[4], abs=1e-12)
 
-    def all_values(self, collection, index, experiment):
-        models = experiment.check().systems[0].models()
-        runs = [search(index, collection.queries, model) for model in models]
-        found = [evaluate(collection.qrels, run, MEASURES) for run in runs]
-        queries = found[0].units()
-        values = {
-            name: np.array([one.per_unit(0, at) for one in found])
-            for at, name in enumerate(MEASURES)
-        }
-        return values, queries
-
     def test_a_function_is_tuned_as_the_same_runs_are(self, collection):
         """Nothing is learned here, so all ways of choosing on the train side agree."""
         view = View(collection)
         runs = {f"power={power}": overlap(None, view, power) for power in (0.0, 0.5, 1.0)}
-        from heldout.data.run import Run
-
         group = System.of({name: Run.of(run, name) for name, run in runs.items()}, "runs")
         results = Experiment(
             collection=collection,
@@ -108,16 +118,8 @@ class TestByQuery:
         settings = {"systems": ["bm25(k1=0.2:2.2:5, b=0,1)", tuned_overlap()], "plan": plan}
         before = Experiment(collection=collection, index=index, **settings).run()
         folds = plan.splits(collection).folds()
-        ids = collection.queries.ids
-        judged = collection.qrels.to_dict()
         for fold in range(4):
-            turned = {
-                query: {doc: (0 if grade else 2) for doc, grade in docs.items()}
-                if folds[ids.index(query)] == fold
-                else docs
-                for query, docs in judged.items()
-            }
-            other = Collection(collection.documents, collection.queries, turned)
+            other = turned(collection, folds, fold)
             after = Experiment(collection=other, index=index, **settings).run()
             for name in ("bm25", "f"):
                 one, two = (
@@ -250,10 +252,8 @@ class TestByDocument:
         ids = view.documents.ids[:]
         texts = {one: text for one, text in collection.documents.pairs() if one in set(ids)}
         seen = Index.build(texts)
-        system = System.of("bm25(k1=0.2:2.2:5, b=0,1)")
         means = []
-        for model in system.models():
-            run = search(seen, collection.queries, model)
+        for run in searched(seen, collection, "bm25(k1=0.2:2.2:5, b=0,1)"):
             found = evaluate(view.qrels, run, ["AP"])
             keep = [
                 at
@@ -305,13 +305,7 @@ class TestBoth:
         settings |= {"plan": plan, "replicates": 100}
         before = Experiment(collection=collection, **settings).run()
         folds = plan.splits(collection).crossed[0].folds()
-        turned = {
-            query: {doc: (0 if grade else 2) for doc, grade in docs.items()}
-            if folds[collection.queries.ids.index(query)] == 1
-            else docs
-            for query, docs in collection.qrels.to_dict().items()
-        }
-        other = Collection(collection.documents, collection.queries, turned)
+        other = turned(collection, folds, 1)
         after = Experiment(collection=other, **settings).run()
         columns = ["fold", "other", "number", "train"]
         one, two = (
@@ -326,76 +320,42 @@ class TestBoth:
         assert one != two
 
 
-def experiment_of(collection, **more):
-    return Experiment(
-        collection=collection,
-        systems=["bm25(k1=0.1:4:40)", tuned_overlap()],
-        plan=KFold(3),
-        measures=MEASURES,
-        **more,
-    )
-
-
 class TestSameBytes:
+    def experiment(self, collection, call=overlap):
+        systems = [tuned_overlap(call), "bm25(k1=0.1:4:40)"]
+        return Experiment(collection=collection, systems=systems, plan=KFold(3), measures=MEASURES)
+
     def test_one_and_two_workers(self, collection, tmp_path):
-        experiment = experiment_of(collection)
+        experiment = self.experiment(collection)
         experiment.run(tmp_path / "one")
         experiment.run(tmp_path / "two", workers=2)
         assert table_bytes(tmp_path / "one") == table_bytes(tmp_path / "two")
-        assert sorted(table_bytes(tmp_path / "one")) == [
-            "folds.parquet",
-            "lists.parquet",
-            "manifest.json",
-            "splits.parquet",
-            "summary.json",
-            "surface.parquet",
-            "values.parquet",
-        ]
+        tables = ("folds", "lists", "splits", "surface", "values")
+        names = {f"{table}.parquet" for table in tables} | {"manifest.json", "summary.json"}
+        assert table_bytes(tmp_path / "one").keys() == names
 
-    def test_after_an_interruption_at_any_task(self, collection, tmp_path, monkeypatch):
-        experiment = experiment_of(collection)
-        experiment.run(tmp_path / "whole")
-        wanted = table_bytes(tmp_path / "whole")
-        real = Journal.add
-        tasks = 3 + 3 * 4 + 3
-        for end in (0, 1, 3, 10, tasks - 1):
-            folder = tmp_path / f"cut{end}"
-            count = 0
-
-            def add(self, record, end=end):
-                nonlocal count
-                if count > end:  # the first record names the experiment
-                    raise KeyboardInterrupt
-                real(self, record)
-                count += 1
-
-            with monkeypatch.context() as patched:
-                patched.setattr(Journal, "add", add)
-                with pytest.raises(KeyboardInterrupt):
-                    experiment.run(folder)
-            assert not (folder / "manifest.json").exists()
-            with Journal(folder / JOURNAL) as journal:
-                assert len(journal.records) == end + 1
-            with pytest.raises(InputError, match="unfinished run: continue it with resume=True"):
-                experiment.run(folder)
-            experiment.run(folder, resume=True)
-            assert table_bytes(folder) == wanted
-
-    def test_finished_tasks_are_not_done_again(self, collection, tmp_path):
-        calls = []
+    @pytest.mark.parametrize("end", [1, 2, 8, 13, 15])
+    def test_after_an_interruption_at_any_call(self, collection, tmp_path, end):
+        calls, folder = [], tmp_path / "results"
 
         def counted(train, test, power=1.0):
             calls.append(power)
-            if len(calls) == 5:
+            if len(calls) == end:
                 raise KeyboardInterrupt
             return overlap(train, test, power)
 
-        system = System.of(counted, "f", space={"power": [0.5, 1.0]})
-        experiment = Experiment(collection=collection, systems=[system], plan=KFold(3))
+        experiment = self.experiment(collection, counted)
         with pytest.raises(KeyboardInterrupt):
-            experiment.run(tmp_path / "results")
-        experiment.run(tmp_path / "results", resume=True)
-        assert len(calls) == 3 * 2 + 2 + 3 + 1  # one call was made twice
+            experiment.run(folder)
+        assert not (folder / "manifest.json").exists()
+        assert len([*(folder / "heldout-work").glob("*.npz")]) == end - 1
+        with pytest.raises(InputError, match="unfinished run: continue it with resume=True"):
+            experiment.run(folder)
+        experiment.run(folder, resume=True)
+        assert len(calls) == (3 + 1) * 3 + 3 + 1  # one call was made twice
+        assert not (folder / "heldout-work").exists()
+        experiment.run(tmp_path / "whole")
+        assert table_bytes(folder) == table_bytes(tmp_path / "whole")
 
 
 class TestFolders:

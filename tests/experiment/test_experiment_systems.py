@@ -1,323 +1,247 @@
 """Systems of all kinds, and what they may see: never anything that is held out."""
 
-import numpy as np
+import sys
+
 import pytest
 from experiment_data import overlap, small_collection
 
-from heldout.data.collection import View
-from heldout.data.run import Run
-from heldout.errors import InputError
-from heldout.experiment.experiment import Experiment
-from heldout.experiment.problems import ExperimentError
-from heldout.experiment.systems.base import System
-from heldout.experiment.systems.calls import CallSystem
-from heldout.experiment.systems.choose_in_folds import call_seed
-from heldout.experiment.systems.models import ModelSystem
-from heldout.experiment.systems.runs import RunSystem
-from heldout.measure.evaluate import evaluate
-from heldout.resample.plans import Bootstrap, HoldOut, KFold
-from heldout.resample.two_way import cross
-from heldout.retrieve.index import Index
-from heldout.retrieve.models import Model
-from heldout.retrieve.search import search
-from heldout.tune.space import Space
+import heldout
+from heldout import Bootstrap, Experiment, HoldOut, Index, InputError, KFold, Model, Run, System
+
+COLLECTION = small_collection()
 
 
-@pytest.fixture(scope="module")
-def collection():
-    return small_collection()
+def run(system, **more):
+    given = {"collection": COLLECTION, "plan": KFold(3), "measures": ["nDCG@10"]} | more
+    return Experiment(systems=[system], **given).run()
 
 
-class TestWritten:
-    def test_a_model_with_fixed_and_tuned_parameters(self):
-        system = System.of("special = bm25-plus(k1=0.5:1.5:3, b=0.3,0.6, delta=0.5)")
-        assert isinstance(system, ModelSystem)
-        assert system.name == "special"
-        assert [str(one) for one in system.models()[:2]] == [
-            "bm25-plus(k1=0.5, b=0.3, delta=0.5)",
-            "bm25-plus(k1=0.5, b=0.6, delta=0.5)",
-        ]
-        assert len(system.models()) == 6
-        assert system.edges(0) == ("k1", "b")
-
-    def test_a_model_object(self):
-        system = System.of(Model.make("ql-dirichlet", mu=100))
-        assert system.models() == (Model.make("ql-dirichlet", mu=100),)
-        assert not system.tuned
-
-    def test_a_group_of_runs_by_the_values_in_their_names(self, tmp_path):
-        for value in ("0.5", "0.1", "1.0"):
-            (tmp_path / f"lambda={value}.run").write_text("q Q0 d 1 1.0 t\n")
-        system = System.of(f"ql={tmp_path}/lambda=*.run")
-        assert isinstance(system, RunSystem)
-        assert system.name == "ql"
-        assert [point["lambda"] for point in system.points()] == [0.1, 0.5, 1.0]
-
-    def test_a_function_in_a_file(self, tmp_path):
-        (tmp_path / "ranker.py").write_text("def rank(train, test):\n    return {}\n")
-        system = System.of(f"mine={tmp_path}/ranker.py:rank")
-        assert isinstance(system, CallSystem)
-        assert (system.name, system.kind) == ("mine", "function")
-
-    def test_a_file_that_fails_is_named(self, tmp_path):
-        (tmp_path / "ranker.py").write_text("import no_such_package_at_all\n")
-        with pytest.raises(InputError, match=r"ranker\.py cannot be run \(ModuleNotFoundError"):
-            System.of(f"{tmp_path}/ranker.py:rank")
+# ---- what they are made of ----------------------------------------------------------------------
 
 
-class TestGiven:
-    """The same ranking in every form it may come in gives the same values."""
+def test_a_text_has_a_name_fixed_and_tuned_parameters():
+    system = System.of("special = bm25-plus(k1=0.5:1.5:3, b=0.3,0.6, delta=0.5)")
+    assert system.name == "special"
+    assert system.search.points[1] == {"delta": 0.5, "k1": 0.5, "b": 0.6}
+    assert len(system.search.points) == 6
+    assert system.edges(system.search.points[0]) == ("k1", "b")
+    model = System.of(Model.make("ql-dirichlet", mu=100))
+    assert (model.name, model.search.points) == ("ql-dirichlet", ({"mu": 100},))
 
-    def results(self, collection, system, **more):
-        experiment = Experiment(
-            collection=collection, systems=[system], plan=KFold(3), measures=["nDCG@10"], **more
-        )
-        return experiment.run().scores().values[:, 0]
 
-    def expected(self, collection):
-        index = Index.build(collection)
-        run = search(index, collection.queries, "bm25")
-        return evaluate(collection.qrels, run, ["nDCG@10"]).per_unit(0, 0)
+def test_runs_are_settings_by_the_values_in_their_names(tmp_path):
+    for value in ("0.5", "0.1", "1.0"):
+        (tmp_path / f"lambda={value}.run").write_text("q Q0 d 1 1.0 t\n")
+    system = System.of(f"ql={tmp_path}/lambda=*.run")
+    assert system.name == "ql"
+    assert [point["lambda"] for point in system.search.points] == [0.1, 0.5, 1.0]
 
-    def test_a_model_a_run_a_function_an_object(self, collection, tmp_path):
-        def rank(train, test):
-            del train
-            return search(Index.build(test.collection), test.collection.queries, "bm25")
 
-        class Ranker:
-            def fit(self, view):
-                self.index = Index.build(view.collection)
+def test_a_function_in_a_file(tmp_path):
+    (tmp_path / "ranker.py").write_text("def rank(train, test):\n    return {}\n")
+    assert System.of(f"mine={tmp_path}/ranker.py:rank").name == "mine"
+    (tmp_path / "ranker.py").write_text("import no_such_package_at_all\n")
+    with pytest.raises(InputError, match=r"ranker\.py cannot be run \(ModuleNotFoundError"):
+        System.of(f"{tmp_path}/ranker.py:rank")
 
-            def predict(self, view):
-                return search(self.index, view.collection.queries, "bm25").to_dict()
 
-        run = search(Index.build(collection), collection.queries, "bm25")
-        run.write(tmp_path / "bm25.run")
-        wanted = self.expected(collection)
-        for system in (
-            "bm25",
-            str(tmp_path / "bm25.run"),
-            run,
-            rank,
-            lambda train, test: rank(train, test).to_frame(),
-            Ranker,
-            Ranker(),
-        ):
-            found = self.results(collection, system)
-            assert found == pytest.approx(wanted, abs=1e-12)
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        ("bm25", {"comparable": True}, "comparable would have no effect on it; it takes param"),
+        ("bm25", {"first": "ql-jm"}, "bm25: first would have no effect"),
+        ("bm25", {"parts": ["a", "b"]}, "bm25: parts would have no effect"),
+        (System.of("bm25"), {"search": "random", "trials": 2}, "search, trials would have no eff"),
+        (Run.of({"q": {"d": 1.0}}), {"learns": True}, "run: learns would have no effect"),
+        (type("Ranker", (), {"fit": 0, "predict": 0}), {"learns": False}, "Ranker: learns would"),
+    ],
+)
+def test_options_without_effect_are_refused(given, options, message):
+    with pytest.raises(InputError, match=message):
+        System.of(given, **options)
 
-    def test_a_seed_is_given_to_those_who_take_it(self, collection):
+
+def test_a_grid_costs_as_much_as_it_has_points():
+    def calls(points):
+        count = 0
+
+        def counted(*_):
+            nonlocal count
+            count += 1
+
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            system = System.of(f"bm25(k1=0.5:3:{points // 10}, b=0:1:10)")
+            described = system.describe()
+        finally:
+            sys.setprofile(before)
+        assert len(system.search.points) == len(described["points"]) == points
+        return count
+
+    calls(100)  # imports what is imported on first use
+    assert calls(10_000) < 12 * calls(1_000)
+
+
+def test_the_same_ranking_in_every_form_has_the_same_values(tmp_path):
+    def rank(train, test):
+        del train
+        return heldout.search(Index.build(test.collection), test.collection.queries, "bm25")
+
+    class Ranker:
+        def fit(self, view):
+            self.index = Index.build(view.collection)
+
+        def predict(self, view):
+            return heldout.search(self.index, view.collection.queries, "bm25").to_dict()
+
+    ranked = heldout.search(Index.build(COLLECTION), COLLECTION.queries, "bm25")
+    ranked.write(tmp_path / "bm25.run")
+    expected = heldout.evaluate(COLLECTION.qrels, ranked, ["nDCG@10"]).per_unit(0, 0)
+    for system in (
+        "bm25",
+        str(tmp_path / "bm25.run"),
+        ranked,
+        rank,
+        lambda train, test: rank(train, test).to_frame(),
+        Ranker,
+        Ranker(),
+    ):
+        assert run(system).scores().values[:, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_run_may_lack_queries_and_have_strange_documents():
+    first = COLLECTION.queries.ids[0]
+    best = next(iter(COLLECTION.qrels.to_dict()[first]))
+    some = Run.of({first: {"nowhere": 9.0, best: 1.0}, "unknown": {"d000": 1.0}})
+    results = run(some, measures=["RR"])
+    values = results.scores()
+    assert values.values[values.units.index(first), 0] == values.values.sum() == 0.5
+    assert results.held_out["document"].to_list() == [None, best]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda *_: None, "returned NoneType: expected a Run"),
+        (lambda *_: {"strange": {"d000": 1.0}}, "queries that are not on the test side: 1"),
+        (lambda _, test: {test.queries.ids[0]: {"zz": 1.0}}, r"not on the test side: 1 \(zz\)"),
+        (lambda *_: {}, "split r0/f0: <lambda>: run has no rows"),
+        (lambda *_: {"q00": {"d000": "x"}}, "split r0/f0: <lambda>: run: query 'q00', document"),
+        (lambda *_: 1 / 0, "split r0/f0: .*ZeroDivisionError"),
+    ],
+)
+def test_what_a_function_returns_is_checked(given, message):
+    with pytest.raises(InputError, match=message):
+        run(given)
+
+
+# ---- what they see ------------------------------------------------------------------------------
+
+
+def test_the_seed_is_one_per_split_and_the_same_for_all_settings():
+    def seeds(**more):
         seen = []
 
-        def rank(train, test, seed):
-            seen.append(seed)
-            return overlap(train, test)
+        def rank(train, test, seed, power=1.0):
+            seen.append((min(test.queries.ids), power, seed))
+            return overlap(train, test, power)
 
-        system = System.of(rank, "f")
-        self.results(collection, system, seed=5)
-        assert seen == [call_seed(5, "f", f"r0/f{fold}", -1) for fold in range(3)]
-        assert len(set(seen)) == 3
+        run(System.of(rank, "f", space={"power": [0.5, 1.0]}), **more)
+        return seen
 
-    @pytest.mark.parametrize(
-        ("given", "message"),
-        [
-            (lambda *_: None, "returned NoneType: expected a Run"),
-            (lambda *_: {"strange": {"d000": 1.0}}, "not on the test side"),
-            (lambda _, test: {test.queries.ids[0]: {"zz": 1.0}}, "not on the test side"),
-            (lambda *_: 1 / 0, "ZeroDivisionError"),
-        ],
-    )
-    def test_what_cannot_be_used_is_refused(self, collection, given, message):
-        with pytest.raises(InputError, match=message):
-            self.results(collection, given)
+    seen = seeds(seed=5)
+    assert {len({power for _, power, own in seen if own == seed}) for *_, seed in seen} == {2}
+    assert len({seed for *_, seed in seen}) == 4  # three splits, and all data
+    assert seeds(seed=5) == seen
+    assert not {seed for *_, seed in seeds(seed=6)} & {seed for *_, seed in seen}
 
 
-class Watcher:
-    """A system that knows what is held out and fails if it can reach it."""
-
-    def __init__(self, collection, by):
-        self.whole, self.by, self.calls = collection, by, []
-
-    def __call__(self, train, test, power=1.0):
-        seen, asked = train.collection, test.collection
-        self.calls.append((set(seen.queries.ids), set(asked.queries.ids)))
-        assert not len(asked.qrels)
-        assert not len(test.qrels)
-        documents = set(seen.documents.ids)
-        judged = seen.qrels.to_dict()
-        assert set(judged) <= set(seen.queries.ids)
-        assert all(set(docs) <= documents for docs in judged.values())
-        assert {one for one, _ in seen.documents.pairs()} == documents
-        return overlap(train, test, power)
-
-
+FOLDS, HOLD_OUT, VALIDATED = KFold(3), HoldOut(0.25), HoldOut(0.25, validation=0.25)
 PLANS = {
-    "query": [KFold(4), HoldOut(0.25), Bootstrap(3)],
-    "document": [KFold(3), HoldOut(0.25), Bootstrap(2)],
-    "both": [cross(KFold(2), KFold(2))],
+    "query": [FOLDS, HOLD_OUT, Bootstrap(3), VALIDATED],
+    "document": [FOLDS, HOLD_OUT, Bootstrap(2), VALIDATED],
+    "both": [heldout.cross(KFold(2), KFold(2))],
 }
 
 
 @pytest.mark.parametrize(
-    ("by", "plan"), [(by, plan) for by, plans in PLANS.items() for plan in plans]
+    ("by", "plan", "inner"),
+    [
+        (by, plan, inner)
+        for by, plans in PLANS.items()
+        for plan in plans
+        for inner in ([None] if plan is VALIDATED else [None, 2])
+    ],
 )
-@pytest.mark.parametrize("inner", [None, 2])
-def test_a_system_never_sees_what_is_held_out(collection, by, plan, inner):
+def test_a_system_never_sees_what_is_held_out(by, plan, inner):
     """For every call: nothing that its outer split holds out is within reach while it is tuned."""
-    watcher = Watcher(collection, by)
-    settings = Experiment(
-        collection=collection,
-        systems=[System.of(watcher, "w", kind="function", comparable=True)],
-        by=by,
-        plan=plan,
-        inner=inner,
-    ).check()
-    tuned = System.of(watcher, "w", kind="function", comparable=True, space={"power": [0.5, 1.0]})
     reached = []
 
-    def checked(train, test, power=1.0):
-        reached.append((train, test))
-        return watcher(train, test, power)
+    def watcher(train, test, power=1.0):
+        seen, asked = train.collection, test.collection
+        queries, documents = set(seen.queries.ids), set(seen.documents.ids)
+        assert not len(asked.qrels)
+        assert not len(test.qrels)
+        for query, judged in seen.qrels.to_dict().items():
+            assert query in queries
+            assert documents.issuperset(judged)
+        assert {doc for doc, _ in seen.documents.pairs()} == documents
+        reached.append((queries, documents, set(asked.queries.ids), set(asked.documents.ids)))
+        return overlap(train, test, power)
 
-    results = Experiment(
-        collection=collection,
-        systems=[System.of(checked, "w", comparable=True, space=tuned.space)],
-        by=by,
-        plan=plan,
-        inner=inner,
-    ).run()
-    assert len(results.folds) == len(settings.splits)
-    per_split = 2 * (inner or 1)
-    for number, split in enumerate(settings.splits):
-        held = split.view(collection, "test")
-        queries = set(held.queries.ids) if by != "document" else set()
-        documents = set(held.documents.ids) if by != "query" else set()
-        for train, test in reached[number * per_split : (number + 1) * per_split]:
-            for view in (train, test):
-                assert not queries & set(view.collection.queries.ids)
-                assert not documents & set(view.collection.documents.ids)
-        train, test = reached[-len(settings.splits) + number]
-        assert not queries & set(train.collection.queries.ids)
-        assert not documents & set(train.collection.documents.ids)
-        if by != "document":
-            assert set(test.collection.queries.ids) == queries
-        if by != "query":
-            assert set(test.collection.documents.ids) == documents
-
-
-def test_the_watch_notices_a_leak(collection):
-    """The test above can fail: a view of the whole collection is a leak."""
-    with pytest.raises(AssertionError):
-        Watcher(collection, "query")(View(collection), View(collection))
+    system = System.of(watcher, "w", comparable=True, space={"power": [0.5, 1.0]})
+    run(system, by=by, plan=plan, inner=inner)
+    splits = plan.splits(COLLECTION, *([] if by == "both" else [by]))
+    tuning = 2 * (inner or 1)
+    assert len(reached) == len(splits) * (tuning + 1) + (0 if plan is VALIDATED else tuning)
+    for number, split in enumerate(splits):
+        view = split.view(COLLECTION, "test")
+        held_queries = set(view.queries.ids) if by != "document" else set()
+        held_documents = set(view.documents.ids) if by != "query" else set()
+        for queries, documents, *asked in reached[number * tuning : (number + 1) * tuning]:
+            assert not held_queries & (queries | asked[0])
+            assert not held_documents & (documents | asked[1])
+        queries, documents, *asked = reached[number - len(splits)]
+        assert not held_queries & queries
+        assert not held_documents & documents
+        assert by == "document" or asked[0] == held_queries
+        assert by == "query" or asked[1] == held_documents
 
 
-class TestPyTerrier:
-    """The real package, whose Transformer needs no Java."""
+def test_what_does_not_learn_gets_no_judgements():
+    def rank(train, test):
+        assert not len(train.qrels)
+        return overlap(train, test)
 
-    @pytest.fixture
-    def pt(self):
-        return pytest.importorskip("pyterrier", reason="python-terrier is not installed")
-
-    def retriever(self, pt, collection):
-        import pandas as pd
-
-        class Overlap(pt.Transformer):
-            def __init__(self, power=1.0):
-                super().__init__()
-                self.power = power
-
-            def transform(self, inp):
-                rows = []
-                for qid, query in zip(inp["qid"], inp["query"], strict=True):
-                    words = set(query.split())
-                    for one, text in collection.documents.pairs():
-                        bag = text.split()
-                        score = sum(word in words for word in bag) / len(bag) ** self.power
-                        if score:
-                            rows.append((qid, query, one, score))
-                return pd.DataFrame(rows, columns=["qid", "query", "docno", "score"])
-
-        return Overlap
-
-    def test_a_transformer_that_learns_nothing_runs_once_a_value(self, pt, collection):
-        kind = self.retriever(pt, collection)
-        made = []
-
-        def make(power):
-            made.append(power)
-            return kind(power)
-
-        system = System.of(make, "pt", space={"power": [0.5, 1.0]})
-        direct = System.of(overlap, "f", space={"power": [0.5, 1.0]})
-        results = Experiment(collection=collection, systems=[system, direct], plan=KFold(3)).run()
-        values = results.scores().values  # noqa: PD011 - not a frame
-        assert values[:, 0] == pytest.approx(values[:, 1], abs=1e-12)
-        assert sorted(made) == [0.5, 0.5, 1.0]  # once to see whether it learns, once per setting
-        assert results.summary[0]["ship"] == results.summary[1]["ship"]
-
-    def test_a_pipeline_with_an_estimator_is_fitted_in_every_fold(self, pt, collection):
-        fitted = []
-
-        class Learned(pt.Estimator):
-            weight = 0.0
-
-            def fit(self, topics_tr, qrels_tr, topics_va, qrels_va):
-                assert list(qrels_tr.columns) == ["qid", "docno", "label"]
-                assert set(qrels_tr.qid) <= set(topics_tr.qid)
-                assert set(qrels_va.qid) <= set(topics_va.qid)
-                fitted.append((set(topics_tr.qid), set(topics_va.qid)))
-                self.weight = 1.0
-
-            def transform(self, inp):
-                assert self.weight == 1.0
-                return inp
-
-        pipeline = self.retriever(pt, collection)() >> Learned()
-        results = Experiment(
-            collection=collection, systems={"pt": pipeline, "f": overlap}, plan=KFold(3)
-        ).run()
-        values = results.scores().values  # noqa: PD011 - not a frame
-        assert values[:, 0] == pytest.approx(values[:, 1], abs=1e-12)
-        folds = KFold(3).splits(collection).folds()
-        ids = np.array(collection.queries.ids)
-        assert len(fitted) == 3
-        for fold, (train, validation) in enumerate(fitted):
-            assert not train & validation
-            assert train | validation == set(ids[folds != fold])
-
-    def test_a_function_that_makes_no_transformer(self, collection):
-        with pytest.raises(InputError, match=r"does not take \(train, test\) and returned int"):
-            Experiment(collection=collection, systems={"f": lambda power=1: power}).run()
-
-    def test_documents_cannot_be_held_out_of_its_index(self, pt, collection):
-        pipeline = self.retriever(pt, collection)()
-        with pytest.raises(ExperimentError, match="its own index"):
-            Experiment(collection=collection, systems={"pt": pipeline}, by="document").check()
+    assert run(System.of(rank, learns=False)).value("rank") > 0
 
 
-def test_a_run_may_lack_queries_and_have_strange_documents(collection):
-    first = collection.queries.ids[0]
-    best = next(iter(collection.qrels.to_dict()[first]))
-    run = Run.of({first: {"nowhere": 9.0, best: 1.0}, "unknown": {"d000": 1.0}})
-    results = Experiment(
-        collection=collection, systems={"r": run}, plan=KFold(2), measures=["RR"]
-    ).run()
-    values = results.scores()
-    assert values.column("r")[values.units.index(first)] == 0.5
-    assert values.column("r").sum() == 0.5
-    top = results.held_out.rows(named=True)
-    assert [one["document"] for one in top] == [None, best]
+# ---- code that changed --------------------------------------------------------------------------
 
 
-def test_a_grid_is_listed_a_few_times_not_once_per_setting(collection, monkeypatch):
-    listed, points = [], Space.points
+@pytest.mark.parametrize("changed", ["ranker.py", "own_words.py", "own_package/deeper.py"])
+def test_code_that_changed_is_another_experiment(tmp_path, monkeypatch, changed):
+    """Also a module of the user's own that the file imports, and one that this imports."""
+    (tmp_path / "own_package").mkdir()
+    (tmp_path / "own_package" / "__init__.py").touch()
+    (tmp_path / "own_package" / "deeper.py").write_text("SCORE = 1.0\n")
+    (tmp_path / "own_words.py").write_text("from own_package.deeper import SCORE\n")
+    (tmp_path / "ranker.py").write_text(
+        "from own_words import SCORE\n\ndef rank(train, test):\n"
+        "    return {query: {'d000': SCORE} for query in test.queries.ids}\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("own_words", "own_package", "own_package.deeper"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
-    def counted(space):
-        listed.append(space)
-        return points(space)
+    def experiment():
+        systems = f"{tmp_path}/ranker.py:rank"
+        return Experiment(collection=COLLECTION, systems=systems, plan=KFold(3))
 
-    monkeypatch.setattr(Space, "points", counted)
-    system = "bm25(k1=0.5:3:20, b=0:1:5)"
-    results = Experiment(collection=collection, systems=[system], plan=KFold(2)).run()
-    assert len(results.surface) == 300
-    assert 0 < len(listed) < 40
+    experiment().run(tmp_path / "results")
+    experiment().run(tmp_path / "results", resume=True)
+    with (tmp_path / changed).open("a") as file:
+        file.write("# changed\n")
+    with pytest.raises(InputError, match="belongs to another experiment"):
+        experiment().run(tmp_path / "results", resume=True)

@@ -2,6 +2,8 @@
 
 import ast
 import contextlib
+import gc
+import io
 import os
 import re
 import select
@@ -11,13 +13,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from experiment_data import small_collection, table_bytes
 
 import heldout
 from heldout.errors import InputError
-from heldout.experiment.execution.journal import Journal, encode
-from heldout.experiment.experiment import JOURNAL, Experiment
+from heldout.experiment.experiment import Experiment
 
 SOURCE = Path(heldout.__file__).parent
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux")
@@ -53,18 +55,19 @@ def mounted(place, options):
 
 
 def unmount(place):
+    gc.collect()  # what a run that failed has mapped of its index
     subprocess.run(["umount", str(place)], check=True)  # noqa: S603, S607 - same
 
 
 @linux
 def test_a_full_disk_at_any_place_is_named_and_the_run_goes_on(tmp_path, whole):
-    """A disk of 4 kB, 8 kB, …: it is full in the journal, in a table, before the manifest."""
+    """A disk of 8 kB, 12 kB, …: full in the index, in an item, in a table, or large enough."""
     disk, places = tmp_path / "disk", set()
-    for pages in (*range(1, 12), 14, 17, 20, 24, 40):
+    for pages in (*range(2, 40), 60):
         mounted(disk, ["-o", f"size={4 * pages}k"])
         try:
             said = _outcome(disk / "results")
-            places.add(said.split(" cannot")[0].rpartition("/")[2])
+            places.add(re.sub(r".*/|[0-9a-f]{64}|:? cannot.*", "", said.partition(" cannot")[0]))
             if said:
                 assert "No space left on device" in said
                 assert not (disk / "results" / "manifest.json").exists()
@@ -74,8 +77,7 @@ def test_a_full_disk_at_any_place_is_named_and_the_run_goes_on(tmp_path, whole):
             assert table_bytes(disk / "results") == whole
         finally:
             unmount(disk)
-    # The last disk is large enough.
-    assert {"journal.jsonl:", "values.parquet:", ""} <= places
+    assert {"index:", ".npz:", "values.parquet:", ""} <= places
 
 
 def _outcome(place):
@@ -111,8 +113,8 @@ def test_a_file_that_may_not_grow(tmp_path, whole):
     command = [sys.executable, "-B", "-c", LIMITED, str(Path(__file__).parent), str(place), "3000"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 2, done.stderr
-    assert "journal.jsonl: cannot be written (File too large)" in done.stdout
-    assert (place / JOURNAL).stat().st_size == 3000  # a record that is cut off
+    assert "cannot be written (File too large)" in done.stdout
+    assert (place / "heldout-work").is_dir()
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
 
@@ -144,63 +146,80 @@ def test_a_folder_without_permission_is_named(tmp_path):
         tmp_path.chmod(0o700)
 
 
-def journal_of(place):
-    """The journal of a run that ended when its last task was done."""
-    kept = []
+def finished_items(place):
+    """The files of a run that ended when its last item was done, by name."""
 
     def stop(self, folder):
-        del folder
-        kept.append(self)
+        del self, folder
         raise KeyboardInterrupt
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(heldout.Results, "write", stop)
         with pytest.raises(KeyboardInterrupt):
             experiment().run(place)
-    return (place / JOURNAL).read_bytes()
+    return sorted((place / "heldout-work").glob("*.npz"))
 
 
-def test_whatever_the_journal_ends_with_the_results_are_the_same(tmp_path, whole):
-    """Torn in its last record; garbage behind it; bytes that have flipped."""
-    full = journal_of(tmp_path / "first")
-    ends = [at + 1 for at, byte in enumerate(full) if byte == ord("\n")]
-    last = full[ends[-2] :]
-    # Every byte of smaller records is cut at in the tests of the journal.
-    path = tmp_path / "cut"
-    for cut in range(0, len(last), max(len(last) // 100, 1)):
-        path.write_bytes(full[: ends[-2] + cut])
-        with Journal(path) as journal:
-            assert len(journal.records) == len(ends) - 1
-    tails = {
-        "torn": full[:-7],
-        "only the line end is missing": full[:-1],
-        "zeros, as after a power cut": full[: ends[-2] + 10] + bytes(5000),
-        "garbage": full + bytes(range(256)) * 3,
-        "records of nobody": full
-        + b"".join(map(encode, ({}, {"key": ["a"]}, {"key": "bm25/grid/p0"}))),
-        "garbage lines": full + b"\xff\x00\n{}\nnull\n" + encode({"key": "nobody"}),
-        "a byte in the middle": _flipped(full, ends[0] + 40),
-        "a byte of the first record": _flipped(full, 40),
+def stored(content):
+    """The file of an item with other arrays, which may be objects."""
+    file = io.BytesIO()
+    np.savez(file, **content)
+    return file.getvalue()
+
+
+class Trap:
+    """A pickle that does something when it is opened."""
+
+    def __reduce__(self):
+        return os._exit, (3,)
+
+
+def test_whatever_is_wrong_with_a_finished_item_the_results_are_the_same(tmp_path, whole):
+    """Torn, empty, of other bytes, or a pickle, which is never opened."""
+    *_, last = finished_items(tmp_path / "first")
+    content, draw = last.read_bytes(), np.random.default_rng(1)
+    damaged = {
+        "torn": content[:-7],
+        "half": content[: len(content) // 2],
         "nothing": b"",
+        "zeros, as after a power cut": content[:100] + bytes(len(content) - 100),
+        "garbage": bytes(range(256)) * 3,
+        "garbage behind it": content + bytes(range(256)) * 3,
+        "a pickle": stored({"values": np.array([Trap()]), "_seconds": np.array(1.0)}),
+        "no seconds": stored({"values": np.zeros(3)}),
     }
-    for name, content in tails.items():
+    flips = draw.integers(len(content), size=12).tolist()
+    damaged |= {f"byte {place}": _flipped(content, place) for place in flips}
+    for name, other in damaged.items():
         place = tmp_path / name
-        place.mkdir()
-        (place / JOURNAL).write_bytes(content)
+        shutil.copytree(tmp_path / "first", place)
+        (place / "heldout-work" / last.name).write_bytes(other)
+        (place / "heldout-work" / f".{last.name}.7.tmp").write_bytes(content[:50])
         experiment().run(place, resume=True)
         assert table_bytes(place) == whole, name
 
 
-def _flipped(content, at):
+def _flipped(content, place):
     changed = bytearray(content)
-    changed[at] ^= 4
+    changed[place] ^= 4
     return bytes(changed)
+
+
+def test_items_of_another_experiment_are_not_taken(tmp_path, whole):
+    """Not even if the file that says whose they are is gone."""
+    finished_items(tmp_path / "first")
+    (tmp_path / "first" / "heldout-work" / "key").unlink()
+    experiment(seed=1).run(tmp_path / "first", resume=True)
+    experiment(seed=1).run(tmp_path / "other")
+    assert table_bytes(tmp_path / "first") == table_bytes(tmp_path / "other") != whole
 
 
 def test_killed_between_the_manifest_and_the_end(tmp_path, whole):
     place = tmp_path / "results"
-    experiment().run(place)
-    (place / JOURNAL).write_bytes(journal_of(tmp_path / "first"))
+    finished_items(place)
+    shutil.copytree(place / "heldout-work", tmp_path / "kept")
+    experiment().run(place, resume=True)
+    shutil.copytree(tmp_path / "kept", place / "heldout-work")
     (place / "lock").write_text("{}")
     experiment().run(place, resume=True)
     assert table_bytes(place) == whole
@@ -210,10 +229,10 @@ RACER = """
 import sys
 from pathlib import Path
 from heldout.errors import InputError
-from heldout.experiment.execution.folder import locked
+from heldout.experiment.work import results_folder
 sys.stdin.readline()
 try:
-    with locked(Path(sys.argv[1])):
+    with results_folder(Path(sys.argv[1]), resume=True, force=False):
         print("held", flush=True)
         sys.stdin.readline()
 except InputError as error:
@@ -325,12 +344,11 @@ WRITES = {"write_text", "write_bytes", "write_parquet", "write_csv", "touch", "s
 OWN_WAY = {
     # file: why what it opens is not renamed into place
     "cli/main.py": "is the null device, in place of a stream that is closed",
+    "experiment/work.py": "is in memory, and stored aside",
     "compiled.py": "is a temporary file without a name, to see whether there can be one",
     "data/atomic.py": "is what writes atomically",
-    "experiment/execution/journal.py": "is appended to, with checksums",
     "infer/ledger.py": "is appended to, under a lock",
     "retrieve/invert.py": "is a temporary file without a name",
-    "experiment/execution/payload.py": "is in a temporary folder, and opened there",
 }
 CALLED_INSIDE = {
     # functions that are given a path aside, or write into a folder that is renamed as a whole

@@ -33,27 +33,27 @@ def index(collection):
 
 def expected(qrels, run, query_ids, depth):
     """Measures × queries by `heldout.evaluate`; NaN where nothing relevant is judged."""
-    found = heldout.evaluate(qrels, run, NAMES, depth=depth)
-    places = {query: place for place, query in enumerate(found.units())}
+    scores = heldout.evaluate(qrels, run, NAMES, depth=depth)
+    places = {query: place for place, query in enumerate(scores.units())}
     table = np.full((len(NAMES), len(query_ids)), np.nan)
     for column, query in enumerate(query_ids):
         grades = qrels.to_dict().get(query, {}).values()
         for row, measure in enumerate(MEASURES):
             if any(grade >= (measure.parameters.get("rel") or 1) for grade in grades):
-                table[row, column] = found.per_unit(0, row)[places[query]]
+                table[row, column] = scores.per_unit(0, row)[places[query]]
     return table
 
 
 @pytest.mark.parametrize("depth", [7, 1000])
 def test_whole_collection_several_values_at_once(collection, index, depth):
     candidates = Candidates.make(index, collection, MODELS, depth=depth)
-    found = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES)
-    assert found.shape == (len(NAMES), len(MODELS), len(collection.queries))
+    values = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES)
+    assert values.shape == (len(NAMES), len(MODELS), len(collection.queries))
     for number, model in enumerate(MODELS):
         run = search(index, collection.queries, model, k=1000)
         wanted = expected(collection.qrels, run, collection.queries.ids, depth)
-        assert np.allclose(found[:, number], wanted, atol=1e-12, equal_nan=True)
-    assert len({tuple(values) for values in np.nan_to_num(found[0]).tolist()}) == len(MODELS)
+        assert np.allclose(values[:, number], wanted, atol=1e-12, equal_nan=True)
+    assert len({tuple(row) for row in np.nan_to_num(values[0]).tolist()}) == len(MODELS)
 
 
 def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index):
@@ -62,9 +62,8 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index
     side = held_out_side(index, candidates.vocabulary, folds, 3)
     ranking = candidates.rank(side, k=len(folds))
     for fold in range(3):
-        here = candidates.table.documents
-        counted = folds[here] == fold
-        found = candidates.table.evaluate(
+        counted = folds[candidates.table.documents] == fold
+        values = candidates.table.evaluate(
             ranking.ranks, counted, ranking.retrieved[:, fold], MEASURES, 1000
         )[:, 0]
         lists = ranking.documents[:, fold, 0], ranking.scores[:, fold, 0]
@@ -76,15 +75,15 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index
         }
         qrels = heldout.Qrels.of({query: rows for query, rows in kept.items() if rows})
         wanted = expected(qrels, run, collection.queries.ids, 1000)
-        assert np.allclose(found, wanted, atol=1e-12, equal_nan=True)
+        assert np.allclose(values, wanted, atol=1e-12, equal_nan=True)
 
 
 def test_queries_without_relevant_documents_are_undefined(collection, index):
     candidates = Candidates.make(index, collection, MODELS)
-    found = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES[:6])
+    values = candidates.evaluate(whole_side(index, candidates.vocabulary), MEASURES[:6])
     empty = [not any(rows.values()) for rows in collection.qrels.to_dict().values()]
     assert any(empty)
-    assert np.array_equal(np.isnan(found[0, 0]), empty)
+    assert np.array_equal(np.isnan(values[0, 0]), empty)
     nothing = candidates.table.evaluate(
         np.ones((len(candidates.table), 2), np.int32),
         np.zeros(len(candidates.table), np.bool_),

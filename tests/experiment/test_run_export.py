@@ -6,7 +6,7 @@ import heldout
 from heldout.cli import main
 from heldout.data.export import export_collection
 from heldout.errors import InputError
-from heldout.experiment.stored import stored_collection
+from heldout.experiment.experiment import stored_collection
 
 DOCUMENTS = {f"d{n}": f"word{n % 3} text number {n}" for n in range(24)}
 QUERIES = {f"q{n}": f"word{n % 3} number {n}" for n in range(9)}
@@ -23,26 +23,25 @@ def results(**fields):
 
 
 def test_query_folds_add_up_to_the_held_out_score():
-    found = results()
-    for system in found.systems:
-        value = heldout.evaluate(COLLECTION.qrels, found.predictions(system), "nDCG@10").value()
-        assert value == pytest.approx(found.value(system, "nDCG@10"))
-        parts = found.runs(system)
+    folds = results()
+    for system in folds.systems:
+        value = heldout.evaluate(COLLECTION.qrels, folds.predictions(system), "nDCG@10").value()
+        assert value == pytest.approx(folds.value(system, "nDCG@10"))
+        parts = folds.runs(system)
         assert sorted(query for part in parts.values() for query in part.queries) == sorted(QUERIES)
 
 
 def test_document_folds_are_one_merged_ranking_and_its_parts():
-    found = results(by="document", keep_depth=24)
-    folds = [f"r0-f{fold}" for fold in range(3)]
-    assert list(found.runs("bm25")) == folds
-    parts = found.fold_predictions("bm25")
-    assert [str(part.key).replace("/", "-") for part in parts] == folds
-    for part in parts:
-        assert part.predictions.to_dict() == found.runs("bm25")[f"r0-f{part.key.fold}"].to_dict()
-    whole = found.predictions("bm25").to_dict()
+    merged = results(by="document", keep_depth=24)
+    runs, parts = merged.runs("bm25"), merged.fold_predictions("bm25")
+    assert list(runs) == [f"r0-f{fold}" for fold in range(3)]
+    assert {str(part.key).replace("/", "-"): part.predictions.to_dict() for part in parts} == {
+        name: run.to_dict() for name, run in runs.items()
+    }
+    whole = merged.predictions("bm25").to_dict()
     joined = {query: {} for query in whole}
-    for part in found.runs("bm25").values():
-        for query, documents in part.to_dict().items():
+    for run in runs.values():
+        for query, documents in run.to_dict().items():
             assert not joined[query].keys() & documents.keys()
             joined[query] |= documents
     assert joined == whole
@@ -62,7 +61,7 @@ def test_rankings_are_kept_to_the_depth_that_is_asked_for():
 
 
 def test_predictions_are_not_rankings():
-    found = heldout.Experiment(
+    classes = heldout.Experiment(
         task="classification",
         data=([[n, n % 2] for n in range(20)], ["ab"[n % 2] for n in range(20)]),
         systems=[{"estimator": "sklearn.naive_bayes:GaussianNB"}],
@@ -70,17 +69,15 @@ def test_predictions_are_not_rankings():
         measures=["accuracy"],
     ).run()
     with pytest.raises(InputError, match="does not rank"):
-        found.runs(found.systems[0])
+        classes.runs(classes.systems[0])
 
 
 def test_a_report_finds_the_collection_where_it_was(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     export_collection(COLLECTION, "small", "beir")
     main(["run", "small", "--system", "bm25", "--folds", "3", "-o", "kept", "--quiet"])
-    found = heldout.Results.read("kept")
-    assert (
-        stored_collection("kept", found).fingerprint()
-        == (found.manifest["fingerprints"]["collection"])
-    )
+    kept = heldout.Results.read("kept")
+    fingerprint = kept.manifest["fingerprints"]["collection"]
+    assert stored_collection("kept", kept).fingerprint() == fingerprint
     (tmp_path / "small" / "queries.jsonl").write_text('{"_id": "q0", "text": "other"}\n')
-    assert stored_collection("kept", found) is None
+    assert stored_collection("kept", kept) is None

@@ -105,7 +105,8 @@ def test_the_notes_name_ids_and_no_folders(project, tmp_path, monkeypatch):
     for name in ("empty documents: 1 (d3)", "query q0 document absent0,"):
         assert name in said
     assert str(project) not in said
-    assert manifest["settings"]["plan"] == "GivenFolds(folds='folds.tsv')"
+    plan = {"kind": "given", "folds": "folds.tsv", "strict": True}
+    assert manifest["settings"]["plan"] == plan
 
 
 def test_an_experiment_of_a_command(project, tmp_path, monkeypatch):

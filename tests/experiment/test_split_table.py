@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from heldout import Experiment, Results
-from heldout.experiment.split_table import split_table
+from heldout.experiment.results.tables import split_table
 from heldout.resample.plans import Bootstrap, Chronological, HoldOut, KFold, LeaveOneOut
 from heldout.resample.two_way import cross
 

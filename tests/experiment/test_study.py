@@ -10,12 +10,7 @@ from document_data import indexed, topical_collection
 import heldout
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.studies.bias import (
-    StudySettings,
-    _division,
-    bias_study,
-    unseen_values,
-)
+from heldout.experiment.studies.bias import StudySettings, _division, bias_study, unseen_values
 from heldout.measure.names import parse_measure
 from heldout.report.study import figure_tables, study_json, study_text
 from heldout.retrieve.models import grid
@@ -51,55 +46,55 @@ def study(candidates, **settings):
     return bias_study(candidates, StudySettings(own.pop("measure", NDCG), **own))
 
 
-def by_name(found):
-    return {row.estimator: row for row in found.rows}
+def by_name(study):
+    return {row.estimator: row for row in study.rows}
 
 
 def test_the_truth_is_that_of_documents_added_one_by_one(fixed, collection):
     """Every unseen document in an index of its own with the seen ones."""
     random = np.random.default_rng(3)
     side = random.integers(0, 3, len(collection.documents))  # seen, unseen, neither
-    texts = list(collection.documents.pairs())
-    seen = dict(texts[at] for at in np.flatnonzero(side == 0).tolist())
+    seen, unseen = (
+        {doc: text for where, (doc, text) in zip(side, collection.documents.pairs(), strict=True)
+         if where == wanted}
+        for wanted in (0, 1)
+    )  # fmt: skip
     run = {}
-    for at in np.flatnonzero(side == 1).tolist():
-        own = heldout.Index.build({**seen, texts[at][0]: texts[at][1]})
+    for doc, text in unseen.items():
+        own = heldout.Index.build({**seen, doc: text})
         for query, scores in search(own, collection.queries, FIXED[0]).to_dict().items():
-            if texts[at][0] in scores:
-                run.setdefault(query, {})[texts[at][0]] = round(scores[texts[at][0]], 9)
-    names = {texts[at][0] for at in np.flatnonzero(side == 1).tolist()}
+            if doc in scores:
+                run.setdefault(query, {})[doc] = round(scores[doc], 9)
     qrels = {
-        query: {doc: grade for doc, grade in rows.items() if doc in names}
+        query: {doc: grade for doc, grade in rows.items() if doc in unseen}
         for query, rows in collection.qrels.to_dict().items()
     }
     qrels = {query: rows for query, rows in qrels.items() if any(rows.values())}
     wanted = heldout.evaluate(qrels, run, ["nDCG@10"])
     values = unseen_values(fixed, side == 0, side == 1, 0, NDCG)
-    places = {query: at for at, query in enumerate(collection.queries.ids)}
+    places = [collection.queries.ids.index(query) for query in wanted.units()]
     assert np.isfinite(values).sum() == len(qrels)
-    assert values[[places[query] for query in wanted.units()]] == pytest.approx(
-        wanted.per_unit(0, 0)
-    )
+    assert values[places] == pytest.approx(wanted.per_unit(0, 0))
 
 
 def test_rows_and_the_default(fixed):
-    found = study(fixed)
-    assert [row.estimator for row in found.rows] == [
+    done = study(fixed)
+    assert [row.estimator for row in done.rows] == [
         "pooled", "training", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff",
     ]  # fmt: skip
-    assert [row.estimator for row in found.rows if row.default] == ["pooled"]
-    assert (found.sample_size, found.target_size) == (120, 120)
-    for row in found.rows:
+    assert [row.estimator for row in done.rows if row.default] == ["pooled"]
+    assert (done.sample_size, done.target_size) == (120, 120)
+    for row in done.rows:
         assert row.bias == pytest.approx(row.mean - row.truth)
         assert row.rmse >= abs(row.bias) - 1e-12
         assert (row.coverage is not None) == row.default
 
 
 def test_bias_se_and_rmse_are_those_of_the_draws(fixed):
-    found = study(fixed, sets=2, replicates=0)
-    for row in found.rows:
-        mine = [one for one in found.means if one[2] == row.estimator]
-        assert [one[:2] for one in mine] == [(draw, one) for draw in range(6) for one in (0, 1)]
+    done = study(fixed, sets=2, replicates=0)
+    for row in done.rows:
+        mine = [mean for mean in done.means if mean[2] == row.estimator]
+        assert [mean[:2] for mean in mine] == [(draw, set_) for draw in range(6) for set_ in (0, 1)]
         error = np.array([value - truth for *_, value, truth in mine])
         assert row.bias == pytest.approx(error.mean())
         assert row.rmse == pytest.approx(np.sqrt((error**2).mean()))
@@ -124,18 +119,18 @@ def test_every_document_is_seen_once_in_a_turn(fixed):
 
 
 def test_per_fold_with_zeros_is_far_below_the_truth_and_pooled_is_not(fixed):
-    found = by_name(study(fixed, draws=24, replicates=0))
-    assert found["per-fold-zero"].bias < -0.15
-    assert found["per-fold"].bias > 0.08
-    assert abs(found["pooled"].bias) < 3 * found["pooled"].se + 0.01
-    assert found["pooled"].rmse < found["per-fold"].rmse
-    assert found["pooled"].coverage is None
+    done = by_name(study(fixed, draws=24, replicates=0))
+    assert done["per-fold-zero"].bias < -0.15
+    assert done["per-fold"].bias > 0.08
+    assert abs(done["pooled"].bias) < 3 * done["pooled"].se + 0.01
+    assert done["pooled"].rmse < done["per-fold"].rmse
+    assert done["pooled"].coverage is None
 
 
 def test_a_larger_truth_is_met_by_size_matching(fixed):
-    found = by_name(study(fixed, fraction=1 / 6, draws=24, replicates=0, folds=4))
-    assert abs(found["pooled-unmatched"].bias) > 0.06
-    assert abs(found["pooled"].bias) < 0.5 * abs(found["pooled-unmatched"].bias)
+    done = by_name(study(fixed, fraction=1 / 6, draws=24, replicates=0, folds=4))
+    assert abs(done["pooled-unmatched"].bias) > 0.06
+    assert abs(done["pooled"].bias) < 0.5 * abs(done["pooled-unmatched"].bias)
 
 
 def test_what_over_fits_on_purpose_shows_in_the_training_score_alone(index, collection):
@@ -155,21 +150,21 @@ def test_what_over_fits_on_purpose_shows_in_the_training_score_alone(index, coll
 @pytest.mark.parametrize("tuning", ["nested", "pre-split"])
 def test_tuned_studies(index, collection, tuning):
     candidates = Candidates.make(index, collection, GRID)
-    found = study(candidates, tuning=tuning, draws=2, sets=2, replicates=0)
-    assert found.sample_size == 60
-    assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in found.rows)
-    assert ("leaks" in study_text(found, "bm25")) == (tuning == "pre-split")
+    done = study(candidates, tuning=tuning, draws=2, sets=2, replicates=0)
+    assert done.sample_size == 60
+    assert all(0 < row.mean < 1 and 0 < row.truth < 1 for row in done.rows)
+    assert ("leaks" in study_text(done, "bm25")) == (tuning == "pre-split")
 
 
 def test_json_has_one_object_an_estimator(fixed):
-    found = study(fixed)
-    objects = json.loads(study_json(found, "bm25"))
-    assert [one["estimator"] for one in objects] == [row.estimator for row in found.rows]
-    for one, row in zip(objects, found.rows, strict=True):
-        assert set(one) == FIELDS
-        assert one["bias"] == row.bias  # at full precision
-        assert one["default"] is (one["estimator"] == "pooled")
-        assert (one["draws"], one["measure"]) == (6, "nDCG@10")
+    done = study(fixed)
+    objects = json.loads(study_json(done, "bm25"))
+    for record, row in zip(objects, done.rows, strict=True):
+        assert set(record) == FIELDS
+        assert record["estimator"] == row.estimator
+        assert record["bias"] == row.bias  # at full precision
+        assert record["default"] is (record["estimator"] == "pooled")
+        assert (record["draws"], record["measure"]) == (6, "nDCG@10")
 
 
 def test_the_seed_decides_and_the_number_of_threads_does_not(fixed, monkeypatch):
@@ -185,14 +180,14 @@ def test_the_seed_decides_and_the_number_of_threads_does_not(fixed, monkeypatch)
 
 
 def test_figures_have_every_draw_and_every_query_of_the_first(fixed, collection):
-    found = study(fixed, sets=2, replicates=0)
-    tables = figure_tables(found, collection.queries.ids)
+    done = study(fixed, sets=2, replicates=0)
+    tables = figure_tables(done, collection.queries.ids)
     means = [line.split(",") for line in tables["means.csv"].splitlines()]
     assert means[0] == ["draw", "set", "estimator", "estimate", "truth"]
     assert len(means) == 1 + 6 * 2 * 7  # the sets are smaller than what is unseen: unmatched, too
     zero = [row for row in means if row[2] == "per-fold-zero"]
     bias = np.mean([float(row[3]) - float(row[4]) for row in zero])
-    assert bias == pytest.approx(by_name(found)["per-fold-zero"].bias)
+    assert bias == pytest.approx(by_name(done)["per-fold-zero"].bias)
     rows = [line.split(",") for line in tables["queries.csv"].splitlines()]
     assert rows[0] == ["set", "query", "estimator", "estimate", "truth", "difference", "pro10"]
     for _, query, _, estimate, truth, difference, pro in rows[1:]:
@@ -212,9 +207,9 @@ def test_text_shows_the_default_first_and_says_what_it_means(fixed):
 
 
 def verdict(fixed, bias, se, coverage=None, coverage_se=None):
-    found = study(fixed, replicates=0)
-    row = replace(found.rows[0], bias=bias, se=se, coverage=coverage, coverage_se=coverage_se)
-    return study_text(replace(found, rows=(row,)), "bm25").splitlines()[0]
+    done = study(fixed, replicates=0)
+    row = replace(done.rows[0], bias=bias, se=se, coverage=coverage, coverage_se=coverage_se)
+    return study_text(replace(done, rows=(row,)), "bm25").splitlines()[0]
 
 
 def test_the_coverage_has_a_standard_error_and_few_draws_are_pointed_out(fixed):
@@ -256,7 +251,7 @@ def test_several_values_are_not_fixed(index, collection):
 
 
 def test_sides_without_relevant_documents_are_named():
-    texts = {f"d{at:02}": f"word{at} common" for at in range(40)}
+    texts = {f"d{n:02}": f"word{n} common" for n in range(40)}
     small = heldout.Collection(texts, {"q": "common"}, {"q": {"d03": 1}})
     with pytest.raises(InputError, match=r"draw \d: no query has a relevant document on the"):
         study(Candidates.make(indexed(small), small, FIXED))

@@ -1,10 +1,11 @@
-"""PyTerrier pipelines from end to end, with frames of qid and docno; nothing here needs Java."""
+"""PyTerrier transformers from end to end, with frames of qid and docno; nothing here needs Java."""
 
+import numpy as np
 import pytest
-from experiment_data import small_collection
+from experiment_data import overlap, small_collection
 
 import heldout
-from heldout import Experiment, KFold, System
+from heldout import Experiment, InputError, KFold, System
 
 pt = pytest.importorskip("pyterrier", reason="python-terrier is not installed")
 pd = pytest.importorskip("pandas")
@@ -16,13 +17,18 @@ COLLECTION = small_collection()
 
 
 class Overlap(pt.Transformer):
-    """A retriever: counts shared words."""
+    """A retriever: `overlap` on frames."""
+
+    def __init__(self, power=1.0):
+        super().__init__()
+        self.power = power
 
     def transform(self, inp):
+        ranked = overlap(None, COLLECTION, self.power)
         rows = [
-            (qid, query, one, float(sum(text.split().count(word) for word in query.split())))
+            (qid, query, doc, score)
             for qid, query in zip(inp["qid"], inp["query"], strict=True)
-            for one, text in COLLECTION.documents.pairs()
+            for doc, score in ranked[qid].items()
         ]
         return pt.model.add_ranks(pd.DataFrame(rows, columns=["qid", "query", "docno", "score"]))
 
@@ -45,42 +51,56 @@ class Shares(pt.Transformer):
         return pt.model.add_ranks(inp.assign(score=scores))
 
 
-def as_function(train, test, candidates, power=1.0):
+def shares(train, test, candidates, power=1.0):
     """The same as a function."""
     del train
-    texts = dict(test.collection.documents.pairs())
-    asked = dict(zip(test.collection.queries.ids, test.collection.queries.texts, strict=True))
+    texts, asked = dict(test.documents.pairs()), test.queries.to_dict()
     return {
         query: {
-            one: sum(texts[one].split().count(word) for word in asked[query].split())
-            / len(texts[one].split()) ** power
-            for one in ranked
+            doc: sum(texts[doc].split().count(word) for word in asked[query].split())
+            / len(texts[doc].split()) ** power
+            for doc in ranked
         }
         for query, ranked in candidates.to_dict().items()
     }
 
 
-def _run(*systems):
-    return Experiment(collection=COLLECTION, systems=systems, plan=KFold(3)).run()
+def run(*systems, **more):
+    given = {"collection": COLLECTION, "plan": KFold(3)} | more
+    return Experiment(systems=systems, **given).run()
+
+
+def check_equal(results, first, second):
+    scores = results.scores()
+    values = dict(zip(scores.systems, scores.values.T, strict=True))
+    assert values[first] == pytest.approx(values[second], abs=1e-12)
+    assert results.chosen(first) == results.chosen(second)
+
+
+POWERS = {"power": [0.2, 1.0]}
+
+
+def test_a_transformer_that_learns_nothing_runs_once_a_setting():
+    made = []
+
+    def make(power):
+        made.append(power)
+        return Overlap(power)
+
+    results = run(System.of(make, "pt", space=POWERS), System.of(overlap, "f", space=POWERS))
+    check_equal(results, "pt", "f")
+    assert sorted(made) == [0.2, 0.2, 1.0]  # once to see whether it learns, once per setting
 
 
 def test_a_reranker_gets_the_candidates_of_a_tuned_model():
-    powers = {"power": [0.2, 1.0]}
-    results = _run(
-        "bm25(k1=0.5,2)",
-        System.of(Shares, "pt", kind="transformer", first="bm25", space=powers),
-        System.of(as_function, "f", first="bm25", space=powers),
-    )
-    values = results.scores().values
-    assert values[:, 1] == pytest.approx(values[:, 2], abs=1e-12)
-    assert results.folds.filter(system="pt")["parameters"].to_list() == (
-        results.folds.filter(system="f")["parameters"].to_list()
-    )
+    mine = System.of(Shares, "pt", kind="transformer", first="bm25", space=POWERS)
+    results = run("bm25(k1=0.5,2)", mine, System.of(shares, "f", first="bm25", space=POWERS))
+    check_equal(results, "pt", "f")
 
 
 def test_pipelines_of_operators_rank_as_they_do_alone():
     pipeline = (Overlap() % 15) >> pt.apply.doc_score(lambda row: -row["score"])
-    results = _run(System.of(pipeline, "pipe"))
+    results = run(System.of(pipeline, "pipe"))
     topics = pd.DataFrame({"qid": COLLECTION.queries.ids, "query": COLLECTION.queries.texts})
     frame = pipeline.transform(topics)
     expected = heldout.evaluate(COLLECTION.qrels, heldout.Run.of(frame), "nDCG@10").value()
@@ -88,77 +108,82 @@ def test_pipelines_of_operators_rank_as_they_do_alone():
 
 
 def test_a_pipeline_can_be_fused_and_reranked():
-    results = _run(
+    results = run(
         "bm25",
         System.of(Overlap(), "overlap"),
-        "hybrid=rrf(bm25, overlap)",
+        "hybrid=wsum(bm25, overlap, w=0)",
         System.of(Shares() % 5, "again", first="overlap"),
     )
-    assert results.value("hybrid") > 0
+    assert results.value("hybrid") == results.value("overlap")
     assert max(results.held_out.filter(system="again")["rank"]) == 5
 
 
-def test_an_estimator_is_fitted_on_the_candidates_of_the_training_queries():
+@pytest.mark.parametrize("reranks", [False, True])
+def test_an_estimator_is_fitted_in_every_fold_on_training_queries(reranks):
     fitted = []
 
     class Learned(pt.Estimator):
-        """Learns the mean first score of relevant documents."""
-
-        centre = 0.0
+        fits = 0
 
         def fit(self, topics_or_res_tr, qrels_tr, topics_or_res_va, qrels_va):
-            del topics_or_res_va, qrels_va
-            fitted.append(set(topics_or_res_tr["qid"]))
-            joined = topics_or_res_tr.merge(qrels_tr, on=["qid", "docno"])
-            self.centre = joined[joined["label"] > 0]["score"].mean()
+            assert list(qrels_tr.columns) == ["qid", "docno", "label"]
+            assert set(qrels_tr.qid) <= set(topics_or_res_tr.qid)
+            assert set(qrels_va.qid) <= set(topics_or_res_va.qid)
+            assert ("text" in topics_or_res_tr.columns) == reranks
+            fitted.append((set(topics_or_res_tr.qid), set(topics_or_res_va.qid)))
+            self.fits += 1
 
         def transform(self, inp):
-            return inp.assign(score=-(inp["score"] - self.centre).abs())
+            assert self.fits == 1
+            return inp
 
-    results = _run("bm25", System.of(Learned(), "learned", first="bm25"))
+    if reranks:
+        results = run("bm25", System.of(Learned(), "pt", first="bm25"))
+        check_equal(results, "pt", "bm25")
+    else:
+        results = run(System.of(Overlap() >> Learned(), "pt"), System.of(overlap, "f"))
+        check_equal(results, "pt", "f")
+    folds, ids = KFold(3).splits(COLLECTION).folds(), np.array(COLLECTION.queries.ids)
     assert len(fitted) == 3
-    tests = [
-        set(part["unit"]) for part in results.held_out.filter(system="learned").partition_by("fold")
-    ]
-    for seen, held in zip(fitted, tests, strict=True):
-        assert seen
-        assert not seen & held
+    for fold, (train, validation) in enumerate(fitted):
+        assert not train & validation
+        assert train | validation == set(ids[folds != fold])
+
+
+def longest(train, test, candidates):
+    """The same as the pipeline in the file."""
+    del train
+    texts = dict(test.documents.pairs())
+    lengths = {
+        query: sorted(((float(len(texts[doc])), doc) for doc in ranked), reverse=True)
+        for query, ranked in candidates.to_dict().items()
+    }
+    return {query: {doc: score for score, doc in pairs[:5]} for query, pairs in lengths.items()}
 
 
 @pytest.mark.parametrize("by", ["query", "document"])
 def test_a_pipeline_in_a_file_reranks(tmp_path, monkeypatch, by):
     monkeypatch.chdir(tmp_path)
-    code = (
-        "import pyterrier as pt\nlong = pt.apply.doc_score(lambda row: float(len(row['text']))) % 5"
-    )
+    code = "import pyterrier as pt\nlong = pt.apply.doc_score(lambda row: len(row['text'])) % 5"
     (tmp_path / "pipes.py").write_text(code)
     text = "pt=rerank(first=bm25, function=pipes.py:long, comparable=true)"
-    own = System.of(_longest, "f", first="bm25", comparable=True)
-    results = Experiment(
-        collection=COLLECTION, systems=["bm25(k1=1,2)", text, own], plan=KFold(3), by=by
-    ).run()
-    values = results.scores("nDCG@10").values
-    assert values[:, 1] == pytest.approx(values[:, 2], abs=1e-12)
+    own = System.of(longest, "f", first="bm25", comparable=True)
+    check_equal(run("bm25(k1=1,2)", text, own, by=by), "pt", "f")
 
 
-def _longest(train, test, candidates):
-    del train
-    texts = dict(test.collection.documents.pairs())
-    longest = {
-        query: sorted(((float(len(texts[one])), one) for one in ranked), reverse=True)
-        for query, ranked in candidates.to_dict().items()
-    }
-    return {query: {one: score for score, one in pairs[:5]} for query, pairs in longest.items()}
+def test_what_cannot_be_done_is_said():
+    with pytest.raises(InputError, match=r"does not take \(train, test\) and returned int"):
+        System.of(lambda power=1: power)
+    with pytest.raises(InputError, match="its own index of all documents"):
+        run(System.of(Overlap()), by="document")
 
 
-def test_a_transformer_that_cannot_start_java_is_said_on_one_line():
-    from heldout.errors import cause_of
+def test_a_transformer_that_cannot_start_java_is_explained():
+    class NoJava(pt.Transformer):
+        def transform(self, inp):
+            del inp
+            exec("raise OSError('no network')", {"__name__": "pyterrier.java._core"})  # noqa: S102
 
-    def start():
-        exec("raise OSError('no network')", {"__name__": "pyterrier.java._core"})  # noqa: S102
-
-    with pytest.raises(OSError, match="no network") as caught:
-        start()
-    words = cause_of(caught.value)
-    assert words.startswith("it needs Java and the files of Terrier")
-    assert words.endswith("(OSError: no network)")
+    with pytest.raises(InputError, match="it needs Java and the files of Terrier") as error:
+        run(System.of(NoJava(), "pt"))
+    assert str(error.value).splitlines()[0].endswith("(OSError: no network)")

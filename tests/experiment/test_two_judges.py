@@ -9,9 +9,8 @@ import heldout
 from heldout.cli import main
 from heldout.data.collection import Collection
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.execution.payload import pack_payload
 from heldout.experiment.experiment import Experiment
-from heldout.experiment.results import Results
+from heldout.experiment.results.results import Results
 from heldout.report.experiment import json_results
 
 QUERIES, PEOPLE = 60, 24
@@ -139,24 +138,37 @@ def test_results_are_written_read_shown_and_repeated(data, tmp_path):
     assert "llm: 60 queries, 1,200 judgements; 24 queries have human judgements" in page
 
 
-def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path):
-    collection, machine, _ = data
-    path = tmp_path / "docs.jsonl"
-    rows = ({"_id": one, "text": text} for one, text in collection.documents.pairs())
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    for name, content in (("human", collection.qrels.to_dict()), ("llm", machine)):
-        lines = (f"{q} 0 {d} {g}\n" for q, docs in content.items() for d, g in docs.items())
-        (tmp_path / f"{name}.qrels").write_text("".join(lines))
-    queries = (f"{one}\t{text}\n" for one, text in collection.queries.to_dict().items())
-    (tmp_path / "queries.tsv").write_text("".join(queries))
-    files = {"source": path, "queries": tmp_path / "queries.tsv", "qrels": tmp_path / "human.qrels"}
-    for judge, given in (("human", collection.qrels.to_dict()), ("machine", machine)):
-        settings = Experiment(
-            collection=files, machine=tmp_path / "llm.qrels", tune_on=judge, systems="bm25(k1=1,2)"
-        ).check()
-        sent = pack_payload(settings, settings.open_index()).open().settings
-        assert sent.collection.qrels.to_dict() == {q: given[q] for q in sorted(given)}
-        assert (sent.kept, sent.machine) == (settings.kept, None)
+@pytest.mark.parametrize("judge", ["human", "machine"])
+def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path, judge):
+    collection, machine, runs = data
+    (tmp_path / "llm.qrels").write_text(
+        "".join(f"{q} 0 {d} {g}\n" for q, docs in machine.items() for d, g in docs.items())
+    )
+
+    def rank(train, test, weight=0.0):
+        """Mix two runs; as good as the judgements that it is tuned on say."""
+        del train
+        return {
+            query: {
+                doc: weight * score + (1 - weight) * runs["old"][query][doc]
+                for doc, score in runs["new"][query].items()
+            }
+            for query in test.collection.queries.ids
+        }
+
+    experiment = Experiment(
+        collection=collection,
+        machine=tmp_path / "llm.qrels",
+        assume_random=True,
+        tune_on=judge,
+        systems=[heldout.System.of(rank, "mine", space={"weight": [0.0, 0.3, 1.0]})],
+        measures=["AP"],
+        plan={"folds": 3},
+    )
+    here, there = experiment.run(), experiment.run(workers=2)
+    assert here.folds.equals(there.folds)
+    assert here.machine.equals(there.machine)
+    assert here.summary == there.summary
 
 
 @pytest.mark.parametrize(

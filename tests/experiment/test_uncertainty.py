@@ -51,17 +51,8 @@ class Population:
 
 def spread_of(table, lists, values, replicates=60, seed=0, measure=NDCG, **settings):
     sample = np.arange(lists.shape[1], dtype=np.int32)
-    return document_spread(
-        table,
-        lists,
-        sample,
-        [measure],
-        values,
-        depth=1000,
-        replicates=replicates,
-        seed=seed,
-        **settings,
-    )[0]
+    settings |= {"depth": 1000, "replicates": replicates, "seed": seed}
+    return document_spread(table, lists, sample, [measure], values, **settings)[0]
 
 
 @pytest.mark.parametrize(
@@ -71,10 +62,10 @@ def test_intervals_hold_the_score_of_a_second_sample(queries, relevant, document
     population = Population(queries, relevant, documents)
     random = np.random.default_rng(5)
     samples, covered, widths = 250, 0, []
-    for at in range(samples):
+    for seed in range(samples):
         table, lists, values = population.draw(random)
         *_, second = population.draw(random)
-        spread = spread_of(table, lists, values, seed=at)
+        spread = spread_of(table, lists, values, seed=seed)
         low, high = interval(float(np.nanmean(values)), spread, "documents")
         covered += low <= np.nanmean(second) <= high
         widths.append(high - low)
@@ -97,9 +88,9 @@ def test_an_interval_for_new_queries_and_documents_holds_their_expected_score():
 
     truth = np.mean([expected() for _ in range(60)])
     covered = {"both": 0, "queries": 0}
-    for at in range(200):
+    for seed in range(200):
         table, lists, values = Population(queries, 1, documents).draw(random, some(queries))
-        spread = spread_of(table, lists, values, seed=at)
+        spread = spread_of(table, lists, values, seed=seed)
         for estimand in covered:
             low, high = interval(float(np.nanmean(values)), spread, estimand)
             covered[estimand] += low <= truth <= high
@@ -114,21 +105,21 @@ def test_the_variance_is_that_of_slow_evaluation(name, out):
     table, lists, values = population.draw(np.random.default_rng(0))
     replicates = 12
     spread = spread_of(table, lists, values, replicates, seed=3, measure=parse_measure(name))
-    lots = _lots(50, replicates, 3, 0)
+    lots = _lots(50, replicates, 3, 0, np.arange(50))
     relevant = [set(table.documents[table.queries == q].tolist()) for q in range(6)]
 
     def mean(keep):
-        found = []
+        scores = []
         for q in range(6):
             number = sum(keep[list(relevant[q])])
             if not number:
                 continue
             left = [doc for doc in lists[q].tolist() if keep[doc]][:10]
-            places = [at for at, doc in enumerate(left) if doc in relevant[q]]
-            gain = sum(1 / np.log2(at + 2) for at in places)
-            ideal = sum(1 / np.log2(at + 2) for at in range(min(10, number)))
-            found.append(gain / ideal if name == "nDCG@10" else len(places) / 10)
-        return np.mean(found)
+            places = [place for place, doc in enumerate(left) if doc in relevant[q]]
+            gain = sum(1 / np.log2(place + 2) for place in places)
+            ideal = sum(1 / np.log2(place + 2) for place in range(min(10, number)))
+            scores.append(gain / ideal if name == "nDCG@10" else len(places) / 10)
+        return np.mean(scores)
 
     gaps = [mean(lots[:, r] >= out) - mean(lots[:, r] < 256 - out) for r in range(replicates)]
     share = out / 256
@@ -144,16 +135,17 @@ def test_the_variance_of_coarse_measures_is_not_understated(name):
     """Against the means of 400 samples. Halves, each document twice, had .66 of it for P@1."""
     population, random = Population(40, 4.0, 120), np.random.default_rng(2)
     measure = parse_measure(name)
-    means, found = [], []
-    for at in range(400):
+    means, estimates = [], []
+    for seed in range(400):
         table, lists, values = population.draw(random)
         ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
         everything = np.ones(len(table), np.bool_)
         values = table.evaluate(ranks[:, None], everything, np.full(40, 120), [measure])[:, 0]
         means.append(np.nanmean(values))
-        if at < 60:
-            found.append(spread_of(table, lists, values, 30, seed=at, measure=measure).documents)
-    assert 0.85 < np.mean(found) / np.var(means, ddof=1) < 1.5
+        if seed < 60:
+            spread = spread_of(table, lists, values, 30, seed=seed, measure=measure)
+            estimates.append(spread.documents)
+    assert 0.85 < np.mean(estimates) / np.var(means, ddof=1) < 1.5
 
 
 @pytest.fixture
@@ -183,15 +175,15 @@ def test_the_variance_of_what_is_carried_over_is_not_understated():
     The variance of sixteen has a standard error of 37 %; of 160 pairs it is 11 %.
     """
     population, random = Population(60, 0.9, 160), np.random.default_rng(1)
-    estimates, found = [], []
-    for at in range(16):
+    estimates, variances = [], []
+    for seed in range(16):
         table, lists, values = population.draw(random)
         ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
         rows = table.rows(ranks, np.ones(len(table), np.bool_))
-        target = extrapolate(rows, table.n_queries, 5.0, [NDCG], n_documents=160, seed=at)
+        target = extrapolate(rows, table.n_queries, 5.0, [NDCG], n_documents=160, seed=seed)
         estimates.append(target[0])
-        found.append(spread_of(table, lists, values, 2, seed=at, ratio=5.0).documents)
-    assert 0.8 < np.mean(found) / np.var(estimates, ddof=1) < 2.5
+        variances.append(spread_of(table, lists, values, 2, seed=seed, ratio=5.0).documents)
+    assert 0.8 < np.mean(variances) / np.var(estimates, ddof=1) < 2.5
 
 
 def test_lists_are_read_far_enough_for_a_small_target():

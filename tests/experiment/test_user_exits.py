@@ -8,17 +8,23 @@ import pytest
 from experiment_data import small_collection
 
 import heldout
-from heldout.cli import main
-from heldout.data.export import export_collection
-from heldout.errors import HeldoutError, InputError, MeasureError
+from commands import refused
+from heldout import HeldoutError
 
-AT_IMPORT = "import sys\nsys.exit({code})\n"
-IN_THE_CALL = "import sys\ndef rank(train, test):\n    sys.exit({code})\n"
-RAISES = "class Stop(BaseException): pass\ndef rank(train, test):\n    raise {code}\n"
+AT_IMPORT = "import sys\nsys.exit(0)\n"
+IN_THE_CALL = "import sys\ndef rank(train, test):\n    sys.exit('bye')\n"
+RAISES = "class Stop(BaseException): pass\ndef rank(train, test):\n    raise {}\n"
+RANKING = """
+collection = "data"
+[plan]
+folds = 2
+[[systems]]
+name = "mine"
+system = "code.py:rank"
+"""
 ESTIMATOR = """
 import sys
 from sklearn.base import BaseEstimator, ClassifierMixin
-
 
 class Exits(ClassifierMixin, BaseEstimator):
     def __init__(self, level=1):
@@ -30,124 +36,107 @@ class Exits(ClassifierMixin, BaseEstimator):
     def predict(self, X):
         return X
 
-
-class ExitsAtOnce(Exits):
-    def __init__(self):
-        sys.exit(0)
-"""
-RANKING = """
-collection = "data"
-[plan]
-folds = 2
-[[systems]]
-name = "mine"
-system = "code.py:rank"
+def make():
+    sys.exit(0)
 """
 CLASSES = """
 task = "classification"
-measures = ["accuracy"]
 [data]
 file = "table.csv"
 target = "y"
-features = ["x"]
 [plan]
 folds = 2
 [[systems]]
 name = "mine"
+estimator = "code.py:NAME"
 """
 
 
-def arguments(folder):
-    return ["run", str(folder / "experiment.toml"), "-o", str(folder / "out"), "--quiet"]
-
-
-def is_refused(code, out, err, *parts):
-    """One line that names the system, exit code 2, no results."""
-    assert code == 2, err
-    assert out == ""
-    assert err.count("\n") == 1, err
-    assert err.startswith("heldout: ")
-    for part in ("mine", "code.py", *parts):
-        assert part in err
-
-
 @pytest.fixture
-def refused(tmp_path, capsys):
-    """Run the experiment here, and see that it is refused."""
+def arguments(tmp_path):
+    """The command, with an experiment for it."""
 
-    def run(*parts):
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main(arguments(tmp_path))
-        is_refused(ended.value.code, *capsys.readouterr(), *parts)
+    def write(experiment, source):
+        heldout.export_collection(small_collection(20, 8), tmp_path / "data")
+        rows = "".join(f"{row % 5},{row % 2}\n" for row in range(20))
+        (tmp_path / "table.csv").write_text(f"x,y\n{rows}")
+        (tmp_path / "code.py").write_text(source)
+        (tmp_path / "experiment.toml").write_text(experiment)
+        return ["run", str(tmp_path / "experiment.toml"), "-o", str(tmp_path / "out"), "--quiet"]
 
-    return run
-
-
-@pytest.mark.parametrize(("source", "code"), [(AT_IMPORT, "0"), (IN_THE_CALL, "'bye'")])
-def test_an_exit_of_a_function_is_its_error(tmp_path, refused, source, code):
-    export_collection(small_collection(20, 8), tmp_path / "data")
-    (tmp_path / "code.py").write_text(source.format(code=code))
-    (tmp_path / "experiment.toml").write_text(RANKING)
-    refused(f"sys.exit({code}) was called in code.py, line ")
-    assert not (tmp_path / "out" / "manifest.json").exists()
+    return write
 
 
-@pytest.mark.parametrize("code", ["Stop('enough')", "GeneratorExit"])
-def test_so_is_what_is_no_exception(tmp_path, refused, code):
-    export_collection(small_collection(20, 8), tmp_path / "data")
-    (tmp_path / "code.py").write_text(RAISES.format(code=code))
-    (tmp_path / "experiment.toml").write_text(RANKING)
-    refused({"GeneratorExit": code}.get(code, "Stop: enough") + " was raised in code.py, line 3")
+def is_clear(said, cause):
+    assert said.count("\n") == 1
+    assert "mine" in said
+    assert cause in said
+    assert " in code.py, line " in said
 
 
 @pytest.mark.parametrize(
-    ("options", "source", "said"),
+    ("experiment", "source", "cause"),
     [
-        (("--jobs", "2"), IN_THE_CALL.format(code=0), "sys.exit(0) was called"),
-        (("--dask", "local:1"), IN_THE_CALL.format(code=0), "sys.exit(0) was called"),
+        (RANKING, AT_IMPORT, "sys.exit(0) was called"),
+        (RANKING, IN_THE_CALL, "sys.exit('bye') was called"),
+        (RANKING, RAISES.format("Stop('enough')"), "Stop: enough was raised"),
+        (RANKING, RAISES.format("GeneratorExit"), "GeneratorExit was raised"),
+        (CLASSES.replace("NAME", "Exits"), ESTIMATOR, "sys.exit(0) was called"),
+        (
+            CLASSES.replace("NAME", "Exits") + "space = {level = [1, 2]}",
+            ESTIMATOR,
+            "mine/tune/r0/f0/i0/p0 failed: sys.exit(0) was called",
+        ),
+        (CLASSES.replace("NAME", "make"), ESTIMATOR, "sys.exit(0) was called"),
     ],
 )
-def test_so_it_is_in_other_processes(tmp_path, options, source, said):
-    if "--dask" in options:
-        pytest.importorskip("distributed")
-    export_collection(small_collection(20, 8), tmp_path / "data")
-    (tmp_path / "code.py").write_text(source)
-    (tmp_path / "experiment.toml").write_text(RANKING)
-    command = [sys.executable, "-c", "from heldout.cli import main; main()", *arguments(tmp_path)]
+def test_it_is_the_error_of_a_system(arguments, capsys, tmp_path, experiment, source, cause):
+    is_clear(refused(capsys, *arguments(experiment, source)), cause)
+    assert not (tmp_path / "out" / "manifest.json").exists()
+
+
+@pytest.fixture
+def address():
+    """The address of a Dask cluster with one worker process."""
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=True,
+        dashboard_address=None,
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        silence_logs=50,
+    ) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.parametrize("where", ["jobs", "dask"])
+def test_so_it_is_in_other_processes(arguments, request, where):
+    dask = where == "dask"
+    options = ["--dask", request.getfixturevalue("address")] if dask else ["--jobs", "2"]
+    command = [sys.executable, "-c", "from heldout.cli import main; main()"]
     # On a busy machine a worker may be stopped as it starts: loky then says that it cleans up.
     quiet = "ignore::UserWarning:joblib.externals.loky.backend.resource_tracker"
     done = subprocess.run(  # noqa: S603 - this Python
-        [*command, *options],
+        [*command, *arguments(RANKING, IN_THE_CALL), *options],
         capture_output=True,
         text=True,
         check=False,
         env={**os.environ, "PYTHONWARNINGS": quiet},
     )
-    is_refused(done.returncode, done.stdout, done.stderr, f"{said} in code.py, line 3")
+    assert (done.returncode, done.stdout) == (2, "")
+    is_clear(done.stderr, "sys.exit('bye') was called")
 
 
-@pytest.mark.parametrize("system", ["Exits", "ExitsAtOnce"])
-def test_an_exit_of_an_estimator_is_its_error(tmp_path, refused, system):
-    (tmp_path / "code.py").write_text(ESTIMATOR)
-    rows = [f"{n % 5},{n % 2}\n" for n in range(20)]
-    (tmp_path / "table.csv").write_text("x,y\n" + "".join(rows))
-    (tmp_path / "experiment.toml").write_text(f'{CLASSES}estimator = "code.py:{system}"\n')
-    refused("sys.exit(0) was called in code.py, line ")
-
-
-def test_a_module_that_fails_at_import_is_named(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("text", "said"), [(AT_IMPORT, r"sys\.exit\(0\) was called"), ("1 / 0\n", "ZeroDivisionError")]
+)
+def test_a_module_that_fails_at_import_is_named(tmp_path, monkeypatch, text, said):
     monkeypatch.syspath_prepend(tmp_path)
-    for name, text, said in (
-        ("exits_at_import", AT_IMPORT.format(code=0), r"sys\.exit\(0\) was called"),
-        ("fails_at_import", "1 / 0\n", "ZeroDivisionError"),
-    ):
-        (tmp_path / f"{name}.py").write_text(text)
-        experiment = heldout.Experiment(
-            collection=small_collection(20, 8), systems=f"mine={name}:rank", plan={"folds": 2}
-        )
-        with pytest.raises(HeldoutError, match=f"mine: {name} cannot be imported .*{said}"):
-            experiment.run()
+    (tmp_path / "fails_at_import.py").write_text(text)
+    fields = {"systems": "mine=fails_at_import:rank", "plan": {"folds": 2}}
+    with pytest.raises(HeldoutError, match=f"mine: fails_at_import cannot be imported .*{said}"):
+        heldout.Experiment(collection=small_collection(20, 8), **fields).run()
 
 
 class Exits:
@@ -163,19 +152,14 @@ def test_an_exit_of_an_object_is_its_error():
     experiment = heldout.Experiment(
         collection=small_collection(20, 8), systems={"mine": Exits()}, plan={"folds": 2}
     )
-    with pytest.raises(InputError, match=r"mine failed: sys\.exit\(0\) was called in test_user_ex"):
+    with pytest.raises(HeldoutError, match=r"mine failed: sys\.exit\(0\) was called in test_user_"):
         experiment.run()
 
 
 def test_an_exit_of_a_transformer_is_its_error():
     pytest.importorskip("pyterrier", reason="python-terrier is not installed")
-    experiment = heldout.Experiment(
-        collection=small_collection(20, 8),
-        systems=heldout.System.of(lambda: sys.exit(0), "mine", kind="transformer"),
-        plan={"folds": 2},
-    )
-    with pytest.raises(InputError, match=r"mine failed: sys\.exit\(0\) was called"):
-        experiment.run()
+    with pytest.raises(HeldoutError, match=r"mine failed: sys\.exit\(0\) was called"):
+        heldout.System.of(lambda: sys.exit(0), "mine", kind="transformer")
 
 
 def test_an_exit_of_a_measure_is_its_error():
@@ -183,5 +167,5 @@ def test_an_exit_of_a_measure_is_its_error():
     def exits_here(ranked):
         sys.exit(ranked.query)
 
-    with pytest.raises(MeasureError, match=r"the measure exits_here failed: sys\.exit\('q'\)"):
+    with pytest.raises(HeldoutError, match=r"the measure exits_here failed: sys\.exit\('q'\)"):
         heldout.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, "exits_here")

@@ -83,11 +83,10 @@ DESIGNS = st.one_of(
     st.builds(Design.of_units, st.floats(0.001, 100)),
     st.builds(Design.of_shares, st.floats(0.02, 1)),
     st.builds(
-        Design.scaled,
+        Design.of_folds,
         st.floats(0.001, 1),
         st.integers(5, 500),  # with fewer, a plan may need too many
         st.integers(50, 10_000),
-        st.sampled_from([0.3, 0.5]),
     ),
     st.builds(Design.with_machine, st.floats(0.01, 1), st.floats(0, 1), st.integers(100, 2000)),
 )
@@ -111,8 +110,7 @@ def test_needed_and_detectable_are_each_other_s_inverse(design, factor, power, s
     [
         (Design.of_units(0.15), lambda n: 0.15 / math.sqrt(n), lambda n: n - 1),
         (Design.of_shares(0.2), lambda n: math.sqrt(0.2 / n), lambda n: n - 1),
-        (Design.scaled(0.02, 30, 700), lambda n: 0.02 * math.sqrt(700 / n), lambda _: 30),
-        (Design.scaled(0.02, 30, 700, 0.25), lambda n: 0.02 * (700 / n) ** 0.25, lambda _: 30),
+        (Design.of_folds(0.02, 30, 700), lambda n: 0.02 * math.sqrt(700 / n), lambda _: 30),
     ],
 )
 def test_an_interval_that_is_as_narrow_as_asked(design, error, df):
@@ -193,35 +191,16 @@ def test_folds_have_the_standard_error_of_their_interval():
     assert plan.design.df(7) == 4
 
 
-class Results:
-    """Of an experiment by document, as far as a plan needs them."""
-
-    systems, level = ("A", "B"), 0.95
-    summary = (
-        {"name": "A", "differences": []},
-        {
-            "name": "B",
-            "differences": [
-                {"measure": "AP", "system": "A", "difference": 0.1, "low": 0.0, "high": 0.2}
-            ],
-        },
-    )
-
-    def estimate(self, *_):
-        return {"n_queries": 31, "target_size": 1000}
-
-
-def test_documents_are_planned_from_the_interval_of_the_difference():
-    [plan] = heldout.experiment.pilots.document_plans(Results(), "AP")
-    plan = plan.answered([0.1], [], [0.1, 0.05], Goal())
-    assert plan.design.df(1) == 30
-    assert plan.intervals == ((0.1, 1000), (0.05, 16_000))  # half, to the power 1 / .25
-    assert plan.detectable[0][0] == 1000
-    lines = str(plan).splitlines()
-    assert lines[0].startswith("B - A, AP: the difference has standard error 0.0490")
-    assert lines[1].startswith("Documents needed to detect a difference")
-    with pytest.raises(InputError, match="no differences"):
-        heldout.experiment.pilots.document_plans(Results(), "RR")
+def test_an_experiment_by_document_is_no_pilot():
+    texts = {f"d{n}": f"a{n % 3} b{n % 5}" for n in range(20)}
+    judged = {"q": {f"d{n}": 1 for n in range(0, 20, 3)}}
+    collection = heldout.Collection(texts, {"q": "a0"}, judged)
+    systems, plan = ["bm25", "ql-jm"], heldout.KFold(2)
+    results = heldout.Experiment(
+        collection=collection, systems=systems, by="document", plan=plan
+    ).run()
+    with pytest.raises(InputError, match="plan from an experiment that holds out queries"):
+        heldout.power(results)
 
 
 # Machine judgements

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
+from heldout import Experiment, Results
 from heldout.cli import main
 from heldout.data import files
 from heldout.data.collection_files import read_documents
 from heldout.data.documents import documents_of
 from heldout.errors import InputError
-from heldout.experiment.experiment import Experiment
-from heldout.experiment.results import Results
 from heldout.retrieve.index import Index, IndexedDocuments
 
 if TYPE_CHECKING:
@@ -31,7 +30,7 @@ def corpus(tmp_path: Path) -> Path:
     lines = (json.dumps({"_id": name, "text": text}) for name, text in TEXTS.items())
     (folder / "corpus.jsonl").write_text("\n".join(lines) + "\n")
     asked = [{"_id": f"q{number}", "text": "red green apples pears"} for number in range(4)]
-    (folder / "queries.jsonl").write_text("".join(json.dumps(one) + "\n" for one in asked))
+    (folder / "queries.jsonl").write_text("".join(json.dumps(query) + "\n" for query in asked))
     rows = [f"q{number}\t{name}\t1" for number in range(4) for name in TEXTS]
     (folder / "qrels/test.tsv").write_text("\n".join(["query-id\tcorpus-id\tscore", *rows, ""]))
     return folder
@@ -91,22 +90,22 @@ def test_an_id_that_appears_twice_is_named_with_its_places(
 
 
 def test_ids_hashes_and_digest_come_from_the_index(index: Index) -> None:
-    found, plain = IndexedDocuments(index), documents_of(TEXTS)
-    assert list(found.ids) == list(TEXTS)
-    assert found.ids.find([*TEXTS, "d", "d4", "zz", ""]).tolist() == [0, 1, 2, 3, 4, *[-1] * 4]
-    assert found.ids.take(np.array([3, 0])) == plain.ids.take(np.array([3, 0])) == ["é", "d2"]
-    assert found.ids.hashes().tolist() == plain.ids.hashes().tolist()
-    assert found.digest == plain.digest
-    assert np.array_equal(found.text_hashes, plain.text_hashes)
+    indexed, plain = IndexedDocuments(index), documents_of(TEXTS)
+    assert list(indexed.ids) == list(TEXTS)
+    assert indexed.ids.find([*TEXTS, "d", "d4", "zz", ""]).tolist() == [0, 1, 2, 3, 4, *[-1] * 4]
+    assert indexed.ids.take(np.array([3, 0])) == plain.ids.take(np.array([3, 0])) == ["é", "d2"]
+    assert indexed.ids.hashes().tolist() == plain.ids.hashes().tolist()
+    assert indexed.digest == plain.digest
+    assert np.array_equal(indexed.text_hashes, plain.text_hashes)
     with pytest.raises(InputError, match="an index has no texts"):
-        found.text(0)
+        indexed.text(0)
 
 
 def test_an_index_named_as_the_documents_gives_the_same_numbers(
     index: Index, corpus: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     parts = {"queries": corpus / "queries.jsonl", "qrels": corpus / "qrels/test.tsv"}
-    more = [one for name, path in parts.items() for one in (f"--{name}", str(path))]
+    more = [text for name, path in parts.items() for text in (f"--{name}", str(path))]
     plan = ["--system", "bm25(k1=0.5:2:3)", "--by", "document", "--folds", "2", "--seed", "1"]
     given = {
         "files": [str(corpus), "--index", index.path],

@@ -18,9 +18,12 @@ IDS = [f"q{number}" for number in range(23)]
 
 def slow_choice(values, weights, *, rule, higher):
     """The same by loops over repeated rows: every draw of a unit is a row of its own."""
-    points = [[row[at] for at, times in enumerate(weights) for _ in range(times)] for row in values]
+    points = [
+        [value for value, times in zip(row, weights, strict=True) for _ in range(times)]
+        for row in values
+    ]
     means = [statistics.fmean(point) for point in points]
-    signed = means if higher else [-one for one in means]
+    signed = means if higher else [-mean for mean in means]
     best = signed.index(max(signed))
     if rule == "best":
         return best, means
@@ -126,7 +129,7 @@ PLANS = [
     LeaveOneOut(),
     Bootstrap(40, seed=1),
     Bootstrap(40, side="test"),
-    GivenFolds({one: at % 3 for at, one in enumerate(IDS)}),
+    GivenFolds({name: number % 3 for number, name in enumerate(IDS)}),
 ]
 
 
@@ -139,27 +142,27 @@ def test_held_out_values_have_no_say_in_the_choice(plan, rule):
     splits = plan.splits(IDS)
     chosen, final = choose_in_splits(values, splits, rule=rule)
     assert final.number == choose(values, rule=rule).number
-    for at, (split, one) in enumerate(zip(splits, chosen, strict=True)):
+    for place, (split, choice) in enumerate(zip(splits, chosen, strict=True)):
         number, means = slow_choice(values.tolist(), split.train, rule=rule, higher=True)
-        assert (one.number, one.means) == (number, pytest.approx(means))
+        assert (choice.number, choice.means) == (number, pytest.approx(means))
         tempting = values.copy()
-        tempting[int(np.argmin(one.means))][split.train == 0] = 1e6
-        again = choose_in_splits(tempting, splits, rule=rule)[0][at]
-        assert again.number == one.number
-        assert again.means.tolist() == one.means.tolist()
+        tempting[int(np.argmin(choice.means))][split.train == 0] = 1e6
+        again = choose_in_splits(tempting, splits, rule=rule)[0][place]
+        assert again.number == choice.number
+        assert again.means.tolist() == choice.means.tolist()
 
 
 def test_undefined_values_in_splits():
     values, splits = np.random.default_rng(0).random((7, len(IDS))), KFold(5).splits(IDS)
     values[:, 3] = values[2, 5] = np.nan
     _, final = choose_in_splits(values, splits)
-    without = [at for at in range(len(IDS)) if at not in {3, 5}]
+    without = [number for number in range(len(IDS)) if number not in {3, 5}]
     assert final.means == pytest.approx(values[:, without].mean(axis=1))
     with pytest.raises(InputError, match="unit q4 is inf"):
         choose_in_splits(np.where(np.arange(len(IDS)) == 4, np.inf, values), splits)
     with pytest.raises(InputError, match="no unit has a value at every point"):
         choose_in_splits(np.full((2, len(IDS)), np.nan), splits)
     values[:, 1:] = np.nan
-    splits = GivenFolds({one: int(one == "q0") for one in IDS}).splits(IDS)
+    splits = GivenFolds({name: int(name == "q0") for name in IDS}).splits(IDS)
     with pytest.raises(InputError, match="r0/f1: no training unit"):
         choose_in_splits(values, splits)

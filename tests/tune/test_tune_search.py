@@ -5,11 +5,16 @@ import math
 import numpy as np
 import pytest
 
-from heldout.tune.search import search_optuna
+from heldout.tune.search import Search, tried_points
 from heldout.tune.space import Space, geometric, given, linear
 
 SPACE = Space(
-    (linear("b", 0.0, 1.0, 11), geometric("mu", 10.0, 1000.0, 5), given("stem", ["no", "yes"]))
+    (
+        linear("b", 0.0, 1.0, 11),
+        geometric("mu", 10.0, 1000.0, 5),
+        given("stem", ["no", "yes"]),
+        given("fixed", [7]),
+    )
 )
 
 
@@ -19,8 +24,27 @@ def hill(point):
     return (point["stem"] == "yes") * 0.5 - distance
 
 
-def by_unit(point):
-    return [hill(point) + shift for shift in (-0.1, 0.0, 0.1)]
+def tried(value, trials, seed=0, *, space=SPACE, higher=True):
+    """Return the points tried and their values; each point is asked for on three units."""
+
+    def values(points):
+        return np.array([[value(point) + shift for shift in (-0.1, 0.0, 0.1)] for point in points])
+
+    search = Search(space, "optuna", trials)
+    return tried_points(search, values, seed=seed, higher_is_better=higher)
+
+
+@pytest.mark.parametrize("how", ["grid", "random"])
+def test_points_that_are_known_are_tried_together(how):
+    search, batches = Search(SPACE, how, 5 if how == "random" else None), []
+
+    def values(points):
+        batches.append(points)
+        return np.array([[hill(point)] for point in points])
+
+    points, table = tried_points(search, values, seed=0, higher_is_better=True)
+    assert batches == [points] == [search.points]
+    assert table.ravel().tolist() == [hill(point) for point in points]
 
 
 class TestOptuna:
@@ -29,47 +53,46 @@ class TestOptuna:
         pytest.importorskip("optuna", reason="the extra optuna is not installed")
 
     def test_its_trials_are_seeded_and_in_order(self):
-        seen = []
-        found = search_optuna(lambda point: seen.append(dict(point)) or hill(point), SPACE, 30, 5)
-        assert list(found.points) == seen
-        assert found.points == search_optuna(hill, SPACE, 30, seed=5).points
-        assert found.points != search_optuna(hill, SPACE, 30, seed=6).points
-        assert found.best == max(found.points, key=hill)
+        asked = []
+        points, values = tried(lambda point: asked.append(dict(point)) or hill(point), 30, 5)
+        assert asked[::3] == [*points]
+        assert values[:, 1].tolist() == [hill(point) for point in points]
+        assert points == tried(hill, 30, 5)[0]
+        assert points != tried(hill, 30, 6)[0]
 
     def test_points_are_within_the_space(self):
-        for point in search_optuna(by_unit, SPACE, 30).points:
+        for point in tried(hill, 30)[0]:
             assert 0 <= point["b"] <= 1
             assert 10 <= point["mu"] <= 1000
             assert point["stem"] in {"no", "yes"}
+            assert point["fixed"] == 7
 
-    def test_it_learns(self):
+    def test_it_learns_and_downhill_too(self):
         """After the random start, TPE proposes better points than chance does, on average."""
-        learnt = np.mean([hill(point) for point in search_optuna(hill, SPACE, 100).points[50:]])
+        points, _ = tried(hill, 100)
         chance = np.mean([hill(point) for point in SPACE.sample(100)])
-        assert learnt > chance + 0.2
-
-    def test_it_learns_downhill_too(self):
-        options = {"seed": 0, "higher_is_better": False}
-        down = search_optuna(lambda point: -hill(point), SPACE, 40, **options)
-        assert down.points == search_optuna(hill, SPACE, 40, seed=0).points
+        assert np.mean([hill(point) for point in points[50:]]) > chance + 0.2
+        assert tried(lambda point: -hill(point), 40, higher=False)[0] == points[:40]
 
     def test_whole_numbers_stay_whole(self):
         space = Space((linear("k", 1, 9, 9), geometric("n", 1, 16, 5)))
-        for point in search_optuna(lambda point: point["k"], space, 20).points:
-            assert isinstance(point["k"], int)
-            assert isinstance(point["n"], int)
+        points, _ = tried(lambda point: point["k"], 20, space=space)
+        assert {type(value) for point in points for value in point.values()} == {int}
 
-    def test_a_point_that_fails_is_left_out_and_the_search_goes_on(self):
-        found = search_optuna(
-            lambda point: math.nan if point["stem"] == "yes" else hill(point), SPACE, 20
-        )
-        assert len(found.points) == 20
-        assert found.best["stem"] == "no"
+    def test_a_point_that_fails_does_not_end_the_search(self):
+        def value(point):
+            return math.nan if point["stem"] == "yes" else hill(point)
+
+        points, values = tried(value, 20)
+        assert len(points) == 20
+        failed = [point["stem"] == "yes" for point in points]
+        assert np.isnan(values[:, 0]).tolist() == failed
+        assert 0 < sum(failed) < 20
 
     def test_its_log_is_silent_and_left_as_it_was(self, capfd):
         import optuna
 
         before = optuna.logging.get_verbosity()
-        search_optuna(hill, SPACE, 3)
+        tried(hill, 3)
         assert optuna.logging.get_verbosity() == before
         assert capfd.readouterr().err == ""

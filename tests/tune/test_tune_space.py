@@ -8,6 +8,7 @@ from hypothesis import given as hypothesis_given
 from hypothesis import strategies as st
 
 from heldout.errors import InputError
+from heldout.tune.search import Search
 from heldout.tune.space import Axis, Space, geometric, given, linear, parse_axis
 
 
@@ -70,23 +71,17 @@ def test_a_wrong_axis_is_refused(text, said):
         parse_axis(text)
 
 
-def test_the_last_axis_is_fastest_and_points_can_be_had_one_by_one():
+def test_the_last_axis_is_fastest():
     space = space_of(["a=1,2", "b=x,y,z"])
-    points = space.points()
-    assert [tuple(one.values()) for one in points[:4]] == [
-        (1, "x"),
-        (1, "y"),
-        (1, "z"),
-        (2, "x"),
-    ]
+    points = [tuple(point.values()) for point in space.points()]
+    assert points[:4] == [(1, "x"), (1, "y"), (1, "z"), (2, "x")]
     assert len(points) == len(space) == 6
-    assert tuple(space.point(at) for at in range(6)) == points
 
 
 def test_a_space_without_axes_is_one_point():
     assert Space().points() == ({},)
     assert len(Space()) == 1
-    assert Space().edges(0) == ()
+    assert Search().edges({}) == ()
 
 
 def test_a_parameter_cannot_stand_twice():
@@ -96,11 +91,18 @@ def test_a_parameter_cannot_stand_twice():
 
 def test_edges_are_at_the_lowest_and_highest_value():
     space = space_of(["k1=1,2,3", "b=0.9,0.1,0.5", "stem=yes,no", "fixed=7"])
-    edges = {tuple(p.values())[:2]: space.edges(at) for at, p in enumerate(space.points())}
+    edges = {tuple(point.values())[:2]: Search(space).edges(point) for point in space.points()}
     assert edges[2, 0.5] == ()
     assert edges[1, 0.5] == ("k1",)
     assert edges[2, 0.1] == ("b",)  # by value, wherever it stands in the list
     assert edges[3, 0.9] == ("k1", "b")
+
+
+def test_edges_of_random_points_are_those_of_what_was_drawn():
+    search = Search(Space((linear("a", 0.0, 1.0, 3),)), "random", 4)
+    values = sorted(point["a"] for point in search.points)
+    assert [len(search.edges({"a": value})) for value in values] == [1, 0, 0, 1]
+    assert 0 < values[0] < values[-1] < 1
 
 
 def test_a_sample_is_seeded_within_the_ends_and_begins_like_a_shorter_one():
@@ -111,18 +113,18 @@ def test_a_sample_is_seeded_within_the_ends_and_begins_like_a_shorter_one():
     assert drawn == space.sample(200, seed=4)
     assert drawn[:50] == space.sample(50, seed=4)
     assert drawn != space.sample(200, seed=5)
-    assert all(0 <= one["a"] <= 1 and 10 <= one["m"] <= 1000 for one in drawn)
-    assert {one["s"] for one in drawn} == {"x", "y"}
-    assert len({one["a"] for one in drawn}) == 200  # not three values of a grid
+    assert all(0 <= point["a"] <= 1 and 10 <= point["m"] <= 1000 for point in drawn)
+    assert {point["s"] for point in drawn} == {"x", "y"}
+    assert len({point["a"] for point in drawn}) == 200  # not three values of a grid
     # Half of the draws are below the geometric middle.
-    below = sum(one["m"] < 100 for one in drawn)
+    below = sum(point["m"] < 100 for point in drawn)
     assert abs(below - 100) < 4 * math.sqrt(200) / 2
 
 
 def test_whole_numbers_are_drawn_as_such_ends_included():
-    drawn = [one["k"] for one in Space((linear("k", 1, 5, 5),)).sample(99)]
+    drawn = [point["k"] for point in Space((linear("k", 1, 5, 5),)).sample(99)]
     assert sorted(drawn) == [1, 2, 3, 4, 5]  # all there are, once each
-    assert all(isinstance(one, int) for one in drawn)
+    assert all(isinstance(value, int) for value in drawn)
 
 
 def test_the_ends_of_whole_numbers_are_drawn_as_often_as_the_others():
@@ -134,8 +136,8 @@ def test_the_ends_of_whole_numbers_are_drawn_as_often_as_the_others():
 
 @hypothesis_given(st.lists(st.integers(1, 4), min_size=1, max_size=3), st.integers(1, 80))
 def test_a_sample_of_given_values_never_repeats(sizes, count):
-    space = Space(tuple(given(f"p{at}", range(size)) for at, size in enumerate(sizes)))
-    drawn = [tuple(one.values()) for one in space.sample(count)]
+    space = Space(tuple(given(f"p{number}", range(size)) for number, size in enumerate(sizes)))
+    drawn = [tuple(point.values()) for point in space.sample(count)]
     assert len(drawn) == len(set(drawn)) == min(count, len(space))
 
 

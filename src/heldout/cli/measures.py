@@ -23,7 +23,7 @@ def given_measures(names: Sequence[str] | None, task: str) -> list[Any]:
     found: list[Any] = []
     for name in names or ():
         if ".py:" in name:
-            from heldout.experiment.measure_files import load_measure  # seldom needed
+            from heldout.experiment.given import load_measure  # seldom needed
 
             found.append(load_measure(name, task))
         else:

@@ -250,7 +250,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--validation",
         type=_share,
         metavar="X",
-        help="with --hold-out: a validation part of this size (only heldout split uses it)",
+        help="with --hold-out: a validation part of this size, to tune on",
     )
     add(
         "--stratify",

@@ -24,15 +24,14 @@ _EXAMPLES: Final = """\
   heldout power --sd 0.15 --difference 0.01 0.02 0.05
   heldout power knn.csv logistic.csv -m "F1(macro)" --simulate
   heldout power --scores folds.csv --test-share 0.1111  more data with the same number of folds
-  heldout power --scores results/ --difference 0.01     an experiment, also by document
+  heldout power --scores results/ --difference 0.01     results of an experiment
 """
 
 _NOTES: Final = """\
 The numbers are for the paired t test, of successes and failures (1 and 0) for McNemar's test; those
 of the randomization test are close. Folds are planned for by the corrected resampled t test, whose
-standard error falls with the root of the number of rows; with documents it falls far more slowly.
---simulate draws samples of the pilot's units and runs the actual test on them, for the pilot's own
-difference.
+standard error falls with the root of the number of rows. --simulate draws samples of the pilot's
+units and runs the actual test on them, for the pilot's own difference.
 """
 
 SIMULATIONS: Final = 500
@@ -56,12 +55,11 @@ def add_power(command: Callable[..., argparse.ArgumentParser], commands: Any) ->
     add("--difference", type=float, nargs="+", metavar="X", help="differences to detect")
     add(
         "--queries",
-        "--documents",
         "--units",
         type=int,
         nargs="+",
         metavar="N",
-        help="amounts of data: queries, documents or units",
+        help="amounts of data: queries or units",
     )
     add(
         "--half-width",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from heldout.data.collection import Collection
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.report.page.parts import Part
 
 __all__ = ["add_report", "check_page", "this_command"]
@@ -117,7 +117,7 @@ def _whole(folder: str) -> Iterator[None]:
 
 
 def _read(folder: str, *, verify: bool) -> Results:
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
 
     place = Path(folder)
     if not place.is_dir():
@@ -171,7 +171,7 @@ def _collection(
     if results.manifest["settings"]["task"] != "ranking":
         return None, ""
     if options.collection is None:
-        from heldout.experiment.stored import stored_collection
+        from heldout.experiment.experiment import stored_collection
 
         found = stored_collection(folder, results)
         missing = "" if found else "Texts and judgements are not shown: name the collection with "

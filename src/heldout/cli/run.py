@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from heldout.cli.files import emit, is_file, show, split_paths
 from heldout.cli.groups import of_both
@@ -12,13 +12,10 @@ from heldout.cli.help import group
 from heldout.cli.options import (
     add_detail,
     add_json,
-    add_level,
-    add_machine,
     add_measures,
     add_plan_options,
     add_queries,
     add_quiet,
-    add_seed,
     add_stemming,
     check_plan_options,
     given_plan_options,
@@ -32,7 +29,7 @@ from heldout.notes import count_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.manifest import Timings
@@ -44,6 +41,7 @@ _EXAMPLES = """\
   heldout run pydocs --system 'bm25(k1=0.5:3:6)' --by document --folds 5 -m nDCG@10 -m AP
   heldout run scifact --system 'A=bm25(k1=0.9, b=0.4)' --system 'B=bm25(k1=0.5:3:6)' -o results
   heldout run scifact --system 'ranker.py:rank(dims=50,100)' --leave-one-out
+  heldout run scifact --system 'bm25(k1=0.5:3:6)' --hold-out 0.2 --validation 0.2
   heldout run qrels.txt --system 'hybrid=wsum(bm25.run, dense.run, w=0:1:11)' --system dense.run
   heldout run scifact --system bm25 --system 'rerank(first=bm25, depth=100, function=rank.py:f)'
   heldout run scifact --system bm25 --system 'dense=vectors(docs.npy, queries.npy, metric=cosine)'
@@ -69,24 +67,34 @@ reorder the first documents of a model, a run or another system. vectors(docs.np
 ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.run are runs of each
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
-Fields without an option (rule, keep_depth, tune_on, and a table as collection with query_field,
-split, fields, encoding, intersection) are written into an experiment file, such as the
-experiment.toml that -o FOLDER keeps, or given in Python.
+Fields without an option (rule, runs, keep_depth, replicates, tune_on, and a table as collection
+with query_field, split, fields, encoding, intersection) are written into an experiment file, such
+as the experiment.toml that -o FOLDER keeps, or given in Python.
 
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
 features) and scikit-learn estimators as systems (estimator = "module:name", step__param in space).
 """
 
-_FIELDS: Final = (
-    *("by", "tune_for", "seed", "inner", "method", "target_size", "depth", "baseline", "level"),
-    *("index", "machine"),
-)
-"""Options that are fields of an experiment of the same name."""
+_FIELDS: Final = {
+    "by": ("options", None),
+    "tune_for": ("options", "NAME"),
+    "inner": ("options", "K"),
+    "method": ("options", "NAME"),
+    "target_size": ("options", "N"),
+    "depth": ("options", "N"),
+    "baseline": ("options", "NAME"),
+    "index": ("input", "FOLDER"),
+    "machine": ("machine judgements", "FILE"),
+    "assume_random": ("machine judgements", None),
+    "level": ("analysis", "X"),
+    "seed": ("execution", "N"),
+}
+"""Fields of an experiment with an option of their name: its group, and what its value is called."""
 
 _DESCRIBING: Final = (
     *_FIELDS,
-    *("measure", "stemmer", "stop", "queries", "qrels", "against", "assume_random"),
+    *("measure", "stemmer", "stop", "queries", "qrels", "against"),
 )
 """Options that describe an experiment; a file does that itself."""
 
@@ -117,32 +125,38 @@ def add_run(command: Callable[..., argparse.ArgumentParser], commands: Any) -> N
         metavar="RUN",
         help="run files to compare with, not tuned",
     )
-    add("--by", choices=("query", "document", "both"), help="what is held out (default: query)")
     add_measures(parser, "measure (repeat for more; default: nDCG@10)")
-    add("--tune-for", metavar="NAME", help="measure to tune for (default: the first)")
-    add("--inner", type=positive, metavar="K", help="tune by K inner folds of the training data")
-    add(
-        "--method",
-        metavar="NAME",
-        help="estimation method for new documents (default: pooled)",
-    )
-    add("--target-size", type=positive, metavar="N", help="collection size the estimate is for")
-    add("--depth", type=positive, metavar="N", help="ranking depth (default: 1000)")
-    add("-b", "--baseline", metavar="NAME", help="compare all other systems with this one")
+    add_queries(parser)
+    _add_fields(parser)
     add_plan_options(parser)
-    add_level(parser, None)
-    add_machine(parser)
-    _add_input(parser)
+    add_stemming(parser)
     _add_output(parser)
     _add_execution(parser)
     parser.set_defaults(run=_run)
 
 
-def _add_input(parser: argparse.ArgumentParser) -> None:
-    add = group(parser, "input").add_argument
-    add_queries(parser)
-    add("--index", metavar="FOLDER", help="index of the collection (see heldout index)")
-    add_stemming(parser)
+def _add_fields(parser: argparse.ArgumentParser) -> None:
+    """Add the options of fields, from their declarations; none has a default of its own."""
+    from heldout.experiment.experiment import Experiment  # other commands do not need pydantic
+
+    for name, field in Experiment.model_fields.items():
+        if name not in _FIELDS:
+            continue
+        title, value = _FIELDS[name]
+        known = field.default is not None and field.default is not False
+        default = f" (default: {field.default})" if known else ""
+        given: dict[str, Any] = {"help": f"{field.description}{default}"}
+        kind = field.annotation
+        if value is not None:
+            while get_args(kind):  # of Annotated[int, …] | None
+                kind = get_args(kind)[0]
+            given |= {"metavar": value, "type": kind if kind in {int, float} else str}
+        elif get_origin(kind) is Literal:
+            given["choices"] = get_args(kind)
+        else:
+            given["action"] = "store_true"
+        flags = [*(["-b"] if name == "baseline" else []), f"--{name.replace('_', '-')}"]
+        group(parser, title).add_argument(*flags, **given)
 
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
@@ -155,7 +169,6 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
 
 def _add_execution(parser: argparse.ArgumentParser) -> None:
     add = group(parser, "execution").add_argument
-    add_seed(parser, None)
     add("--resume", action="store_true", help="continue an interrupted run")
     add("--force", action="store_true", help="start from scratch, overwriting existing results")
     add("--dry-run", action="store_true", help="check everything and show what would be run")
@@ -166,21 +179,26 @@ def _add_execution(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="processes for functions and estimators (default: 1; same results for any number)",
     )
-    add(
-        "--dask",
-        metavar="CLUSTER",
-        help="run on a Dask cluster: tcp://HOST:PORT, tls://HOST:PORT, a scheduler file, or "
-        "local:N",
-    )
+    where = "tcp://HOST:PORT, tls://HOST:PORT, or a scheduler file"
+    add("--dask", metavar="CLUSTER", help=f"run on a Dask cluster: {where}")
 
 
 def _run(options: argparse.Namespace) -> int:
-    from heldout.cli.report import this_command
+    from heldout.experiment.problems import ExperimentError
 
     _check(options)
     experiment = _experiment(options)
-    if options.dry_run:
-        return _dry_run(experiment, options)
+    try:
+        return (_dry_run if options.dry_run else _run_experiment)(experiment, options)
+    except ExperimentError as error:
+        if not options.system:  # the fields are those of a file
+            raise
+        raise error.placed(option_of(options)) from None
+
+
+def _run_experiment(experiment: Experiment, options: argparse.Namespace) -> int:
+    from heldout.cli.report import this_command
+
     try:
         results = experiment.run(
             options.output,
@@ -234,8 +252,7 @@ def _check(options: argparse.Namespace) -> None:
         raise InputError("--by both needs --folds, --hold-out or --leave-one-out")
     if options.system:
         return
-    given = [name for name in _DESCRIBING if getattr(options, name) not in (None, False)]
-    given += given_plan_options(options)
+    given = [*_given(options, _DESCRIBING), *given_plan_options(options)]
     if given:
         flag = "-m" if given[0] == "measure" else f"--{given[0].replace('_', '-')}"
         raise InputError(
@@ -248,9 +265,7 @@ def _experiment(options: argparse.Namespace) -> Experiment:
     from heldout.experiment.experiment import Experiment
 
     if options.system:
-        experiment = Experiment(**_fields(options))
-        experiment.place_of = option_of(options)
-        return experiment
+        return Experiment(**_fields(options))
     if options.experiment.endswith(".toml") or _has_results(options.experiment):
         return Experiment.read(options.experiment)
     what = "folder has no results" if os.path.isdir(options.experiment) else "is not an experiment"
@@ -272,8 +287,6 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     if options.measure:
         fields["measures"] = options.measure
     fields |= _given(options, _FIELDS)
-    if options.assume_random:
-        fields["assume_random"] = True
     plan = plan_table(options)
     if plan:
         fields["plan"] = of_both(plan) if options.by == "both" else plan
@@ -285,9 +298,10 @@ def _fields(options: argparse.Namespace) -> dict[str, Any]:
     return fields
 
 
-def _given(options: argparse.Namespace, names: tuple[str, ...]) -> dict[str, Any]:
-    found = {name: getattr(options, name) for name in names}
-    return {name: value for name, value in found.items() if value is not None}
+def _given(options: argparse.Namespace, names: Iterable[str]) -> dict[str, Any]:
+    values = {name: getattr(options, name) for name in names}
+    # By identity: 0 is a value.
+    return {name: value for name, value in values.items() if not (value is None or value is False)}
 
 
 def _collection(options: argparse.Namespace) -> dict[str, Any]:
@@ -309,7 +323,7 @@ def _names_files(source: str) -> bool:
 def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
     """Add the runs of ``--against``; one alone is the baseline of one system."""
     from heldout.data.files import file_stem
-    from heldout.tune.run_groups import matching  # NumPy comes with it
+    from heldout.tune.run_names import matching  # NumPy comes with it
 
     untuned = [path for given in options.against for path in matching(given)]
     fields["systems"] = [*options.system, *untuned]
@@ -318,26 +332,18 @@ def _add_untuned(fields: dict[str, Any], options: argparse.Namespace) -> None:
 
 
 def _dry_run(experiment: Experiment, options: argparse.Namespace) -> int:
-    from collections import Counter
-
     from heldout.as_json import json_text
-    from heldout.experiment.execution.tasks import plan_tasks
-    from heldout.report.experiment import plan_text
+    from heldout.experiment.manifest import make_manifest
+    from heldout.report.experiment import loaded_code, plan_text
 
-    settings = experiment.check()
-    tasks = plan_tasks(settings)
+    prepared = experiment.check()
     if options.json:
-        described = settings.describe(None)
-        described.pop("analyzer", None)  # of an index, which a dry run does not open
-        record = {
-            "settings": described,
-            "tasks": Counter(task.system for task in tasks),
-            "loaded": list(dict.fromkeys(at for one in settings.systems for at in one.loaded())),
-            "notes": settings.notes,
-        }
-        emit(json_text(record))
+        settings = make_manifest(prepared)["settings"]
+        settings.pop("analyzer", None)  # of an index, which a dry run does not open
+        loaded = loaded_code(prepared)
+        emit(json_text({"settings": settings, "loaded": loaded, "notes": prepared.notes}))
     else:
-        sys.stdout.write(plan_text(settings, tasks))
+        sys.stdout.write(plan_text(prepared))
     return 0
 
 
@@ -352,7 +358,7 @@ def _how_to_go_on(options: argparse.Namespace) -> str:
 
 
 def _where(timings: Timings, options: argparse.Namespace) -> str:
-    took = f"{count_of(len(timings['tasks']), 'task')}, {timings['total']:.1f} s"
+    took = f"{count_of(len(timings['items']), 'task')}, {timings['total']:.1f} s"
     if options.output is None:
         return f"{took}; results were not kept (use -o FOLDER)\n"
     return f"{took}; results in {options.output}\n"

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import argparse
 
     from heldout.data.scores import Scores
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.measure.base import Measure
     from heldout.measure.ranking.evaluate import Missing
 
@@ -66,7 +66,7 @@ def given_results(options: argparse.Namespace) -> Results | None:
     """Return the results of an experiment that ``--scores`` names; None if it names a table."""
     if options.scores is None or not os.path.isdir(options.scores):
         return None
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
 
     refuse_given(options, _OF_TABLES | {"intersection": False}, "tables of scores, not results")
     return Results.read(options.scores)

@@ -214,7 +214,7 @@ def _collection(options: argparse.Namespace) -> Collection:
     alone = options.qrels is None and options.queries is None and not source.endswith(".toml")
     if not alone or options.by != "query" or not all(map(is_file, split_paths(source))):
         return open_collection(options)
-    from heldout.experiment.judged_collection import judged_collection
+    from heldout.experiment.given import judged_collection
 
     if options.output is not None:
         raise InputError("judgements alone have no documents to write: use --assignments FILE")
@@ -223,8 +223,8 @@ def _collection(options: argparse.Namespace) -> Collection:
 
 def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
     from heldout.cli.places import plan_option
-    from heldout.experiment.plan_fields import plan_from_table
-    from heldout.experiment.problems import Problems
+    from heldout.experiment.given import plan_from_table
+    from heldout.experiment.problems import ExperimentError, Problems
     from heldout.resample.plan import Plan
 
     table, seed = plan_table(options), options.seed or 0
@@ -236,9 +236,10 @@ def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
         table = of_both(table)
     elif "kind" not in table and options.by == "document":
         table["folds"] = 5
-    problems = Problems(plan_option)
+    problems = Problems()
     plan = plan_from_table(table, options.by, seed, problems)
-    problems.refuse()
+    if problems.found:
+        raise ExperimentError(problems.found, place_of=plan_option)
     if plan is None:
         raise InputError("there is no plan")  # cannot be: refuse has said why
     if isinstance(plan, Plan):

@@ -1,4 +1,4 @@
-"""The commands ``study bias`` and ``study curve``: arguments to library calls."""
+"""The command ``study bias``: arguments to library calls."""
 
 from __future__ import annotations
 
@@ -41,43 +41,31 @@ _FORMATS = ("table", "json")
 
 _EXAMPLES = """\
   heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
-  heldout study bias pydocs --draws 20 --system 'bm25(k1=0.5:3:6, b=0:1:5)'
-  heldout study curve pydocs --system 'ql-jm(lambda=0:1:11)' --draws 5
-"""
-
-_BIAS_EXAMPLES = """\
-  heldout study bias pydocs --fraction 0.5 --draws 20 --system 'bm25(k1=1, b=0.5)'
   heldout study bias pydocs --fraction 0.1667 --draws 20           the truth is 5x the sample
   heldout study bias pydocs --sets 5 --system 'bm25(b=0:1:5)' --pre-split    as older studies did it
   heldout study bias scifact --stemmer english --system 'bm25(k1=0.2:5:10:log, b=0:1:11)' --json
 """
 
-_BIAS_NOTES = """\
+_NOTES = """\
 Each repetition draws a fraction of the documents (--fraction) as training data. The system is
 tuned on them; its score on the other documents is the truth, which every estimation method has to
 predict from the training data alone.
 """
 
-_CURVE_EXAMPLES = """\
-  heldout study curve pydocs --system 'bm25(k1=0.5:3:6)' --draws 5
-  heldout study curve pydocs --by query --system 'ql-jm(lambda=0:1:11)' --sizes 0.05,0.25,0.5,1
-"""
-
 
 def add_study(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
     """Add the command ``study``."""
-    parser = command(
-        commands,
-        "study",
-        "Check estimation methods where the truth is known; draw learning curves.",
-        _EXAMPLES,
+    study = command(
+        commands, "study", "Check estimation methods where the truth is known.", _EXAMPLES
     )
-    parts = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_bias(command, parts)
-    _add_curve(command, parts)
-
-
-def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
+    parts = study.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser = command(
+        parts,
+        "bias",
+        "Compare estimation methods with the true score on unseen documents.",
+        _EXAMPLES,
+        notes=_NOTES,
+    )
     add_source(parser)
     add_queries(parser)
     add = parser.add_argument
@@ -89,26 +77,12 @@ def _add_shared(parser: argparse.ArgumentParser, draws: int) -> None:
         "ql-dirichlet(mu=10:9999:7:log) (default: bm25)",
     )
     add_measures(parser, "measure (default: nDCG@10)", action="store", default="nDCG@10")
-    add(
-        "--draws", type=positive, default=draws, metavar="N", help=f"repetitions (default: {draws})"
-    )
+    add("--draws", type=positive, default=200, metavar="N", help="repetitions (default: 200)")
     add_groups(add)
     add_seed(parser)
     add_output(parser, _FORMATS, named=False)
     add_quiet(parser, "print the table and the verdict only")
     add_stemming(parser)
-
-
-def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
-    parser = command(
-        parts,
-        "bias",
-        "Compare estimation methods with the true score on unseen documents.",
-        _BIAS_EXAMPLES,
-        notes=_BIAS_NOTES,
-    )
-    _add_shared(parser, 200)
-    add = parser.add_argument
     add(
         "--fraction",
         type=float,
@@ -138,39 +112,11 @@ def _add_bias(command: Callable[..., argparse.ArgumentParser], parts: Any) -> No
     parser.set_defaults(run=_bias)
 
 
-def _add_curve(command: Callable[..., argparse.ArgumentParser], parts: Any) -> None:
-    parser = command(
-        parts, "curve", "Show the held-out score by size of the training data.", _CURVE_EXAMPLES
-    )
-    _add_shared(parser, 20)
-    add = parser.add_argument
-    add(
-        "--by",
-        choices=("document", "query"),
-        default="document",
-        help="what is held out (default: document)",
-    )
-    add(
-        "--sizes",
-        default="0.1,0.2,0.4,0.7,1",
-        metavar="FRACTIONS",
-        help="fractions of the training data (default: 0.1,0.2,0.4,0.7,1)",
-    )
-    add(
-        "--hold-out",
-        type=float,
-        default=0.2,
-        metavar="X",
-        help="fraction held out (default: 0.2)",
-    )
-    parser.set_defaults(run=_curve)
-
-
 def _system(options: argparse.Namespace) -> ModelSystem:
+    from heldout.experiment.systems.base import System
     from heldout.experiment.systems.models import ModelSystem
-    from heldout.experiment.systems.reading import system_of
 
-    system = system_of(options.system)
+    system = System.of(options.system)
     if not isinstance(system, ModelSystem):
         raise InputError(f"--system {options.system}: a study needs a built-in model")
     return system
@@ -183,7 +129,8 @@ def _candidates(options: argparse.Namespace, system: ModelSystem) -> tuple[Candi
     if not len(collection.qrels):
         raise InputError(f"{options.collection} has no judgements: give --qrels")
     index = build_index(collection.documents, given_analyzer(options), quiet=options.quiet)
-    return Candidates.make(index, collection, system.models()), collection
+    models = system.models(system.search.points)
+    return Candidates.make(index, collection, models), collection
 
 
 def _groups(options: argparse.Namespace, collection: Collection) -> Any:
@@ -204,7 +151,7 @@ def _groups(options: argparse.Namespace, collection: Collection) -> Any:
 
 
 def _named(system: ModelSystem) -> str:
-    models = system.models()
+    models = system.models(system.search.points)
     return str(models[0]) if len(models) == 1 else f"{system.model}, {len(models)} settings"
 
 
@@ -216,7 +163,7 @@ def _bias(options: argparse.Namespace) -> int:
 
     options.format = output_format(options.format, options.output, _FORMATS, "table")
     system = _system(options)
-    tuned = system.space is not None
+    tuned = system.search.tuned
     if options.pre_split and not tuned:
         raise InputError("--pre-split needs ranges to tune, such as --system 'bm25(k1=0.5:3:6)'")
     tuning: Tuning = "pre-split" if options.pre_split else "nested" if tuned else "fixed"
@@ -243,50 +190,4 @@ def _bias(options: argparse.Namespace) -> int:
         emit(study_json(study, _named(system)), options.output)
     else:
         show(study_text(study, _named(system)), options.output)
-    return 0
-
-
-def _shares(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InputError(f"--sizes {text}: expected fractions such as 0.1,0.25,0.5,1") from None
-
-
-def _curve(options: argparse.Namespace) -> int:
-    from heldout.experiment.studies.curve import learning_curve
-    from heldout.measure.names import parse_measure
-    from heldout.report.study import curve_json, curve_text
-
-    options.format = output_format(options.format, options.output, _FORMATS, "table")
-    system, measure, shares = (
-        _system(options),
-        parse_measure(given_measures([options.measure], "ranking")[0], "ranking"),
-        _shares(options.sizes),
-    )
-    if options.groups is not None and options.by == "query":
-        raise InputError("--groups of a study are groups of documents: leave --by query out")
-    candidates, collection = _candidates(options, system)
-    groups = _groups(options, collection) if options.by == "document" else None
-    with progress_bar("draws", quiet=options.quiet) as progress:
-        points = learning_curve(
-            candidates,
-            measure,
-            shares,
-            by=options.by,
-            test=options.hold_out,
-            draws=options.draws,
-            seed=options.seed,
-            progress=progress,
-            groups=groups,
-        )
-    unit = {"document": "documents", "query": "queries"}[options.by]
-    title = (
-        f"{_named(system)}, {measure}: measured on {options.hold_out:.0%} of the {unit}, held "
-        f"out; {options.draws} draws"
-    )
-    if options.format == "json":
-        emit(curve_json(points, title), options.output)
-    else:
-        show(curve_text(points, title, unit), options.output)
     return 0

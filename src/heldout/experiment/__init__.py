@@ -1,1 +1,1 @@
-"""Plans, tasks, results: systems on splits, and what their scores say of unseen data."""
+"""Experiments: systems are tuned on training data and measured on held-out data."""

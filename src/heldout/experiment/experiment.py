@@ -1,105 +1,114 @@
-"""Experiment: the front door, from fields to results."""
+"""Experiment: the front door, from fields to results. A field is declared here, and nowhere else.
+
+The Python signature, the experiment file, the options of ``heldout run`` and the table in the docs
+come from the model. The command line reads it to write its help, so this module imports nothing
+that is slow.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
 
 from heldout.data.atomic import write_atomically
-from heldout.data.files import parse_toml, toml_text
-from heldout.errors import InputError
-from heldout.experiment.execution.folder import locked
-from heldout.experiment.execution.resources import Resources
-from heldout.experiment.execution.run import JOURNAL, earlier_results, make_folder, run_experiment
-from heldout.experiment.manifest import MANIFEST, make_manifest
-from heldout.experiment.problems import Problems
-from heldout.experiment.ranking_fields import check_ranking_fields
-from heldout.experiment.result_files import EXPERIMENT, flush
-from heldout.experiment.schema import PredictionFields, RankingFields
+from heldout.errors import HeldoutError, InputError
+from heldout.experiment.documents import Method  # noqa: TC001 - pydantic reads it
+from heldout.experiment.problems import Problems, faults
+from heldout.tune import Rule  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from heldout.data.collection import Collection
-    from heldout.experiment.documents.methods import Method
-    from heldout.experiment.results import Results
-    from heldout.experiment.schema import By, TuneOn
-    from heldout.experiment.settings import Settings
+    from heldout.experiment.manifest import Timings
+    from heldout.experiment.prepare import Prepared
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
     from heldout.resample.two_way import Crossed
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
-    from heldout.tune.choice import Rule
 
-__all__ = ["JOURNAL", "Experiment"]
+    FilePath = str | os.PathLike[str]
+    GivenCollection = Collection | FilePath | Mapping[str, Any] | None
+    GivenPlan = Plan | Crossed | Mapping[str, Any] | None
+    GivenMeasures = str | Measure | Sequence[str | Measure] | None
+    GivenMeasure = str | Measure | None
+    GivenIndex = Index | FilePath | None
+    GivenAnalyzer = Analyzer | Mapping[str, Any] | None
+else:  # they are checked where they are read
+    GivenCollection = GivenPlan = GivenMeasures = GivenMeasure = GivenIndex = GivenAnalyzer = Any
 
+Task = Literal["ranking", "classification", "regression"]
+By = Literal["query", "document", "both"]
+TuneOn = Literal["human", "machine"]
+
+OF_RANKINGS: Final = (
+    *("collection", "by", "depth", "keep_depth", "method", "target_size", "replicates"),
+    *("index", "analyzer", "machine", "tune_on", "assume_random"),
+)
+OF_PREDICTIONS: Final = ("data",)
+PREDICTION_DEFAULTS: Final = {"by": "instance", "inner": 5}
+"""Default values that experiments with estimators have instead."""
+M = TypeVar("M", bound=BaseModel)
 _HOME: Final = re.compile(r"^\s*folder\s*=", re.MULTILINE)
-_DEFAULTS: Final = {
-    name: field.default
-    for kind in (PredictionFields, RankingFields)
-    for name, field in kind.model_fields.items()
-}
 
 
-def _is_default(name: str, value: object) -> bool:
-    default = _DEFAULTS[name]
-    return value is default or (isinstance(value, str | int | float) and value == default)
+def _level(value: float) -> float:
+    from heldout.infer.results import check_level
+
+    try:
+        return check_level(value, name="")
+    except HeldoutError as error:
+        raise ValueError(str(error)) from None
 
 
-class Experiment:
+def _documented(model: type[M]) -> type[M]:
+    """Describe the parameters in the docstring as the fields are declared."""
+    before, examples, after = (model.__doc__ or "").partition("    Examples\n")
+    indent: Any = {
+        "initial_indent": " " * 8,
+        "subsequent_indent": " " * 8,
+        "break_on_hyphens": False,
+    }
+    described = [
+        f"    {name}\n" + fill(str(field.description).replace("`", "``"), 96, **indent) + "\n"
+        for name, field in model.model_fields.items()
+    ]
+    heading = "    Parameters\n    ----------\n"
+    model.__doc__ = "".join([before, heading, *described, "\n", examples, after])
+    return model
+
+
+def _repeats(value: int) -> int:
+    from heldout.resample.plan import MOST_REPEATS
+
+    if value > MOST_REPEATS:
+        raise ValueError(f"expected at most {MOST_REPEATS:,}, not {value!r}")
+    return value
+
+
+@_documented
+class Experiment(BaseModel):
     """Tune systems on training data and evaluate them on held-out data.
 
-    Parameters
-    ----------
-    collection
-        A `Collection`, its name or path, or ``{"source": …, "queries": …}`` with the options of
-        `heldout.read_collection`. An index can be named as the source, with queries and qrels: its
-        documents are not read.
-    systems
-        One or several systems, or ``{name: system}``; see `System.of`.
-    by
-        What is held out: ``query``, ``document``, or ``both``.
-    plan
-        How it is split: a plan such as ``KFold(10)``, or a table as in ``experiment.toml``.
-        Default: 10 folds of queries, 5 folds of documents, 5 × 5 of both.
-    runs
-        How often each split is used, for systems that depend on a random seed.
-    measures, tune_for
-        The measures to compute, and the measure to tune for (default: the first).
-    seed
-        Random seed of folds, systems with a seed, and resampling.
-    depth
-        Ranking depth: documents below it are ignored.
-    keep_depth
-        How many documents of each held-out ranking are kept with the results, at least 10.
-    rule, inner
-        How parameters are chosen on training data: ``best`` or ``one-se``; on all of it (None)
-        or by a number of inner folds.
-    method, target_size, replicates
-        For held-out documents: the estimation method (see `heldout.experiment.documents.methods`),
-        the collection size that the estimate is for, and the number of jackknife replicates for
-        intervals.
-    level, baseline
-        The confidence level of intervals and tests, and the system that others are compared with.
-    index, analyzer
-        An `Index` or its path; or, if one is built, how text is turned into terms.
-    machine
-        For held-out queries: judgements of a machine (a file, an object or a dictionary) for all
-        queries; those of the collection are then human judgements of a random sample of them.
-        Scores and differences are combined estimates, as in `heldout.compare`.
-    tune_on, assume_random
-        Of `machine`: whether parameters are tuned on the ``human`` or the ``machine`` judgements of
-        the training queries; confirm that the queries with human judgements are a random sample.
-    task
-        ``ranking``, or ``classification`` or ``regression`` with estimators. These have `data`
-        instead of a collection: ``(X, y)``, ``{"X": …, "y": …, "ids": …, "groups": …}``, or a table
-        in a file, ``{"file": …, "target": …, "text": …}``. Systems are scikit-learn estimators or
-        pipelines, ``{name: estimator}`` or ``{name: (estimator, {"step__param": [values]})}``;
-        parameters are chosen by `inner` folds (5) of the training data. Baselines are added.
+    All mistakes in its fields are reported together, by `check` and by `run`.
 
     Examples
     --------
@@ -121,71 +130,126 @@ class Experiment:
     >>> knn = KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}
     >>> data = load_iris(return_X_y=True)
     >>> results = Experiment(task="classification", data=data, systems={"k-NN": knn}).run()
-    >>> [round(results.estimate(one)["value"], 2) for one in ("k-NN", "(majority class)")]
+    >>> [round(results.estimate(name)["value"], 2) for name in ("k-NN", "(majority class)")]
     [0.97, 0.33]
     """
 
-    def __init__(  # noqa: PLR0913 - each is a field of the file
-        self,
-        *,
-        collection: Collection | str | os.PathLike[str] | Mapping[str, Any] | None = None,
-        systems: Any = (),
-        data: Any = None,
-        task: Literal["ranking", "classification", "regression"] = "ranking",
-        by: By = "query",
-        plan: Plan | Crossed | Mapping[str, Any] | None = None,
-        runs: int = 1,
-        measures: str | Measure | Sequence[str | Measure] | None = None,
-        tune_for: str | Measure | None = None,
-        seed: int = 0,
-        depth: int = 1000,
-        keep_depth: int = 10,
-        rule: Rule = "best",
-        inner: int | None = None,
-        method: Method = "pooled",
-        target_size: int | None = None,
-        replicates: int = 500,
-        level: float = 0.95,
-        baseline: str | None = None,
-        index: Index | str | os.PathLike[str] | None = None,
-        analyzer: Analyzer | Mapping[str, Any] | None = None,
-        machine: Any = None,
-        tune_on: TuneOn = "human",
-        assume_random: bool = False,
-    ) -> None:
-        every: dict[str, object] = {
-            "collection": collection,
-            "systems": systems,
-            "data": data,
-            "task": task,
-            "by": by,
-            "plan": plan,
-            "runs": runs,
-            "measures": measures,
-            "tune_for": tune_for,
-            "seed": seed,
-            "depth": depth,
-            "keep_depth": keep_depth,
-            "rule": rule,
-            "inner": inner,
-            "method": method,
-            "target_size": target_size,
-            "replicates": replicates,
-            "level": level,
-            "baseline": baseline,
-            "index": index,
-            "analyzer": analyzer,
-            "machine": machine,
-            "tune_on": tune_on,
-            "assume_random": assume_random,
-        }
-        # Some fields belong to one task only. A field with its default value counts as not given.
-        self.fields = {name: one for name, one in every.items() if not _is_default(name, one)}
-        self._source = ""
-        self._text = ""
-        self._folder: Path | None = None
-        self.place_of: Callable[[str], str] | None = None
-        """Return where the value of a field was given, for messages; by default its name."""
+    # Strict: a text is not a number. The types of Python objects are those that mypy checks.
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    collection: GivenCollection = Field(
+        default=None,
+        description="name or path; a table has the options of `read_collection`: `source`, "
+        "`queries`, `qrels`, `query_field`, `split`, `fields`, `encoding`; with judgements alone "
+        "`qrels` and `intersection`",
+    )
+    systems: Any = Field(
+        default=(),
+        description="systems, such as `bm25(k1=0.5:3:6)`, or tables with `system` and `name`; in "
+        "Python also `{name: system}`, see `System.of`. Estimators by name, each alone or with the "
+        "values to try: `(estimator, {step__param: [values]})`; baselines are added",
+    )
+    data: Any = Field(
+        default=None,
+        description="rows for estimators: a table with `file`, `target`, and `text` or `features`; "
+        "`id` and `groups` name columns, too. In Python also `(X, y)`, or a dictionary of `X`, "
+        "`y`, `ids` and `groups`",
+    )
+    task: Task = Field(
+        default="ranking", description="what systems do: rank, or predict classes or numbers"
+    )
+    by: By = Field(default="query", description="what is held out")
+    plan: GivenPlan = Field(
+        default=None,
+        description="a plan such as `KFold(10)`, or a table of its fields with its `kind`: `kfold` "
+        "(default; `folds`, `repeats`, `stratify`, `groups`), `holdout` (`test`, `validation`), "
+        "`leave-one-out`, `bootstrap` (`replicates`, `side`), `given` (`folds`), `test-set` "
+        '(`ids`), `chronological` (`order`, `test` or `cut`); a file is `{file = "groups.tsv"}`; '
+        "with `by = both` two tables, `[plan.queries]` and `[plan.documents]`. Parameters are "
+        "chosen on the validation part of a plan that has one. Default: 10 folds of queries, 5 of "
+        "documents, 5 × 5 of both",
+    )
+    runs: Annotated[int, Field(ge=1), AfterValidator(_repeats)] = Field(
+        default=1, description="how often each split is used, each time with another seed"
+    )
+    measures: GivenMeasures = Field(
+        default=None, description="measures to compute (default: nDCG@10, accuracy or MSE)"
+    )
+    tune_for: GivenMeasure = Field(
+        default=None, description="measure to tune for (default: the first)"
+    )
+    seed: Annotated[int, Field(ge=0)] = Field(
+        default=0, description="random seed of folds, resampling, and systems with a seed"
+    )
+    depth: Annotated[int, Field(ge=1)] = Field(
+        default=1000, description="ranking depth: documents below it are ignored"
+    )
+    keep_depth: Annotated[int, Field(ge=10)] = Field(
+        default=10, description="documents of each held-out ranking that results keep"
+    )
+    rule: Rule = Field(
+        default="best",
+        description="choose the best setting, or the simplest within one standard error of it",
+    )
+    inner: Annotated[int, Field(ge=2)] | None = Field(
+        default=None,
+        description="tune systems that learn by K inner folds of the training data (estimators: 5)",
+    )
+    method: Method = Field(default="pooled", description="estimation method for new documents")
+    target_size: Annotated[int, Field(ge=1)] | None = Field(
+        default=None, description="collection size that the estimate for new documents is for"
+    )
+    replicates: Annotated[int, Field(ge=100), AfterValidator(_repeats)] = Field(
+        default=500, description="random parts that are left out for intervals for new documents"
+    )
+    level: Annotated[float, AfterValidator(_level)] = Field(
+        default=0.95, description="confidence level of intervals and tests"
+    )
+    baseline: str | None = Field(
+        default=None, description="compare all other systems with this one"
+    )
+    index: GivenIndex = Field(
+        default=None, description="index of the collection (see heldout index)"
+    )
+    analyzer: GivenAnalyzer = Field(
+        default=None,
+        description="how text is turned into terms: a table with `stemmer`, `stop`, `lower`",
+    )
+    machine: Any = Field(
+        default=None,
+        description="judgements of a machine for these and further queries; those of the "
+        "collection are then human judgements of a random sample, and estimates combine both",
+    )
+    tune_on: TuneOn = Field(default="human", description="judgements that parameters are tuned on")
+    assume_random: bool = Field(
+        default=False,
+        description="the queries with human judgements are a random sample of all (heldout split "
+        "--sample)",
+    )
+
+    _mistakes: tuple[tuple[str, str], ...] = ()
+    _source: str = ""
+    _text: str = ""
+    _home: Path | None = None
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_mistakes(cls, given: Any, make: ModelWrapValidatorHandler[Self]) -> Self:
+        """Keep wrong values out, so that `check` reports them with what else is wrong."""
+        try:
+            return make(given)
+        except ValidationError as error:
+            wrong = faults(error, cls.model_fields)
+            right = {name: value for name, value in given.items() if name not in wrong}
+            experiment = make(right)
+            experiment._mistakes = tuple(wrong.items())  # noqa: SLF001 - one of its own
+            return experiment
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Return what is sent to a worker, which may have been started in another folder."""
+        state = super().__getstate__()
+        home = (self._home or Path()).absolute()
+        return {**state, "__pydantic_private__": {**state["__pydantic_private__"], "_home": home}}
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Experiment:
@@ -193,6 +257,8 @@ class Experiment:
 
         Relative paths start from the folder of the file, or from the field ``folder`` in it.
         """
+        from heldout.data.files import parse_toml
+
         place = Path(path)
         if place.is_dir():
             place = _stored(place)
@@ -200,39 +266,58 @@ class Experiment:
             fields, text = parse_toml(place.read_bytes(), str(place))
         except OSError as error:
             raise InputError(f"{place}: cannot be read ({error.strerror})") from None
-        made = cls()
-        made._source = str(place)
-        made._text = text
         home = fields.pop("folder", "")
         if not isinstance(home, str):
             raise InputError(f"{place}: folder: expected a path, not {home!r}")
-        made._folder = place.parent / home
-        made.fields = fields
-        return made
+        return cls.model_validate(fields)._of_file(place, place.parent / home, text)  # noqa: SLF001
 
-    def path_of(self, path: str) -> str:
+    def _of_file(self, place: Path, home: Path, text: str) -> Self:
+        self._source, self._home, self._text = str(place), home, text
+        return self
+
+    @property
+    def home(self) -> Path | None:
+        """Where relative paths start; None: in the current folder."""
+        return self._home
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it was read from a file, in which a system may be a table."""
+        return bool(self._source)
+
+    def path_of(self, path: str | os.PathLike[str]) -> str:
         """Return a path of a field, seen from the folder of the experiment if it is there."""
-        beside = None if self._folder is None else self._folder / path
-        return os.fspath(beside) if beside is not None and beside.exists() else path
+        beside = None if self._home is None else self._home / path
+        return os.fspath(path if beside is None or not os.path.exists(beside) else beside)
 
-    def check(self) -> Settings:
+    def given(self) -> dict[str, Any]:
+        """Return the fields that were given; one with its default value counts as not given."""
+        others = {} if self.task == "ranking" else PREDICTION_DEFAULTS
+        return {
+            name: value
+            for name, value in self
+            if not _same(value, type(self).model_fields[name].default)
+            and not (name in others and value == others[name])
+        }
+
+    def check(self) -> Prepared:
         """Check all fields before anything runs, and raise all mistakes at once."""
-        problems = Problems(self.place_of or str)
-        settings: Settings | None = None
-        task = self.fields.get("task", "ranking")
-        if task == "ranking":
-            settings = check_ranking_fields(self.fields, problems, self._folder)
-        elif task == "classification" or task == "regression":  # noqa: PLR1714 - for the types
-            # Imported here: measures of predictions and scikit-learn are slow to import.
-            from heldout.experiment.prediction_fields import check_prediction_fields
+        from heldout.experiment.prepare import (
+            prepare_predictions,
+            prepare_rankings,
+        )  # slow to import
 
-            settings = check_prediction_fields(task, self.fields, problems, self._folder)
-        else:
-            problems.add("task", f"{task!r} is not ranking, classification or regression")
+        problems, prepared = Problems(list(self._mistakes)), None
+        if "task" not in dict(self._mistakes):
+            ranks = self.task == "ranking"
+            others = OF_PREDICTIONS if ranks else OF_RANKINGS
+            known = [name for name in type(self).model_fields if name not in others]
+            problems.unknown(self.given(), known)
+            prepared = (prepare_rankings if ranks else prepare_predictions)(self, problems)
         problems.refuse(self._source)
-        if settings is None:
+        if prepared is None:
             raise InputError("the experiment cannot be run")  # unreachable: there was a problem
-        return settings
+        return prepared
 
     def run(
         self,
@@ -257,8 +342,7 @@ class Experiment:
             do not depend on it.
         dask
             A Dask cluster to use instead: ``tcp://HOST:PORT``, ``tls://HOST:PORT``, a scheduler
-            file, ``local:4`` for four processes of this machine, or a ``distributed.Client``.
-            Results do not depend on it.
+            file, or a ``distributed.Client``. Results do not depend on it.
         resume
             Continue a run that was interrupted; if it is complete, read its results.
         force
@@ -270,49 +354,98 @@ class Experiment:
         on_message
             Called with a message if a cluster has no workers.
         """
-        resources = Resources(workers, dask, on_message)
-        resources.check()
-        settings = self.check()
+        from heldout.experiment.manifest import experiment_key, make_manifest
+        from heldout.experiment.work import open_work, refuse_other, results_folder
+        from heldout.experiment.workers import make_pool
+
+        pool = make_pool(workers, dask, on_message)  # before anything is read or built
+        prepared = self.check()
+        place, complete = None if folder is None else Path(folder), False
         with ExitStack() as stack:
-            index = settings.open_index()
-            manifest = make_manifest(settings, index)
-            if folder is None:
-                return run_experiment(settings, index, manifest, None, resources, progress=progress)
-            place = Path(folder)
-            make_folder(place)
-            stack.enter_context(locked(place))
-            earlier = earlier_results(place, manifest, resume=resume, force=force)
-            if earlier is not None:
-                return earlier
-            results = run_experiment(settings, index, manifest, place, resources, progress=progress)
-            if command:
-                results.timings["command"] = command
-            self._store(place)
-            results.write(place)
-            flush(place)  # results must be on the disk before the journal is removed
-            (place / JOURNAL).unlink(missing_ok=True)
+            if place is not None:
+                kept = results_folder(place, resume=resume, force=force)
+                complete = stack.enter_context(kept)
+            prepared = prepared.opened(None if complete else place)
+            manifest = make_manifest(prepared)
+            key = experiment_key(manifest)
+            if place is not None and complete:
+                from heldout.experiment.results.results import Results  # imports Polars
+
+                results = Results.read(place)
+                refuse_other(place, key, experiment_key(results.manifest))
+                return results
+            with open_work(prepared, key, place, pool, progress=progress) as work:
+                outcomes = _evaluated(prepared, work)
+            timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
+            timings |= {"command": command} if command else {}
+            # Not earlier: with Polars, Ctrl-C does not end a system call in which a system waits.
+            from heldout.experiment.results.results import make_results
+
+            results = make_results(prepared, outcomes, manifest, timings)
+            if place is not None:
+                self._store(place)
+                results.write(place)
         return results
 
     def _store(self, place: Path) -> None:
         """Store the fields with the results, unless they contain Python objects."""
-        home = (self._folder or Path()).resolve()
+        from heldout.data.files import toml_text
+        from heldout.experiment.results.files import EXPERIMENT, flush
+
+        home = (self._home or Path()).resolve()
         with suppress(ValueError):  # on another drive of Windows
             home = Path(os.path.relpath(home, place.resolve()))
         try:
-            text = self._text or toml_text(self.fields)
+            text = self._text or toml_text(self.given())
         except TypeError:
             (place / EXPERIMENT).unlink(missing_ok=True)
             return
         if _HOME.search(text):  # repeated from results, so the folder is a different one now
-            text = toml_text(self.fields)
+            text = toml_text(self.given())
         with write_atomically(place / EXPERIMENT) as aside:
             whole = toml_text({"folder": home.as_posix()}) + text
             aside.write_text(whole, encoding="utf-8", newline="\n")
             flush(aside)
 
 
+def _same(value: object, default: object) -> bool:
+    """Return whether a value is the default; arrays have no single answer to ==."""
+    return value is default or (isinstance(value, str | int | float) and value == default)
+
+
+def _evaluated(prepared: Any, work: Work) -> list[Any]:
+    # Each engine imports what only its task needs.
+    if prepared.experiment.task == "ranking":
+        from heldout.experiment.rankings import evaluate_rankings
+
+        return list(evaluate_rankings(prepared, work))
+    from heldout.experiment.predictions import evaluate_predictions
+
+    return list(evaluate_predictions(prepared, work))
+
+
+def fields_table() -> str:
+    """Return the table of all fields for the docs, in Markdown."""
+    lines = ["| field | values | default | meaning |", "|---|---|---|---|"]
+    for name, field in Experiment.model_fields.items():
+        values = ", ".join(f"`{value}`" for value in get_args(field.annotation) if _is_word(value))
+        default = "" if field.default in {None, ()} else f"`{field.default}`".lower()
+        lines.append(f"| `{name}` | {values} | {default} | {field.description} |")
+    return "\n".join(lines) + "\n"
+
+
+def _is_word(value: object) -> bool:
+    return isinstance(value, str)
+
+
+# Results
+
+
 def _stored(place: Path) -> Path:
     """Return the path of the experiment stored with results."""
+    from heldout.experiment.manifest import MANIFEST
+    from heldout.experiment.results.files import EXPERIMENT
+
     kept = place / EXPERIMENT
     if not kept.is_file():
         what = "results" if (place / MANIFEST).is_file() else "a folder without results"
@@ -321,3 +454,31 @@ def _stored(place: Path) -> Path:
             "Python objects have none)"
         )
     return kept
+
+
+def stored_collection(folder: str | os.PathLike[str], results: Results) -> Collection | None:
+    """Return the collection that results are of, or None if it is not where it was.
+
+    Only files of this machine are read, and only the collection with the fingerprint that the
+    results have is returned.
+    """
+    from heldout.data.collection_files import read_collection
+    from heldout.experiment.given import CollectionTable
+    from heldout.retrieve.index_files import is_index
+
+    manifest = results.manifest
+    try:
+        if manifest["settings"]["collection"]["name"].startswith("pydocs-"):
+            collection = read_collection("pydocs")
+        else:
+            experiment = Experiment.read(folder)
+            given = experiment.collection
+            described = given if isinstance(given, Mapping) else {"source": given}
+            table = CollectionTable.model_validate(described, context=experiment.path_of)
+            if table.source is None or not Path(table.source).exists() or is_index(table.source):
+                return None
+            collection = table.read()
+    except (HeldoutError, OSError, ValueError):
+        return None  # moved, changed, or never there: a report has no texts then
+    same = collection.fingerprint() == manifest["fingerprints"]["collection"]
+    return collection if same else None

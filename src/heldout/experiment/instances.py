@@ -7,57 +7,40 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import numpy as np
+from pydantic import Field
 
 from heldout.data.files import open_source
 from heldout.data.ids import as_id
+from heldout.data.prediction_files import SUM_TOLERANCE
 from heldout.data.predictions import ClassPredictions, NumberPredictions, class_order
-from heldout.data.tables import read_table
+from heldout.data.tables import cell_text, read_table
 from heldout.errors import HeldoutError, InputError
-from heldout.experiment.schema import ArrayData, FileData, checked
-from heldout.experiment.systems.fits import take_rows
+from heldout.experiment.problems import Table, checked
 from heldout.measure.base import Undefined
 from heldout.resample.plan import ResamplingWarning
 from heldout.resample.plans import KFold
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from heldout.data.tables import Table
     from heldout.data.words import Floats, Ints
     from heldout.experiment.problems import Problems
-    from heldout.experiment.systems.fits import Fitted
+    from heldout.experiment.workers import Arrays
     from heldout.measure.base import Measure, Number
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
-
-__all__ = ["Instances", "Predicted", "PredictionTask", "defined_value", "instances_from"]
-
-PredictionTask = Literal["classification", "regression"]
-SUM_TOLERANCE = 1e-6
-
-
-class Predicted(NamedTuple):
-    """The predictions for some rows, in the order of all classes.
-
-    Parameters
-    ----------
-    predicted
-        The number of the class, or the predicted number, of each row.
-    scores
-        Rows × classes; None: no scores.
-    probabilities
-        Whether the scores are probabilities.
-    """
-
-    predicted: NDArray[Any]
-    scores: Floats | None = None
-    probabilities: bool = False
+_MISSING: Final = {"None", "nan", "NaT", "<NA>"}
+"""Missing classes, as texts: NumPy makes texts of values in an array with texts."""
+_FORMS: Final = (
+    'a table such as {file = "data.csv", target = "label", text = "text"}; from Python also '
+    "(X, y) or {'X': X, 'y': y}"
+)
 
 
 def defined_value(measure: Measure, predictions: ClassPredictions | NumberPredictions) -> Number:
@@ -68,300 +51,236 @@ def defined_value(measure: Measure, predictions: ClassPredictions | NumberPredic
         return Undefined(str(error))
 
 
+class ArrayData(Table):
+    """Rows in arrays."""
+
+    X: Any
+    y: Any
+    ids: Any = None
+    groups: Any = None
+    name: str = "data"
+
+
+class FileData(Table):
+    """Rows in a file, by the names of its columns."""
+
+    file: str
+    target: str
+    text: str | None = None
+    features: Annotated[list[str], Field(min_length=1)] | None = None
+    id: str | None = None
+    groups: str | None = None
+    name: str | None = None
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Instances:
-    """The rows, and the true values to predict; `Instances.of` checks them.
-
-    Parameters
-    ----------
-    name
-        The name of the data.
-    task
-        ``classification`` or ``regression``.
-    table
-        One row per unit: an array, a sparse matrix, a frame or a list of texts.
-    y
-        The true values, as estimators get them.
-    ids
-        The ids of the rows.
-    groups
-        The group of each row; empty: no groups.
-    classes, codes
-        The names of the classes in order, and the class number of each row; empty for numbers.
-    """
+    """The rows, and the true values to predict; `Instances.of` checks them."""
 
     name: str
-    task: PredictionTask
-    table: Any
-    y: NDArray[Any]
+    task: str  # classification or regression
+    table: Any  # one row per unit: an array, a sparse matrix, a frame or a list of texts
+    y: NDArray[Any]  # the true values, as estimators get them
     ids: tuple[str, ...]
-    groups: tuple[str, ...] = ()
-    classes: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()  # of each row; empty: no groups
+    classes: tuple[str, ...] = ()  # in order; empty for numbers, as are the codes of the rows
     codes: Ints = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
-    def of(
-        cls,
-        table: Any,
-        y: ArrayLike,
-        task: PredictionTask,
-        *,
-        ids: Iterable[Any] | None = None,
-        groups: Iterable[Any] | None = None,
-        name: str = "data",
-    ) -> Instances:
-        """Make instances from X and y; see the class."""
-        truth = np.asarray(y)
+    def of(cls, data: ArrayData, task: str) -> Instances:
+        """Make instances from X and y."""
+        table, truth, ids, groups = data.X, np.asarray(data.y), data.ids, data.groups
         rows = int(table.shape[0]) if hasattr(table, "shape") else len(table)
-        if truth.ndim != 1 or len(truth) != rows:
+        if truth.shape != (rows,):
             raise InputError(f"y has shape {truth.shape}, expected one value for {rows} rows")
         units = tuple(map(as_id, range(rows) if ids is None else ids))
-        if len(units) != rows:
-            raise InputError(f"{len(units)} ids for {rows} rows")
         grouped = () if groups is None else tuple(map(str, groups))
-        if groups is not None and len(grouped) != rows:
-            raise InputError(f"{len(grouped)} groups for {rows} rows")
+        for what, given, column in (("ids", ids, units), ("groups", groups, grouped)):
+            if given is not None and len(column) != rows:
+                raise InputError(f"{len(column)} {what} for {rows} rows")
         if task == "regression":
             if truth.dtype.kind not in "iuf" or not np.isfinite(truth).all():
                 raise InputError("y: expected finite numbers for regression")
-            return cls(name, task, table, truth, units, grouped)
-        labels = [str(one) for one in truth.tolist()]
-        missing = [at for at, one in enumerate(labels) if one in {"None", "nan", "NaT", "<NA>"}]
-        if missing:
-            raise InputError(f"y: row {units[missing[0]]} has no class")
+            return cls(data.name, task, table, truth, units, grouped)
+        labels = list(map(str, truth.tolist()))
+        lacking = [unit for unit, label in zip(units, labels, strict=True) if label in _MISSING]
+        if lacking:
+            raise InputError(f"y: row {lacking[0]} has no class")
         classes = class_order(labels)
         if len(classes) < 2:
-            raise InputError(f"all rows are of one class, {classes[0]}")
-        number = {one: at for at, one in enumerate(classes)}
-        codes = np.array([number[label] for label in labels], np.int64)
-        return cls(name, task, table, truth, units, grouped, classes, codes)
+            raise InputError(f"expected several classes, found {', '.join(classes) or 'no rows'}")
+        codes = _codes(labels, classes)
+        return cls(data.name, task, table, truth, units, grouped, classes, codes)
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    @property
-    def labels(self) -> list[str] | None:
-        """Return the class of each row, for stratified plans; None for numbers."""
-        return [self.classes[at] for at in self.codes.tolist()] if self.classes else None
-
     def divided(self, plan: Plan) -> Splits:
         """Return the splits of the rows by a plan."""
-        return plan.splits(self.ids, "instance", labels=self.labels, groups=self.groups or None)
+        labels = [self.classes[code] for code in self.codes.tolist()] if self.classes else None
+        return plan.splits(self.ids, "instance", labels=labels, groups=self.groups or None)
 
-    def inner_folds(self, split: Split | None, folds: int, seed: int) -> Splits:
+    def inner_folds(self, split: Split | None, inner: int, seed: int) -> Splits:
         """Return the inner folds of a training side; None: of all data."""
-        plan = KFold(folds, stratify="labels" if self.classes else None, seed=seed)
+        plan = KFold(inner, stratify="labels" if self.classes else None, seed=seed)
         with warnings.catch_warnings():
             # Notes of the outer folds already mention rare classes.
             warnings.simplefilter("ignore", ResamplingWarning)
             return self.divided(plan) if split is None else split.inner(plan)
 
-    def sides(self, train: Ints, test: Ints) -> tuple[tuple[Any, Any], Any]:
-        """Return X and y of the training rows, and X of the held-out rows."""
-        return (take_rows(self.table, train), self.y[train]), take_rows(self.table, test)
+    def rows(self, numbers: Ints) -> Any:
+        """Return some rows, as estimators get them."""
+        if hasattr(self.table, "iloc"):
+            return self.table.iloc[numbers]
+        if hasattr(self.table, "shape"):
+            return self.table[numbers]
+        return [self.table[number] for number in numbers.tolist()]
 
-    def predicted(self, name: str, found: Fitted) -> Predicted:
-        """Return the output of an estimator in the order of all classes, checked.
-
-        Parameters
-        ----------
-        name
-            The system, for messages.
-        """
+    def predicted(self, model: Any, rows: Ints, *, scored: bool) -> Arrays:
+        """Return what a fitted model predicts, checked; `scored`: with scores, if it has them."""
+        asked = self.rows(rows)
+        guess = np.asarray(model.predict(asked))
         if self.task == "regression":
-            guess = np.asarray(found.predicted, np.float64).ravel()
-            if not np.isfinite(guess).all():
-                raise InputError(f"{name} predicted {guess[~np.isfinite(guess)][0]}")
-            return Predicted(guess)
-        predicted = self._codes(name, found.predicted)
-        if found.scores is None:
-            return Predicted(predicted)
-        if found.probabilities:
-            _check_probabilities(name, found.scores)
-        places = self._codes(name, np.array(found.classes))
-        if len(places) < len(self.classes) and not found.probabilities:
+            numbers = guess.astype(np.float64).ravel()
+            if not np.isfinite(numbers).all():
+                raise InputError(f"predicted {numbers[~np.isfinite(numbers)][0]}")
+            return {"rows": rows, "predicted": numbers}
+        codes = {"rows": rows, "predicted": _codes(guess.tolist(), self.classes)}
+        for method in ("predict_proba", "decision_function") if scored else ():
+            if hasattr(model, method) and hasattr(model, "classes_"):
+                scores = np.asarray(getattr(model, method)(asked), np.float64)
+                seen = np.asarray(model.classes_).tolist()
+                if scores.ndim == 1 and len(seen) == 2:
+                    scores = np.column_stack([-scores, scores])
+                if scores.shape == (len(guess), len(seen)):
+                    places = _codes(seen, self.classes)
+                    return codes | self._scores(scores, places, method == "predict_proba")
+        return codes
+
+    def _scores(self, given: Floats, places: Ints, probable: bool) -> Arrays:
+        """Return scores of some classes as scores of all of them."""
+        if probable:
+            off = np.abs(given.sum(axis=1) - 1)
+            right = (given >= -SUM_TOLERANCE).all(axis=1) & (off <= SUM_TOLERANCE)
+            if not right.all():
+                row = given[~right][0]
+                raise InputError(
+                    f"returned probabilities from {row.min():g} to {row.max():g} with the sum "
+                    f"{row.sum():.7g}, expected numbers from 0 to 1 with the sum 1"
+                )
+        elif len(places) < len(self.classes):
             # A class that is not in the training data has probability 0, but no known score.
-            return Predicted(predicted)
-        scores = np.zeros((len(predicted), len(self.classes)))
-        scores[:, places] = found.scores
-        return Predicted(predicted, scores, found.probabilities)
+            return {}
+        scores = np.zeros((len(given), len(self.classes)))
+        scores[:, places] = given
+        return {"scores": scores, "probabilities": np.array(probable)}
 
-    def _codes(self, name: str, labels: Any) -> Ints:
-        number = {one: at for at, one in enumerate(self.classes)}
-        listed = [str(one) for one in np.asarray(labels).tolist()]
-        strange = [one for one in listed if one not in number]
-        if strange:
-            raise InputError(f"{name} predicted {strange[0]!r}, which is not a class of the data")
-        return np.array([number[one] for one in listed], np.int64)
-
-    def predictions(
-        self, name: str, rows: Ints, found: Predicted
-    ) -> ClassPredictions | NumberPredictions:
-        """Return the predictions for some rows, with the true values."""
-        units = tuple(self.ids[at] for at in rows.tolist())
-        groups = tuple(self.groups[at] for at in rows.tolist()) if self.groups else ()
+    def predictions(self, name: str, arrays: Arrays) -> ClassPredictions | NumberPredictions:
+        """Return what was `predicted` for some rows, with the true values."""
+        rows = arrays["rows"]
+        units = tuple(self.ids[row] for row in rows.tolist())
+        groups = tuple(self.groups[row] for row in rows.tolist()) if self.groups else ()
+        predicted = arrays["predicted"]
         if self.task == "regression":
             truth = self.y[rows].astype(np.float64)
-            return NumberPredictions(name, units, truth, found.predicted, groups=groups)
+            return NumberPredictions(name, units, truth, predicted, groups=groups)
         return ClassPredictions(
             name,
             units,
             self.classes,
             self.codes[rows],
-            found.predicted,
-            found.scores,
-            found.probabilities,
+            predicted,
+            arrays.get("scores"),
+            bool(arrays.get("probabilities", False)),
             groups=groups,
         )
 
     def fingerprint(self) -> str:
         """Return the SHA-256 of the content."""
         digest = hashlib.sha256(self.task.encode())
-        for one in (self.table, self.y, list(self.ids), list(self.groups)):
-            digest.update(_hash(one))
+        for content in (self.table, self.y, list(self.ids), list(self.groups)):
+            digest.update(_hash(content))
         return digest.hexdigest()
 
 
-def _check_probabilities(name: str, scores: NDArray[np.float64]) -> None:
-    wrong = ~((scores >= -SUM_TOLERANCE) & (scores <= 1 + SUM_TOLERANCE))
-    if wrong.any():
-        raise InputError(f"{name} returned {scores[wrong][0]:g} as a probability (0 to 1)")
-    sums = scores.sum(axis=1)
-    off = np.abs(sums - 1) > SUM_TOLERANCE
-    if off.any():
-        raise InputError(f"{name} returned probabilities with the sum {sums[off][0]:.7g}, not 1")
+def _codes(labels: Iterable[Any], classes: Sequence[str]) -> Ints:
+    """Return the numbers of classes."""
+    numbers = {label: number for number, label in enumerate(classes)}
+    try:
+        return np.array([numbers[str(label)] for label in labels], np.int64)
+    except KeyError as error:
+        raise InputError(f"predicted {error}, which is not a class of the data") from None
 
 
 def _hash(table: Any) -> bytes:
-    """Add the content of an array, a sparse matrix, a frame or a list to a hash."""
+    """Return a hash of an array, a sparse matrix, a frame or a list."""
     digest = hashlib.sha256()
+    parts: list[Any] = []
     if hasattr(table, "tocsr"):
         rows = table.tocsr()
         parts = [np.array(rows.shape), rows.indptr, rows.indices, rows.data]
     elif hasattr(table, "columns"):
-        parts = [one for name in table.columns for one in ([str(name)], np.asarray(table[name]))]
+        parts = [part for name in table.columns for part in ([str(name)], np.asarray(table[name]))]
     elif hasattr(table, "dtype") and table.dtype.kind not in "OU":
         array = np.asarray(table)
         digest.update(f"{array.dtype.newbyteorder('<').str} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.digest()
     else:
-        for one in table.ravel().tolist() if hasattr(table, "ravel") else table:
-            text = one if isinstance(one, str) else repr(one)
-            digest.update(f"{type(one).__name__} {len(text)} ".encode())
+        for value in table.ravel().tolist() if hasattr(table, "ravel") else table:
+            text = value if isinstance(value, str) else repr(value)
+            digest.update(f"{type(value).__name__} {len(text)} ".encode())
             digest.update(text.encode("utf-8", "surrogatepass"))
-        return digest.digest()
     for part in parts:
         digest.update(_hash(part))
     return digest.digest()
 
 
-_FORMS: Final = (
-    'a table such as {file = "data.csv", target = "label", text = "text"}; from Python also '
-    "(X, y) or {'X': X, 'y': y}"
-)
-
-
-def instances_from(
-    given: Any, task: PredictionTask, problems: Problems, folder: Path | None = None
-) -> Instances | None:
-    """Make instances; mistakes are added to `problems`, and None is returned.
-
-    Parameters
-    ----------
-    given
-        `Instances`, ``(X, y)``, or a table with the keys of `ArrayData` or `FileData`.
-    folder
-        Where a relative path starts.
-    """
-    if isinstance(given, Instances):
-        return given
-    if given is None:
-        problems.add("data", f"missing: give {_FORMS}")
+def instances_of(given: Any, task: str, problems: Problems, home: Path | None) -> Instances | None:
+    """Make instances; mistakes are added to `problems`, and None is returned."""
+    if isinstance(given, tuple | list) and len(given) == 2:
+        given = dict(zip(("X", "y"), given, strict=True))
+    if not isinstance(given, Mapping):
+        found = "missing: give" if given is None else f"{type(given).__name__}: expected"
+        problems.add("data", f"{found} {_FORMS}")
         return None
-    table = {"X": given[0], "y": given[1]} if _is_pair(given) else given
-    if not isinstance(table, Mapping):
-        problems.add("data", f"{type(given).__name__}: expected {_FORMS}")
-        return None
-    made: Instances | None = None
-    before = len(problems.found)
-    if "X" in table or "y" in table:
-        arrays = checked(ArrayData, table, problems, "data.")
-        with problems.at("data"):
-            if arrays is not None and len(problems.found) == before:
-                rest = {"ids": arrays.ids, "groups": arrays.groups, "name": arrays.name}
-                made = Instances.of(arrays.X, arrays.y, task, **rest)
-        return made
-    described = checked(FileData, table, problems, "data.")
+    instances = None
     with problems.at("data"):
-        if described is not None and len(problems.found) == before:
-            made = _of_file(described, task, folder)
-    return made
+        if "X" in given or "y" in given:
+            data = checked(ArrayData, given, problems, "data.")
+        else:
+            file = checked(FileData, given, problems, "data.")
+            data = None if file is None else _read(file, task, home)
+        if data is not None:
+            instances = Instances.of(data, task)
+    return instances
 
 
-def _is_pair(given: Any) -> bool:
-    return isinstance(given, tuple | list) and len(given) == 2
-
-
-def _of_file(given: FileData, task: PredictionTask, folder: Path | None) -> Instances:
-    path = (folder or Path()) / given.file
-    table = read_table(open_source(path))
-    if not len(table):
-        raise InputError(f"{table.source}: no instances below the header")
-    target = _column(table, given.target)
-    truth: Any = (
-        _labels(table, target)
-        if task == "classification"
-        else _numbers(table, target)
-    )  # fmt: skip
-    given = _with_ids(given, table)
-    rows: Any = _features(table, given) if given.text is None else _texts(table, given, given.text)
-    return Instances.of(
-        rows,
-        truth,
-        task,
-        ids=None if given.id is None else _labels(table, _column(table, given.id)),
-        groups=None if given.groups is None else _labels(table, _column(table, given.groups)),
-        name=given.name or path.name.split(".")[0],
-    )
-
-
-def _column(table: Table, name: Any) -> str:
-    if name not in table.names:
-        raise InputError(f"{table.source}: no column {name!r}; there are {', '.join(table.names)}")
-    return str(name)
-
-
-def _labels(table: Table, column: str) -> list[str]:
-    return table.labels(column, column)
-
-
-def _numbers(table: Table, column: str) -> Floats:
-    return table.numbers(column, column)
-
-
-def _texts(table: Table, given: FileData, text: str) -> list[str]:
-    if given.features is not None:
+def _read(given: FileData, task: str, home: Path | None) -> ArrayData:
+    if given.text is not None and given.features is not None:
         raise InputError("text and features: give only one of them")
-    cells = table.columns[_column(table, text)]
-    return ["" if cell is None else str(cell).strip() for cell in cells]
-
-
-def _with_ids(given: FileData, table: Table) -> FileData:
-    """Take a column ``id`` with different values for the ids of the rows: as a feature it leaks."""
-    used = {given.target, given.text, given.groups, *(given.features or ())}
-    if given.id is not None or "id" not in table.names or "id" in used:
-        return given
-    labels = _labels(table, _column(table, "id"))
-    return given.model_copy(update={"id": "id"}) if len(set(labels)) == len(labels) else given
-
-
-def _features(table: Table, given: FileData) -> Any:
-    """Return the named columns as numbers; by default all that have no other purpose."""
-    taken = {given.target, given.id, given.groups}
-    names = given.features or [name for name in table.names if name not in taken]
-    if not names:
-        raise InputError(f"{table.source}: no column is left for the features")
-    if given.target in names:
-        raise InputError(f"the target {given.target!r} is among the features")
-    return np.column_stack([_numbers(table, _column(table, name)) for name in names])
+    path = (home or Path()) / given.file
+    table = read_table(open_source(path))
+    named = [given.target, given.text, given.groups, given.id, *(given.features or ())]
+    for name in filter(None, named):
+        if name not in table.names:
+            known = ", ".join(table.names)
+            raise InputError(f"{table.source}: no column {name!r}; there are {known}")
+    read = table.labels if task == "classification" else table.numbers
+    truth = read(given.target, given.target)
+    column = given.id
+    if column is None and "id" in table.names and "id" not in named:
+        # It would leak if it were a feature.
+        column = "id" if len(set(table.labels("id", "id"))) == len(table) else None
+    ids = None if column is None else table.labels(column, column)
+    groups = None if given.groups is None else table.labels(given.groups, given.groups)
+    if given.text is not None:
+        rows: Any = [cell_text(cell) for cell in table.columns[given.text]]
+    else:
+        features = given.features or [x for x in table.names if x not in {*named, column}]
+        if not features:
+            raise InputError(f"{table.source}: no column is left for the features")
+        if given.target in features:
+            raise InputError(f"the target {given.target!r} is among the features")
+        rows = np.column_stack([table.numbers(feature, feature) for feature in features])
+    name = given.name or path.name.split(".")[0]
+    return ArrayData(X=rows, y=truth, ids=ids, groups=groups, name=name)

@@ -3,89 +3,285 @@
 from __future__ import annotations
 
 import hashlib
+import inspect
 import json
+import os
 import platform
+from dataclasses import fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from heldout import __version__
 from heldout.as_json import plain
+from heldout.data.run import Run
+from heldout.errors import InputError, MeasureError
+from heldout.measure.base import DEFINITIONS, JUDGED_ONLY
+from heldout.resample.plan import short
+from heldout.resample.two_way import Crossed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-    from heldout.experiment.settings import Settings
-    from heldout.notes import Note
-    from heldout.retrieve.index import Index
-
-__all__ = [
-    "MANIFEST",
-    "TASKS",
-    "MachineSettings",
-    "Manifest",
-    "SettingsRecord",
-    "Timings",
-    "experiment_key",
-    "make_manifest",
-    "note_records",
-    "versions_of",
-]
+    from heldout.experiment.experiment import Experiment
+    from heldout.experiment.prepare import Prepared, PreparedPredictions, PreparedRankings
+    from heldout.measure.base import Measure
+    from heldout.resample.plan import Plan
 
 MANIFEST: Final = "manifest.json"
 """Written last: a folder that has it is complete."""
-TASKS: Final = ("ranking", "classification", "regression")
 
 Manifest: TypeAlias = dict[str, Any]
 """``manifest.json`` without its format and checksums: versions, fingerprints, policies, settings
 and notes, as plain values."""
 SettingsRecord: TypeAlias = dict[str, Any]
 """The settings in it; those of one task only are not there for others."""
-MachineSettings: TypeAlias = dict[str, Any]
-"""Judgements of a machine beside the human ones, among the settings."""
 Timings: TypeAlias = dict[str, Any]
-"""``timings.json``: the seconds of each task, their sum, and the command that was typed."""
+"""``timings.json``: the seconds of each item, their sum, and the command that was typed."""
 
 
-def make_manifest(settings: Settings, index: Index | None) -> Manifest:
+_PACKAGES: Final = {
+    "ranking": ("numpy", "scipy", "numba", "polars", "pystemmer"),
+    "predictions": ("numpy", "scipy", "scikit-learn", "joblib", "polars"),
+}
+"""Packages whose versions can change results."""
+_POLICIES: Final = {
+    "ranking": {
+        "ties": str(Run.__dataclass_fields__["ties"].default),
+        "queries without a relevant document": "left out, and counted",
+        "judged queries without a ranked list": "count 0",
+        "a query held out several times": "its mean counts once",
+    },
+    "predictions": {
+        "threads of a fit": "1",
+        "an estimator without a seed": "its random_state follows from seed, system and split",
+        "a point that fails on an inner fold": "is not chosen",
+    },
+}
+"""How units, ties and failures are treated."""
+
+
+def make_manifest(prepared: Any) -> Manifest:
     """Return versions, fingerprints, policies and settings, as plain values."""
-    described: Manifest = {
-        "versions": versions_of(settings),
-        "fingerprints": settings.fingerprints(index),
-        "policies": dict(settings.policies),
-        "settings": settings.describe(index),
-        "notes": note_records(settings.notes),
+    from heldout.experiment.systems.base import with_parts  # not needed to read results
+
+    ranks = prepared.experiment.task == "ranking"
+    kind = "ranking" if ranks else "predictions"
+    searches = {system.search.how for system in with_parts(prepared.systems)} & {"optuna"}
+    packages = ("heldout", "python", *_PACKAGES[kind], *searches)
+    versions = {name: installed(name) for name in packages}
+    manifest: Manifest = {
+        "versions": {name: known for name, known in versions.items() if known is not None},
+        "fingerprints": {"splits": prepared.splits.fingerprint},
+        "policies": dict(_POLICIES[kind]),
+        "settings": _settings(prepared),
+        "notes": [note.to_dict() for note in prepared.notes],
     }
-    return plain(described)  # type: ignore[no-any-return]
+    (_add_rankings if ranks else _add_predictions)(manifest, prepared)
+    return plain(manifest)  # type: ignore[no-any-return]
 
 
-def note_records(notes: Iterable[Note]) -> list[dict[str, Any]]:
-    """Return notes as plain values."""
-    return [note.to_dict() for note in notes]
+def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
+    experiment, collection, index = prepared.experiment, prepared.collection, prepared.data.index
+    manifest["fingerprints"] |= {
+        "collection": collection.fingerprint(),
+        "index": None if index is None else index.fingerprint,
+    }
+    names = ("depth", "keep_depth", "method", "target_size", "replicates")
+    manifest["settings"] |= {
+        "collection": {
+            "name": collection.name,
+            "documents": len(collection.documents),
+            "queries": len(collection.queries),
+            "judgements": len(collection.qrels),
+        },
+        **{name: getattr(experiment, name) for name in names},
+        "analyzer": None if index is None else index.analyzer.signature(),
+    }
+    if prepared.judges is not None:
+        judged = prepared.judges.judged
+        manifest["fingerprints"]["machine"] = judged.machine.fingerprint()
+        left_out = "count 0; left out of tuning"  # no query is left out by one of two judges
+        manifest["policies"]["queries without a relevant document"] = left_out
+        manifest["settings"]["machine"] = {
+            "name": judged.name,
+            "queries": len(judged.machine.queries),
+            "judgements": len(judged.machine),
+            "human_queries": len(judged.human.queries),
+            "tune_on": experiment.tune_on,
+            "assume_random": judged.assume_random,
+        }
 
 
-def versions_of(settings: Settings) -> dict[str, str]:
-    """Return the versions of all packages that the results depend on."""
-    found = {"heldout": __version__, "python": platform.python_version()}
-    own = sorted({name for system in settings.systems for name in system.PACKAGES})
-    for name in (*settings.PACKAGES, *own):
-        installed = _version_of(name)
-        if installed is not None:
-            found[name] = installed
-    return found
+def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
+    data, shares = prepared.data, [split.n_test / split.n_train for split in prepared.splits]
+    manifest["fingerprints"]["data"] = data.fingerprint()
+    manifest["settings"] |= {
+        "data": {
+            "name": data.name,
+            "rows": len(data),
+            "groups": len(set(data.groups)) or None,
+            "classes": list(data.classes),
+        },
+        "test_share": sum(shares) / len(shares),
+    }
+
+
+def experiment_key(manifest: Manifest) -> str:
+    """Return a hash of all that results depend on; work is resumed only if it is equal."""
+    parts = {name: manifest[name] for name in ("versions", "fingerprints", "settings")}
+    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
-def _version_of(package: str) -> str | None:
+def installed(package: str) -> str | None:
     """Return the version of a package, if it is installed; reading it takes milliseconds."""
+    if package in {"heldout", "python"}:
+        return __version__ if package == "heldout" else platform.python_version()
     try:
         return version(package)
     except PackageNotFoundError:
         return None
 
 
-def experiment_key(manifest: Manifest) -> str:
-    """Return a hash of all that results depend on; a journal is resumed only if it is equal."""
-    parts = {name: manifest[name] for name in ("versions", "fingerprints", "settings")}
-    text = json.dumps(parts, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+def _settings(prepared: Prepared) -> SettingsRecord:
+    """Return the settings of any task."""
+    experiment, splits = prepared.experiment, prepared.splits
+    own = describe_own([*prepared.measures, prepared.tune_for])
+    return {
+        "task": experiment.task,
+        "systems": [system.describe() for system in prepared.systems],
+        "by": experiment.by,
+        "plan": _plan_record(splits.plan),
+        "runs": splits.runs,
+        "plan_in_words": splits.words(),
+        "plan_seed": splits.seed,
+        "splits": len(splits),
+        "measures": [str(measure) for measure in prepared.measures],
+        "tune_for": str(prepared.tune_for),
+        **{name: getattr(experiment, name) for name in ("seed", "rule", "inner", "level")},
+        "baseline": experiment.baseline,
+        **({"own_measures": own} if own else {}),
+    }
+
+
+def _plan_record(plan: Plan | Crossed) -> dict[str, Any]:
+    """Return the fields of a plan; tables and files are shown short: the splits are hashed."""
+    if isinstance(plan, Crossed):
+        sides = {"queries": plan.queries, "documents": plan.documents}
+        return {"kind": "crossed", **{name: _plan_record(side) for name, side in sides.items()}}
+    record: dict[str, Any] = {"kind": plan.kind}
+    for field in fields(plan):  # type: ignore[arg-type]
+        value = getattr(plan, field.name)
+        if isinstance(value, os.PathLike):
+            value = Path(value).name  # without its folder: the same on every machine
+        known = value is None or isinstance(value, str | int | float)
+        record[field.name] = value if known else short(value)
+    return record
+
+
+# Workers
+
+
+def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest) -> Prepared:
+    """Prepare an experiment in a worker; refuse other versions, data and code than the run has."""
+    for name, wanted in manifest["versions"].items():
+        if installed(name) != wanted:
+            raise InputError(
+                f"a worker has {name} {installed(name) or '(not installed)'}, the run was started "
+                f"with {wanted}: results could differ; install the same version there"
+            )
+    prepared = experiment.check()
+    if index_path is not None:
+        known = prepared.experiment.model_copy(update={"index": index_path})
+        prepared = replace(prepared, experiment=known)
+    prepared = prepared.opened()
+    here = dict(_content(make_manifest(prepared)))
+    for what, wanted in _content(manifest):
+        # A function that was sent itself has no known source here.
+        if wanted and here.get(what) and here[what] != wanted:
+            raise InputError(
+                f"{what} is different on a worker than where the run was started: all workers must "
+                "read the same files"
+            )
+    return prepared
+
+
+def _content(manifest: Manifest) -> Iterator[tuple[str, Any]]:
+    """Yield the fingerprints of files, each with what it is of."""
+    for kind, fingerprint in manifest["fingerprints"].items():
+        yield f"the {kind}", fingerprint
+    waiting = list(manifest["settings"]["systems"])
+    while waiting:
+        system = waiting.pop()
+        waiting += system.get("parts", ())
+        for kind, what in (("source", "the source"), ("runs", "a run"), ("vectors", "a vector")):
+            yield f"{what} of {system['name']}", system.get(kind)
+
+
+# Measures of the user's own: results keep their properties and values, never their code
+
+
+def describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
+    """Return the user's own among some measures, each once whatever its parameters are."""
+    own = {measure.family: measure for measure in measures if measure.definition.own is not None}
+    return [
+        {
+            "name": name,
+            "higher_is_better": bool(measure.higher_is_better),
+            "bounds": list(map(str, measure.range)),  # texts: JSON has no infinite numbers
+            "parameters": {
+                parameter.name: parameter.default
+                for parameter in measure.definition.parameters
+                if parameter.name != JUDGED_ONLY
+                and (parameter.default is None or isinstance(parameter.default, str | int | float))
+            },
+        }
+        for name, measure in own.items()
+        if ":" not in name  # of scikit-learn, which has it everywhere
+    ]
+
+
+def know_own(manifest: Manifest) -> None:
+    """Register the measures of results that are not defined in this process.
+
+    Such a measure has their direction and range, and cannot be computed.
+    """
+    settings = manifest["settings"]
+    for own in settings.get("own_measures", ()):
+        from heldout.measure.custom import define_measure  # rarely needed
+
+        known = DEFINITIONS.get((settings["task"], own["name"]))
+        if known is None or isinstance(known.own, _Stored):
+            low, high = map(float, own["bounds"])
+            define_measure(
+                _Stored(own["name"], own["parameters"]),
+                name=own["name"],
+                task=settings["task"],
+                bounds=(low, high),
+                higher_is_better=own["higher_is_better"],
+            )
+
+
+def is_stored(measure: Measure) -> bool:
+    """Return whether only the values of a measure are known, not its function."""
+    return isinstance(measure.definition.own, _Stored)
+
+
+class _Stored:
+    """A measure of the user's own, of which only the values are known."""
+
+    def __init__(self, name: str, parameters: dict[str, Any]) -> None:
+        self.__name__ = name
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        self.__signature__ = inspect.Signature(
+            [inspect.Parameter(key, keyword, default=value) for key, value in parameters.items()]
+        )
+
+    def __call__(self, *_given: object, **_parameters: object) -> float:
+        raise MeasureError(
+            f"{self.__name__} cannot be computed: results keep the values of a measure of your "
+            f"own, not its code; name its file (file.py:{self.__name__}) or use define_measure"
+        )

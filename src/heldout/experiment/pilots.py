@@ -10,22 +10,16 @@ from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_c
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.power import Design, Goal, PowerPlan, pilot_plans, shown_value
-from heldout.infer.results import alpha_of, check_alternative, check_level, t_quantile
+from heldout.infer.results import alpha_of, check_alternative, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.results import Results
     from heldout.infer.results import Alternative
     from heldout.infer.scored_inputs import By
     from heldout.measure.base import Measure
 
 REPLICATES: Final = 100  # of a comparison whose p-values nobody reads
-
-# The standard error of a difference decreases with this power of the number of documents. It is
-# below the square root because a measure depends on the few documents at the top of a list.
-# Measured for nDCG@10 on four collections: 0 to .33 (`benchmarks/power_designs.py`).
-DOCUMENT_RATE: Final = 0.25
 
 
 def power(  # noqa: PLR0913 (the front door names what it takes)
@@ -51,7 +45,7 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     ----------
     pilot
         A pilot study of two or more systems: `Scores` or a table of them, an evaluation, a list of
-        predictions (one object per system), or results of an experiment.
+        predictions (one object per system), or results of an experiment (not by document).
     measure
         Its measure; by default the first, of predictions accuracy or RMSE.
     sd
@@ -145,18 +139,20 @@ class _Study(NamedTuple):
 def _study(
     pilot: Any, measure: Any, test_share: float | None, positive: str | None, by: By
 ) -> _Study:
-    from heldout.experiment.results import Results  # slow to import
+    from heldout.experiment.results.results import Results  # slow to import
     from heldout.infer.compare import compare
     from heldout.infer.scored_inputs import PredictionSystems
     from heldout.measure.evaluation import Evaluation
 
     if isinstance(pilot, Results):
-        name = None if measure is None else str(measure)
         if pilot.manifest["settings"].get("by") == "document":
-            return _Study(document_plans(pilot, name))
+            raise InputError(
+                "power cannot be planned from an experiment by document: plan from an experiment "
+                "that holds out queries"
+            )
         if pilot.unit == "split":
             test_share = float(pilot.manifest["settings"]["test_share"])
-        pilot = pilot.scores(name)
+        pilot = pilot.scores(None if measure is None else str(measure))
     elif isinstance(pilot, Evaluation):
         measure = pilot.measure(0 if measure is None else measure)
         if pilot.task == "ranking":
@@ -181,39 +177,3 @@ def _study(
     rows = unit_count(pilot.systems[0]) if isinstance(pilot, PredictionSystems) else 0
     plans = pilot_plans(scores, test_share, rows)
     return _Study(plans, scores, pilot if test_share is None else None, measure)
-
-
-def document_plans(results: Results, measure: str | None = None) -> list[PowerPlan]:
-    """Return plans for collections of another size, from an experiment by document.
-
-    The standard error of each difference is that of its interval. It falls far more slowly than
-    with the root of the number of documents: with a cutoff, the top of a list stays as short.
-    """
-    plans = []
-    for name in results.systems:
-        for row in next(row for row in results.summary if row["name"] == name)["differences"]:
-            if measure not in (None, row["measure"]):
-                continue
-            both = [results.estimate(system, row["measure"]) for system in (name, row["system"])]
-            df = max(min(estimate["n_queries"] for estimate in both) - 1, 1)
-            # A bound outside the range was moved inside: the other one has the full width.
-            half = max(row["difference"] - row["low"], row["high"] - row["difference"])
-            error = half / t_quantile(df, alpha_of(results.level) / 2)
-            what, size = f"{name} - {row['system']}, {row['measure']}", both[0]["target_size"] or 0
-            plan = PowerPlan(what, 0.0, size, unit="documents")
-            if error > 0:
-                about = (
-                    f"{what}: the difference has standard error {shown_value(error, error)} on a "
-                    f"collection of {size:,} documents ({df + 1:,} queries, unchanged). It is "
-                    f"assumed to fall with the power {DOCUMENT_RATE:g} of the number of documents, "
-                    "which is rough: more queries are more reliable."
-                )
-                design = Design.scaled(error, df, size, DOCUMENT_RATE)
-                plan = plan._replace(sd=error, about=about, design=design)
-            plans.append(plan)
-    if not plans:
-        raise InputError(
-            "no differences between systems on new documents: plan from an experiment of at least "
-            "two systems by document, with an estimate that merges folds (pooled)"
-        )
-    return plans

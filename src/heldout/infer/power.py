@@ -107,7 +107,7 @@ class Design(NamedTuple):
 
     error: Callable[[float, float], float]  # with so much data, if the difference is so large
     df: Callable[[float], float]
-    size: int = 0  # the data there are, if the plan is for more of the same (documents, rows)
+    size: int = 0  # the data there are, if the plan is for more rows in folds
     most: float = math.inf  # no difference is larger
 
     @classmethod
@@ -136,9 +136,9 @@ class Design(NamedTuple):
         return cls(error, lambda n: n - 1, most=1.0)
 
     @classmethod
-    def scaled(cls, error: float, df: int, size: int, rate: float = 0.5) -> Design:
-        """An error that falls with a power of the data, at fixed df: documents, rows in folds."""
-        return cls(lambda n, _: error * (size / n) ** rate, lambda _: df, size)
+    def of_folds(cls, error: float, df: int, size: int) -> Design:
+        """Rows in as many folds: an error that falls with their square root, at fixed df."""
+        return cls(lambda n, _: error * (size / n) ** 0.5, lambda _: df, size)
 
     @classmethod
     def with_machine(cls, sd: float, correlation: float, total: int) -> Design:
@@ -206,7 +206,7 @@ class PowerPlan(NamedTuple):
     """How much data the comparison of two systems needs; see `heldout.power`."""
 
     what: str  # the systems and the measure; empty when only a standard deviation was given
-    sd: float  # of the differences, or the error over folds and documents; 0 if all are the same
+    sd: float  # of the differences, or the error over folds; 0 if all are the same
     units: int = 0  # of the pilot, if there is one
     bound: float = 0.0  # of the true standard deviation, with confidence .8; 0 if not known
     unit: str = "queries"  # what is counted
@@ -342,7 +342,7 @@ def _fold_plan(what: str, gaps: Floats, factor: float, rows: int) -> PowerPlan:
         f"{len(gaps)} folds, corrected for shared training data. More rows, as many folds:"
     )
     size, unit = (rows, "rows") if rows else (100, "per cent of the data")
-    design = Design.scaled(error, len(gaps) - 1, size)
+    design = Design.of_folds(error, len(gaps) - 1, size)
     return PowerPlan(what, error, size, unit=unit, about=about, design=design)
 
 

@@ -19,9 +19,8 @@ from heldout.report.terminal import aligned
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.results import Results
-    from heldout.experiment.settings import Settings
+    from heldout.experiment.prepare import Prepared
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Claim, Comparison
     from heldout.report.tables import Table
 
@@ -29,6 +28,7 @@ __all__ = [
     "Compared",
     "comparisons",
     "json_results",
+    "loaded_code",
     "plan_text",
     "result_sentences",
     "result_tables",
@@ -184,10 +184,10 @@ def json_results(results: Results) -> str:
     return json_text(content)
 
 
-def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
-    """What would be run."""
-    given: Any = settings
-    if settings.task == "ranking":
+def plan_text(prepared: Prepared) -> str:
+    """What would be run: the data, the splits, and the settings of each system."""
+    given: Any = prepared
+    if prepared.experiment.task == "ranking":
         from heldout.report.ranking_results import ranking_plan
 
         lines = ranking_plan(given)
@@ -195,13 +195,25 @@ def plan_text(settings: Settings, tasks: tuple[Task, ...]) -> str:
         from heldout.report.prediction_results import prediction_plan
 
         lines = prediction_plan(given)
-    for system in settings.systems:
-        mine = sum(task.system == system.name for task in tasks)
-        lines.append(
-            f"{plain_text(system.name)}: {system.shown_points()}, {count_of(mine, 'task')}"
-        )
-    loaded = [place for system in settings.systems for place in system.loaded()]
-    said = f"loaded {', '.join(map(plain_text, dict.fromkeys(loaded)))}; " if loaded else ""
-    lines.append(f"{count_of(len(tasks), 'task')} in all; {said}nothing was run")
-    lines += note_lines(settings.notes)
+    splits = count_of(len(prepared.splits), "split")
+    for system in prepared.systems:
+        search = system.search
+        tried = f"{search.trials} trials of Optuna"
+        if search.how != "optuna":
+            tried = count_of(len(search.points), "setting")
+        lines.append(f"{plain_text(system.name)}: {tried} × {splits}")
+    loaded = ", ".join(map(plain_text, loaded_code(prepared)))
+    said = f"loaded {loaded}; " if loaded else ""
+    lines.append(f"{count_of(len(prepared.systems), 'system')} in all; {said}nothing was run")
+    lines += note_lines(prepared.notes)
     return "".join(line + "\n" for line in lines)
+
+
+def loaded_code(prepared: Prepared) -> list[str]:
+    """The files and modules whose code was executed to make the systems, each once."""
+    references = [
+        reference
+        for system in prepared.systems
+        for reference in getattr(system, "references", [getattr(system, "reference", "")])
+    ]
+    return list(dict.fromkeys(text.rpartition(":")[0] for text in references if text))

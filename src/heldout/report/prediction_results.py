@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.errors import HeldoutError, MeasureError
 from heldout.notes import count_of
+from heldout.report.ranking_results import validates
 from heldout.report.scores import show
 from heldout.report.tables import Table, plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.results import Results
-    from heldout.experiment.settings import PredictionSettings
-    from heldout.experiment.summary import SystemSummary
+    from heldout.experiment.manifest import SettingsRecord
+    from heldout.experiment.prepare import PreparedPredictions
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.results.summary import SystemSummary
 
 __all__ = ["prediction_plan", "prediction_sentences", "prediction_tables"]
 
@@ -95,13 +97,7 @@ def prediction_sentences(results: Results, *, full: bool = False) -> Iterator[st
     settings = results.manifest["settings"]
     plan = plain_text(settings["plan_in_words"])
     tuned = [one for one in results.summary if one["tuned"]]
-    how = (
-        f"; parameters tuned for {settings['tune_for']} on {settings['inner']} inner folds of each "
-        "training side"
-        if tuned
-        else ""
-    )
-    yield f"{plan}{how}."
+    yield f"{plan}{_tuned_words(settings) if tuned else ''}."
     if full:
         methods = {one["estimates"][0]["interval"] for one in results.summary} - {"none"}
         shown = f" (interval: {', '.join(sorted(methods))})" if methods else ""
@@ -127,23 +123,30 @@ def prediction_sentences(results: Results, *, full: bool = False) -> Iterator[st
     )
 
 
+def _tuned_words(settings: SettingsRecord) -> str:
+    inner = f"{settings['inner']} inner folds of each training side"
+    where = "the validation part of each" if validates(settings) else inner
+    return f"; parameters tuned for {settings['tune_for']} on {where}"
+
+
 def _one_by_one(results: Results) -> bool:
     """Whether each split holds out one row, as leave-one-out does."""
     return results.unit == "instance" and len(results.split_values(results.systems[0])) > 1
 
 
-def prediction_plan(settings: PredictionSettings) -> list[str]:
+def prediction_plan(prepared: PreparedPredictions) -> list[str]:
     """What would be run: the data, the plan and the measures, a line each."""
-    data = settings.data
+    data = prepared.data
     rows = f"{plain_text(data.name)}: {count_of(len(data), 'row')}"
     if data.classes:
         rows += f", {count_of(len(data.classes), 'class', 'classes')}"
     if data.groups:
         rows += f", {count_of(len(set(data.groups)), 'group')}"
-    measures = ", ".join(map(str, settings.measures))
+    inner = f"{prepared.experiment.inner} inner folds"
+    where = "the validation part" if prepared.validates else inner
     return [
         rows,
-        plain_text(settings.plan_in_words()),
-        f"measures: {measures}",
-        f"parameters tuned for {settings.tune_for} on {settings.inner} inner folds",
+        plain_text(prepared.splits.words()),
+        f"measures: {', '.join(map(str, prepared.measures))}",
+        f"parameters tuned for {prepared.tune_for} on {where}",
     ]

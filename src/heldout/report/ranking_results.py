@@ -11,11 +11,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.experiment.manifest import SettingsRecord
-    from heldout.experiment.results import Results
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.summary import SystemDifference, SystemSummary
+    from heldout.experiment.prepare import PreparedRankings
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.results.summary import SystemDifference, SystemSummary
 
-__all__ = ["document_answers", "parameters", "ranking_plan", "ranking_sentences", "ranking_tables"]
+__all__ = [
+    "document_answers",
+    "parameters",
+    "ranking_plan",
+    "ranking_sentences",
+    "ranking_tables",
+    "validates",
+]
 
 
 def ranking_tables(results: Results) -> list[Table]:
@@ -108,7 +115,14 @@ def _judges(results: Results) -> Iterator[str]:
 def _tuned_words(settings: SettingsRecord) -> str:
     whose = settings["machine"]["tune_on"] if "machine" in settings else ""
     judged = f" ({whose} judgements)" if whose else ""
-    return f"; parameters tuned for {settings['tune_for']}{judged} on the training side of each"
+    where = "validation part" if validates(settings) else "training side"
+    return f"; parameters tuned for {settings['tune_for']}{judged} on the {where} of each"
+
+
+def validates(settings: SettingsRecord) -> bool:
+    """Whether parameters were chosen on a validation part of each split."""
+    plan = settings["plan"]
+    return bool(plan.get("queries", plan).get("validation"))
 
 
 def _meanings(results: Results, *, full: bool) -> Iterator[str]:
@@ -161,20 +175,19 @@ def parameters(values: dict[str, Any]) -> str:
     return plain_text(", ".join(shown)) or "no parameters"
 
 
-def ranking_plan(settings: RankingSettings) -> list[str]:
+def ranking_plan(prepared: PreparedRankings) -> list[str]:
     """What would be run: the collection, the plan and the measures, a line each."""
-    judges = settings.machine
-    collection = settings.collection if judges is None else judges.collection
-    measures = ", ".join(map(str, settings.measures))
+    measures = ", ".join(map(str, prepared.measures))
     lines = [
-        f"{plain_text(collection.name)}: {collection.sizes()}",
-        plain_text(settings.plan_in_words()),
-        f"measures: {measures}; parameters tuned for {settings.tune_for}",
+        f"{plain_text(prepared.collection.name)}: {prepared.collection.sizes()}",
+        plain_text(prepared.splits.words()),
+        f"measures: {measures}; parameters tuned for {prepared.tune_for}",
     ]
+    judges = prepared.judges
     if judges is not None:
         human, machine = judges.judged.human.queries, judges.judged.machine.queries
         lines.append(
             f"people judged {count_of(len(human), 'query', 'queries')} and the machine "
-            f"{len(machine):,}; parameters tuned on {judges.tune_on} judgements"
+            f"{len(machine):,}; parameters tuned on {prepared.experiment.tune_on} judgements"
         )
     return lines

@@ -1,4 +1,4 @@
-"""Studies of estimators, and learning curves, as text."""
+"""Studies of estimators as text."""
 
 from __future__ import annotations
 
@@ -14,17 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.experiment.studies.bias import BiasStudy
-    from heldout.experiment.studies.curve import CurvePoint, LearningCurve
 
-__all__ = [
-    "curve_json",
-    "curve_table",
-    "curve_text",
-    "figure_tables",
-    "study_json",
-    "study_table",
-    "study_text",
-]
+__all__ = ["figure_tables", "study_json", "study_table", "study_text"]
 
 COVERAGE_KNOWN: Final = 0.025
 """The largest standard error at which a coverage of 90 % still differs from one of 95 %."""
@@ -157,32 +148,3 @@ def figure_tables(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
         "queries.csv": Table(head, queries),
     }
     return {name: tables_text([table], "csv") for name, table in tables.items()}
-
-
-def curve_table(points: Sequence[CurvePoint], unit: str) -> Table:
-    """One row per size."""
-    # The score on the documents that were seen falls as they grow more, so it says nothing here.
-    trained = unit == "queries"
-    rows = [
-        [
-            str(point.size),
-            f"{point.share:.0%}",
-            f"{point.held_out:.4f}",
-            f"{point.se:.4f}",
-            *([f"{point.train:.4f}"] if trained else []),
-        ]
-        for point in points
-    ]
-    head = [unit, "share", "held out", "± se", *(["train"] if trained else [])]
-    return Table(head, rows, texts=0)
-
-
-def curve_text(points: Sequence[CurvePoint], title: str, unit: str) -> str:
-    """The table of a learning curve."""
-    return f"{title}\n\n{aligned(curve_table(points, unit))}"
-
-
-def curve_json(curve: LearningCurve, title: str) -> str:
-    """The same at full precision."""
-    content = {"title": title, "measure": curve.measure, "by": curve.by}
-    return json_text({**content, "points": [asdict(point) for point in curve]}, indent=None)

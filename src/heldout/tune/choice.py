@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -17,33 +16,22 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Flags, Floats
     from heldout.resample.split import Splits
-
-__all__ = ["Choice", "Rule", "choose", "choose_in_splits", "complete_units"]
-
-Rule = Literal["best", "one-se"]
-"""The best mean, or the earliest (simplest) point within one standard error of it."""
+    from heldout.tune import Rule
 
 TIE: Final = 1e-12
 """Relative differences between means below this count as ties."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Choice:
-    """The chosen point.
-
-    Parameters
-    ----------
-    number
-        Number of the chosen point.
-    mean
-        Its mean over the units.
-    means
-        The mean of every point; NaN for a point without values.
-    """
+class Choice(NamedTuple):
+    """The number of the chosen point, its mean over the units, and the mean of every point."""
 
     number: int
     mean: float
-    means: Floats
+    means: Floats  # NaN: a point without values
+
+
+NO_CHOICE: Final = Choice(0, math.nan, np.full(1, math.nan))
+"""There is only one point."""
 
 
 def choose(
@@ -53,29 +41,14 @@ def choose(
     rule: Rule = "best",
     higher_is_better: bool = True,
 ) -> Choice:
-    """Choose a point by its mean over units.
+    """Choose a point by its mean over units (points × units); ties go to the earliest point.
 
-    Parameters
-    ----------
-    values
-        One row per point, one column per unit. NaN is an undefined value: a unit on which some
-        point is undefined is left out for all points, so that all means are over the same units. A
-        point without any value is never chosen.
-    weights
-        How often each unit counts (0: it is ignored); by default once.
-    rule
-        ``best``: the best mean. ``one-se``: the earliest point that is worse than the best by no
-        more than one standard error of the mean of their paired differences over the units.
-    higher_is_better
-        Whether higher values are better.
+    NaN is an undefined value: a unit on which some point is undefined is left out for all points,
+    so that all means are over the same units. A point without any value is never chosen. The
+    `weights` say how often each unit counts (0: it is ignored); by default once. The rule ``best``
+    takes the best mean, ``one-se`` the earliest point that is worse than the best by no more than
+    one standard error of the mean of their paired differences over the units.
 
-    Returns
-    -------
-    Choice
-        Ties (up to rounding) go to the earliest point.
-
-    Examples
-    --------
     >>> choose([[0.2, 0.4], [0.5, 0.3], [0.4, 0.4]]).number
     1
     >>> choose([[0.2, 0.4], [0.5, 0.3]], weights=[0, 1]).number
@@ -100,21 +73,16 @@ def choose(
 def choose_in_splits(
     values: Floats, splits: Splits, *, rule: Rule = "best", higher_is_better: bool = True
 ) -> tuple[list[Choice], Choice]:
-    """Choose a point on the training units of every split, and on all units.
+    """Choose a point by points × units, on the training units of every split and on all units.
 
     There are no inner folds: with a table of values nothing is fitted, so the mean over inner folds
     is the mean over the training units, and selects the same point.
-
-    Parameters
-    ----------
-    values
-        One row per point, one column per unit, in the order of the splits.
     """
     _refuse_infinite(values, splits.ids)
     kept = complete_units(values)
     if not kept.any():
         raise InputError("nothing to choose by: no unit has a value at every point")
-    found = []
+    choices = []
     for split in splits:
         seen = np.where(kept, split.train, 0)
         if not seen.any():
@@ -122,9 +90,9 @@ def choose_in_splits(
                 f"split {split.key}: no training unit has a value at every point; use fewer "
                 "or larger folds"
             )
-        found.append(choose(values, seen, rule=rule, higher_is_better=higher_is_better))
+        choices.append(choose(values, seen, rule=rule, higher_is_better=higher_is_better))
     every = choose(values, kept.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
-    return found, every
+    return choices, every
 
 
 def complete_units(values: Floats) -> Flags:
@@ -133,8 +101,8 @@ def complete_units(values: Floats) -> Flags:
     has_values = defined.any(axis=1)
     if not has_values.any():
         return np.zeros(values.shape[1], np.bool_)
-    found: Flags = np.logical_and.reduce(defined[has_values], axis=0)
-    return found
+    complete: Flags = np.logical_and.reduce(defined[has_values], axis=0)
+    return complete
 
 
 def _nothing_to_choose_by(units: int, values: Floats) -> str:
@@ -149,11 +117,11 @@ def _nothing_to_choose_by(units: int, values: Floats) -> str:
 
 
 def _refuse_infinite(values: Floats, units: Sequence[Any] | NDArray[Any]) -> None:
-    endless = np.isinf(values)
-    if endless.any():
-        point, at = np.argwhere(endless)[0]
+    infinite = np.isinf(values)
+    if infinite.any():
+        point, unit = np.argwhere(infinite)[0]
         raise InputError(
-            f"values: point {point}, unit {units[at]} is {values[point, at]}: expected finite "
+            f"values: point {point}, unit {units[unit]} is {values[point, unit]}: expected finite "
             "numbers, or NaN where a value is undefined"
         )
 

@@ -17,15 +17,13 @@ from heldout.data.scores import ChoiceSpread
 from heldout.tune.choice import TIE, choose, complete_units
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.resample.split import Split
-    from heldout.tune.choice import Rule
-
-__all__ = ["REPLICATES", "Sides", "TunedPoints", "choice_spreads", "draw_counts", "rechoose"]
+    from heldout.tune import Rule
 
 REPLICATES: Final = 200
 _BLOCK: Final = 2**22
@@ -33,24 +31,12 @@ _BLOCK: Final = 2**22
 
 
 class Sides(NamedTuple):
-    """The two sides of every split, each as (units, numbers).
+    """The two sides of every split, each as (units, numbers)."""
 
-    Parameters
-    ----------
-    train
-        Units whose weight on the training side is not 1, and by how much it is larger.
-    test
-        The units of the held-out side, and their weights.
-    units
-        The number of units.
-    shared
-        Whether units held out in one split are training units of another.
-    """
-
-    train: tuple[tuple[Ints, Ints], ...]
-    test: tuple[tuple[Ints, Ints], ...]
-    units: int
-    shared: bool
+    train: tuple[tuple[Ints, Ints], ...]  # units whose weight is not 1, and by how much it is more
+    test: tuple[tuple[Ints, Ints], ...]  # the held-out units, and their weights
+    units: int  # their number
+    shared: bool  # whether units held out in one split are training units of another
 
     @classmethod
     def of(cls, splits: Iterable[Split]) -> Sides:
@@ -65,23 +51,15 @@ class Sides(NamedTuple):
 
 
 def _places(counts: NDArray[np.signedinteger[Any]]) -> tuple[Ints, Ints]:
-    found = np.flatnonzero(counts)
-    return found, counts[found].astype(np.int64)
+    places = np.flatnonzero(counts)
+    return places, counts[places].astype(np.int64)
 
 
 class TunedPoints(NamedTuple):
-    """The scores of one system at every point of its grid.
+    """The scores of one system at every point of its grid."""
 
-    Parameters
-    ----------
-    values
-        Points × units, by the measure to compare.
-    choices
-        Replicates × splits, from `rechoose`; None: the system has one point.
-    """
-
-    values: Floats
-    choices: Ints | None
+    values: Floats  # points × units, by the measure to compare
+    choices: Ints | None  # replicates × splits, from `rechoose`; None: the system has one point
 
 
 def draw_counts(units: int, replicates: int, seed: int) -> Ints:
@@ -98,27 +76,11 @@ def rechoose(
     rule: Rule = "best",
     higher_is_better: bool = True,
 ) -> Ints:
-    """Choose a point for every replicate and split.
+    """Return the point chosen for every replicate and split.
 
-    Parameters
-    ----------
-    values
-        Points × units, by the tuning measure. As in `choose`, a unit on which some point is
-        undefined is ignored.
-    sides
-        The sides of the splits.
-    counts
-        Replicates × units: how often a unit was drawn.
-    rule, higher_is_better
-        As for `choose`.
+    `values` (points × units) are those of the tuning measure, `counts` (replicates × units) how
+    often a unit was drawn. As in `choose`, a unit on which some point is undefined is ignored.
 
-    Returns
-    -------
-    array
-        Replicates × splits.
-
-    Examples
-    --------
     >>> from heldout.resample.plans import LeaveOneOut
     >>> sides = Sides.of(LeaveOneOut().splits(["a", "b"]))
     >>> rechoose(np.array([[0.2, 0.4], [0.1, 0.5]]), sides, np.array([[1, 1], [0, 2]])).tolist()
@@ -133,27 +95,27 @@ def rechoose(
     better[:, ~kept] = 0.0
     # einsum and not @: the sums of BLAS depend on the number of threads.
     every = np.einsum("bq,pq->bp", usable.astype(np.float64), better)
-    found = np.empty((len(counts), len(sides.train)), np.int64)
+    chosen = np.empty((len(counts), len(sides.train)), np.int64)
     for number, (places, more) in enumerate(sides.train):
         weights = (usable[:, places] * more).astype(np.float64)
         sums = every + np.einsum("bq,pq->bp", weights, better[:, places])
         top = sums.max(axis=1, keepdims=True)
         scale = np.maximum(np.abs(sums), np.abs(top))
-        found[:, number] = np.argmax(top - sums <= TIE * scale, axis=1)
-    return found
+        chosen[:, number] = np.argmax(top - sums <= TIE * scale, axis=1)
+    return chosen
 
 
 def _one_by_one(values: Floats, sides: Sides, counts: Ints, rule: Rule, higher: bool) -> Ints:
     """Choose by rules that use more than the means."""
-    found = np.zeros((len(counts), len(sides.train)), np.int64)
+    chosen = np.zeros((len(counts), len(sides.train)), np.int64)
     for number, (places, more) in enumerate(sides.train):
         side = np.ones(sides.units, np.int64)
         side[places] += more
-        for at, weights in enumerate(counts * side):
+        for row, weights in enumerate(counts * side):
             if weights.any():
                 choice = choose(values, weights, rule=rule, higher_is_better=higher)
-                found[at, number] = choice.number
-    return found
+                chosen[row, number] = choice.number
+    return chosen
 
 
 def choice_spreads(
@@ -161,47 +123,35 @@ def choice_spreads(
 ) -> dict[tuple[str, str], ChoiceSpread]:
     """Return the variances for every pair of systems of which at least one is tuned.
 
-    Parameters
-    ----------
-    systems
-        All for the same units; the choices of all for the same draws.
-    sides
-        The sides of the splits.
+    All systems have values for the same units, and choices for the same draws.
     """
     names = list(systems)
     pairs = [
         (second, first)
-        for at, second in enumerate(names)
-        for first in names[:at]
+        for row, second in enumerate(names)
+        for first in names[:row]
         if systems[first].choices is not None or systems[second].choices is not None
     ]
     moments: dict[tuple[str, str], list[Floats]] = {pair: [] for pair in pairs}
-    involved = {name: systems[name] for name in names if any(name in pair for pair in pairs)}
-    for block in _blocks(involved, sides):
-        for pair in pairs:
-            gaps = block[pair[0]] - block[pair[1]]
-            moments[pair].append(_mean_and_error(gaps))
-    return {pair: _spread(np.concatenate(found, axis=1)) for pair, found in moments.items()}
-
-
-def _blocks(systems: Mapping[str, TunedPoints], sides: Sides) -> Iterator[dict[str, Floats]]:
-    """Yield held-out scores of every system, some replicates × units at a time."""
-    replicates = [len(value.choices) for value in systems.values() if value.choices is not None]
-    if not replicates:
-        return
-    step = max(1, _BLOCK // (sides.units * len(systems)))
-    for begin in range(0, replicates[0], step):
-        count = min(step, replicates[0] - begin)
-        yield {
+    drawn = [len(system.choices) for system in systems.values() if system.choices is not None]
+    fixed = np.zeros((1, len(sides.test)), np.int64)
+    step = max(1, _BLOCK // max(sides.units * len(systems), 1))
+    for begin in range(0, max(drawn, default=0), step):
+        scores = {
             name: _held_out(
-                one.values,
-                np.zeros((1, len(sides.test)), np.int64)
-                if one.choices is None
-                else one.choices[begin : begin + count],
+                system.values,
+                fixed if system.choices is None else system.choices[begin : begin + step],
                 sides,
             )
-            for name, one in systems.items()
+            for name, system in systems.items()
         }
+        for second, first in pairs:
+            moments[second, first].append(_mean_and_error(scores[second] - scores[first]))
+    spreads = {}
+    for pair, own in moments.items():
+        means, errors = np.concatenate(own, axis=1)
+        spreads[pair] = ChoiceSpread(float(errors.mean()), float(means.var(ddof=1)))
+    return spreads
 
 
 def _held_out(values: Floats, choices: Ints, sides: Sides) -> Floats:
@@ -211,9 +161,9 @@ def _held_out(values: Floats, choices: Ints, sides: Sides) -> Floats:
     for number, (places, often) in enumerate(sides.test):
         total[:, places] += values[choices[:, number, None], places] * often
         times[places] += often
-    found = np.full_like(total, np.nan)
-    np.divide(total, times, out=found, where=times > 0)
-    return found
+    means = np.full_like(total, np.nan)
+    np.divide(total, times, out=means, where=times > 0)
+    return means
 
 
 def _mean_and_error(gaps: Floats) -> Floats:
@@ -224,8 +174,3 @@ def _mean_and_error(gaps: Floats) -> Floats:
     if n < 2:
         return np.zeros((2, len(gaps)))
     return np.stack([kept.mean(axis=1), kept.var(axis=1, ddof=1) / n])
-
-
-def _spread(moments: Floats) -> ChoiceSpread:
-    means, errors = moments
-    return ChoiceSpread(float(errors.mean()), float(means.var(ddof=1)))

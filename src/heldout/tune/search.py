@@ -1,103 +1,126 @@
-"""Search a space at random or with Optuna."""
+"""Which parameter settings are tried: all of a grid, some at random, or those Optuna proposes."""
 
 from __future__ import annotations
 
-import math
+import json
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
 from heldout.errors import InputError, MissingExtraError
-from heldout.tune.choice import choose
-from heldout.tune.listed import Listed
+from heldout.tune.space import Space
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.tune.choice import Choice, Rule
-    from heldout.tune.space import Axis, Point, Space
+    from heldout.tune.space import Axis, Point
 
-    Objective = Callable[[Point], Any]
-
-__all__ = ["Trials", "check_optuna", "drawn_points", "search_optuna"]
+How = Literal["grid", "random", "optuna"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Trials:
-    """The points tried by a search.
+@dataclass(frozen=True, eq=False)
+class Search:
+    """The parameter settings of a system, and how they are searched.
 
-    Parameters
-    ----------
-    points
-        In the order in which they were tried.
-    choice
-        The chosen point, by the same rule as everywhere.
+    A fixed parameter is an axis with one value, so that a point has all parameters of a system.
     """
 
-    points: tuple[Point, ...]
-    choice: Choice
+    space: Space = field(default_factory=Space)
+    how: How = "grid"
+    trials: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.how not in get_args(How):
+            raise InputError(f"search = {self.how!r}: expected one of {', '.join(get_args(How))}")
+        if self.how == "grid":
+            if self.trials is not None:
+                raise InputError(
+                    'trials is for search = "random" or "optuna": a grid tries all points'
+                )
+            return
+        if all(len(axis.values) == 1 for axis in self.space.axes):
+            raise InputError("trials is the number of points drawn from a space: give a space, too")
+        if isinstance(self.trials, bool) or not isinstance(self.trials, int) or self.trials < 1:
+            raise InputError(f"trials = {self.trials!r}: expected a positive integer")
+        if self.how == "optuna" and find_spec("optuna") is None:
+            raise MissingExtraError(
+                "this search needs Optuna: pip install '.[optuna]' in a clone of heldout (or pip "
+                "install optuna)"
+            )
+
+    @cached_property
+    def points(self) -> tuple[Point, ...]:
+        """All points that will be tried, the simplest first; none if each depends on the last."""
+        if self.how == "optuna":
+            return ()
+        return self.space.points() if self.trials is None else self.space.sample(self.trials)
 
     @property
-    def best(self) -> Point:
-        """The chosen point."""
-        return self.points[self.choice.number]
+    def tuned(self) -> bool:
+        """Whether there is anything to choose."""
+        return self.how == "optuna" or len(self.points) > 1
+
+    def edges(self, point: Point) -> tuple[str, ...]:
+        """Return the parameters whose value is the lowest or highest that was tried."""
+        space = Space.listed(self.points) if self.how == "random" else self.space
+        return tuple(axis.name for axis in space.axes if axis.at_edge(point[axis.name]))
 
 
-def search_optuna(
-    objective: Objective,
-    space: Space,
-    budget: int,
-    seed: int = 0,
+def tried_points(
+    search: Search,
+    values_of: Callable[[Sequence[Point]], Floats],
     *,
-    rule: Rule = "best",
-    higher_is_better: bool = True,
-) -> Trials:
-    """Try points that the TPE sampler of Optuna proposes, each based on the results so far.
+    seed: int,
+    higher_is_better: bool,
+) -> tuple[tuple[Point, ...], Floats]:
+    """Try points by a function that returns points × units; return them with these values.
 
-    Parameters
-    ----------
-    objective
-        Function of a point (``{name: value}``) that returns a number, or one per unit (always the
-        same units in the same order). It must use the training data only. The sampler sees the
-        mean over the units; a point with an undefined mean is reported to it as failed.
-    space
-        Linear and geometric axes are sampled between their ends, given values as they are.
-    budget
-        Number of points to try; the same point may be proposed again.
-    seed
-        Random seed of the sampler.
-    rule, higher_is_better
-        As for `choose`.
+    Optuna sees the mean over the units; a point whose mean is undefined has failed.
     """
+    if search.how != "optuna":
+        return search.points, values_of(search.points)
     import optuna  # an extra, and slow to import
 
-    points, rows = [], []
+    tuned = [axis for axis in search.space.axes if len(axis.values) > 1]
+    fixed = {axis.name: axis.values[0] for axis in search.space.axes if axis not in tuned}
+    points: list[Point] = []
+    rows: list[Floats] = []
     with _quiet(optuna):
         direction = "maximize" if higher_is_better else "minimize"
         sampler = optuna.samplers.TPESampler(seed=seed)
         study = optuna.create_study(direction=direction, sampler=sampler)
-        for _ in range(budget):
+        for _ in range(search.trials or 0):
             trial = study.ask()
-            point = {axis.name: _suggest(trial, axis) for axis in space.axes}
-            row = np.atleast_1d(np.asarray(objective(dict(point)), np.float64))
-            points.append(point)
-            rows.append(row)
-            _tell(optuna, study, trial, row)
-    choice = choose(np.stack(rows), rule=rule, higher_is_better=higher_is_better)
-    return Trials(tuple(points), choice)
+            points.append({**fixed, **{axis.name: _suggest(trial, axis) for axis in tuned}})
+            rows.append(values_of(points[-1:]))
+            defined = rows[-1][~np.isnan(rows[-1])]
+            if len(defined) and np.isfinite(defined.mean()):
+                study.tell(trial, float(defined.mean()))
+            else:
+                study.tell(trial, state=optuna.trial.TrialState.FAIL)
+    return tuple(points), np.concatenate(rows)
 
 
-def check_optuna() -> None:
-    """Raise an error if Optuna is not installed."""
-    if find_spec("optuna") is None:
-        raise MissingExtraError(
-            "this search needs Optuna: pip install '.[optuna]' in a clone of heldout (or pip "
-            "install optuna)"
-        )
+def numbered(
+    tried: Mapping[int, Sequence[Point]],
+) -> tuple[tuple[Point, ...], dict[int, list[int]]]:
+    """Return the distinct points of several searches, and the numbers of those of each search."""
+    every = {json.dumps(point): point for points in tried.values() for point in points}
+    numbers = {text: number for number, text in enumerate(every)}
+    rows = {n: [numbers[json.dumps(point)] for point in points] for n, points in tried.items()}
+    return tuple(every.values()), rows
+
+
+def _suggest(trial: Any, axis: Axis) -> Any:
+    if axis.scale == "given":
+        return trial.suggest_categorical(axis.name, list(axis.values))
+    suggest = trial.suggest_int if axis.whole else trial.suggest_float
+    return suggest(axis.name, axis.values[0], axis.values[-1], log=axis.scale == "geometric")
 
 
 @contextmanager
@@ -109,40 +132,3 @@ def _quiet(optuna: Any) -> Iterator[None]:
         yield
     finally:
         optuna.logging.set_verbosity(before)
-
-
-def _suggest(trial: Any, axis: Axis) -> Any:
-    if axis.scale == "given" or len(axis.values) == 1:
-        return trial.suggest_categorical(axis.name, list(axis.values))
-    ends = axis.values[0], axis.values[-1]
-    suggest = trial.suggest_int if axis.whole else trial.suggest_float
-    return suggest(axis.name, *ends, log=axis.scale == "geometric")
-
-
-def _tell(optuna: Any, study: Any, trial: Any, row: Floats) -> None:
-    defined = row[~np.isnan(row)]
-    mean = float(defined.mean()) if len(defined) else math.nan
-    if math.isfinite(mean):
-        study.tell(trial, mean)
-    else:
-        study.tell(trial, state=optuna.trial.TrialState.FAIL)
-
-
-_SEARCHES: Final = ("grid", "random", "optuna")
-
-
-def drawn_points(
-    space: Space | None, search: str | None, trials: int | None
-) -> tuple[Space | Listed | None, int]:
-    """Return the points to try, and the number of points that Optuna proposes instead (0: none)."""
-    if search not in (None, *_SEARCHES):
-        raise InputError(f"search = {search!r}: expected one of {', '.join(_SEARCHES)}")
-    if search in (None, "grid"):
-        if trials is not None:
-            raise InputError('trials is for search = "random" or "optuna": a grid tries all points')
-        return space, 0
-    if space is None:
-        raise InputError("trials is the number of points drawn from a space: give a space, too")
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise InputError(f"trials = {trials!r}: expected a positive integer")
-    return (Listed(space.sample(trials)), 0) if search == "random" else (space, trials)

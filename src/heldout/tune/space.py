@@ -12,20 +12,7 @@ import numpy as np
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-
-__all__ = [
-    "Axis",
-    "Point",
-    "Scale",
-    "Space",
-    "Value",
-    "geometric",
-    "given",
-    "linear",
-    "parse_axis",
-]
+    from collections.abc import Iterable, Sequence
 
 MOST: Final = 1e300
 """The largest float: Python integers can be larger."""
@@ -41,16 +28,10 @@ Scale = Literal["linear", "geometric", "given"]
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """A parameter and the values to try; made by `linear`, `geometric` or `given`.
+    """A parameter and the values to try, all different; made by `linear`, `geometric` or `given`.
 
-    Parameters
-    ----------
-    name
-        Name of the parameter.
-    values
-        All different. Ties between values go to the earlier one.
-    scale
-        How to sample between the ends: ``linear``, ``geometric``, or only the values ``given``.
+    Ties between values go to the earlier one. The `scale` is how to sample between the ends:
+    ``linear``, ``geometric``, or only the values ``given``.
     """
 
     name: str
@@ -58,43 +39,41 @@ class Axis:
     scale: Scale = "given"
 
     def __post_init__(self) -> None:
-        _check_values(self.name, self.values)
-
-    @property
-    def ordered(self) -> bool:
-        """Whether the values are numbers, so that there is a lowest and a highest value."""
-        return all(_is_number(value) for value in self.values)
+        if not self.values:
+            raise InputError(f"{self.name}: no values to try")
+        for value in self.values:
+            if not isinstance(value, int | float | str):
+                raise InputError(f"{self.name}: {value!r} is not a number, a string, true or false")
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"{self.name}: {value!r} is not a finite number")
+        # Python treats 1, 1.0 and True as equal; here True differs from 1, but 1.0 does not.
+        keys = [(isinstance(value, bool), value) for value in self.values]
+        if len(set(keys)) < len(keys):
+            twice = next(key[1] for place, key in enumerate(keys) if key in keys[:place])
+            raise InputError(f"{self.name}: duplicate value {twice!r}")
 
     @property
     def whole(self) -> bool:
         """Whether all values are integers, so that only integers are sampled."""
         return all(isinstance(value, int) and not isinstance(value, bool) for value in self.values)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The lowest and the highest value of a parameter with numbers."""
+        numbers = [float(value) for value in self.values]
+        return min(numbers), max(numbers)
+
     def at_edge(self, value: object) -> bool:
         """Whether a value is at an end; unordered or single values have no ends."""
-        if len(self.values) < 2 or not self.ordered or not _is_number(value):
+        numbers = all(map(_is_number, self.values))
+        if len(self.values) < 2 or not numbers or not _is_number(value):
             return False
-        low, high = _ends(self)
+        low, high = self.ends
         return value <= low or value >= high
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _check_values(name: str, values: tuple[Value, ...]) -> None:
-    if not values:
-        raise InputError(f"{name}: no values to try")
-    for value in values:
-        if not isinstance(value, int | float | str):
-            raise InputError(f"{name}: {value!r} is not a number, a string, true or false")
-        if isinstance(value, float) and not math.isfinite(value):
-            raise InputError(f"{name}: {value!r} is not a finite number")
-    # Python treats 1, 1.0 and True as equal; here True differs from 1, but 1.0 does not.
-    keys = [(isinstance(value, bool), value) for value in values]
-    if len(set(keys)) < len(keys):
-        twice = next(key[1] for at, key in enumerate(keys) if key in keys[:at])
-        raise InputError(f"{name}: duplicate value {twice!r}")
 
 
 def linear(name: str, low: float, high: float, count: int) -> Axis:
@@ -137,7 +116,7 @@ def given(name: str, values: Iterable[Value]) -> Axis:
 
 
 def _check_ends(name: str, low: float, high: float, count: int) -> None:
-    if not all(_is_number(one) and -MOST < one < MOST for one in (low, high)):
+    if not all(_is_number(end) and -MOST < end < MOST for end in (low, high)):
         raise InputError(f"{name}: from {low!r} to {high!r}, expected two finite numbers")
     if count < 2:
         raise InputError(f"{name}: {count!r} values, expected an integer of at least 2")
@@ -149,12 +128,12 @@ def _tidy(
     values: np.ndarray[tuple[int], np.dtype[np.float64]], low: float, high: float
 ) -> tuple[Value, ...]:
     """Round away noise in the last digits: 0.3, not 0.30000000000000004."""
-    found = [float(f"{value:.12g}") for value in values.tolist()]
-    found[0], found[-1] = float(low), float(high)
-    ends = isinstance(low, int) and isinstance(high, int)
-    if ends and all(value.is_integer() for value in found):
-        return tuple(int(value) for value in found)
-    return tuple(found)
+    rounded = [float(f"{value:.12g}") for value in values.tolist()]
+    rounded[0], rounded[-1] = float(low), float(high)
+    whole = isinstance(low, int) and isinstance(high, int)
+    if whole and all(value.is_integer() for value in rounded):
+        return tuple(int(value) for value in rounded)
+    return tuple(rounded)
 
 
 def parse_axis(text: str) -> Axis:
@@ -179,7 +158,7 @@ def parse_axis(text: str) -> Axis:
         )
     parts = rest.split(":")
     if len(parts) == 1:
-        return given(name, [parse_value(one.strip()) for one in rest.split(",")])
+        return given(name, [parse_value(part.strip()) for part in rest.split(",")])
     low, high, *more = (parse_value(part.strip()) for part in parts)
     counted = bool(more) and isinstance(more[0], int) and not isinstance(more[0], bool)
     if not counted or more[1:] not in ([], ["log"]):
@@ -195,7 +174,7 @@ def parse_value(text: str) -> Value:
 
     Examples
     --------
-    >>> [parse_value(one) for one in ("3", "3.0", "1e-3", "true", "porter")]
+    >>> [parse_value(text) for text in ("3", "3.0", "1e-3", "true", "porter")]
     [3, 3.0, 0.001, True, 'porter']
     """
     if not text:
@@ -213,28 +192,25 @@ def parse_value(text: str) -> Value:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All combinations of the values of several parameters.
+    """All combinations of the values of several parameters, or some points of them.
 
-    Parameters
-    ----------
-    axes
-        The parameters. An empty space has one point: a system with nothing to tune.
+    A space without parameters has one point: a system with nothing to tune. If there are `rows`
+    (see `listed`), these are the points; they need not form a grid.
 
     Examples
     --------
     >>> space = Space((given("k1", [1, 2]), given("b", [0.3, 0.5])))
     >>> len(space), space.points()[1]
     (4, {'k1': 1, 'b': 0.5})
-    >>> space.edges(0)
-    ('k1', 'b')
     """
 
     axes: tuple[Axis, ...] = ()
+    rows: tuple[Point, ...] | None = None
 
     def __post_init__(self) -> None:
         names = [axis.name for axis in self.axes]
         if len(set(names)) < len(names):
-            twice = next(name for at, name in enumerate(names) if name in names[:at])
+            twice = next(name for place, name in enumerate(names) if name in names[:place])
             raise InputError(f"duplicate parameter {twice} in the search space")
         if len(self) > MOST_POINTS:
             raise InputError(
@@ -242,30 +218,31 @@ class Space:
                 "give fewer values"
             )
 
+    @classmethod
+    def listed(cls, rows: Sequence[Point]) -> Space:
+        """Return a space of some points, the simplest first, all with the same parameters.
+
+        Examples
+        --------
+        >>> space = Space.listed([{"k1": 1, "b": 0.3}, {"k1": 2, "b": 0.5}, {"k1": 3, "b": 0.3}])
+        >>> [axis.values for axis in space.axes], len(space)
+        ([(1, 2, 3), (0.3, 0.5)], 3)
+        """
+        axes = [given(name, dict.fromkeys(row[name] for row in rows)) for name in rows[0]]
+        return cls(tuple(axes), tuple(rows))
+
     def __len__(self) -> int:
+        if self.rows is not None:
+            return len(self.rows)
         return math.prod(len(axis.values) for axis in self.axes)
 
     def points(self) -> tuple[Point, ...]:
         """Return all points, last axis fastest; of two points the earlier one is the simpler."""
+        if self.rows is not None:
+            return self.rows
         names = [axis.name for axis in self.axes]
         combined = itertools.product(*(axis.values for axis in self.axes))
         return tuple(dict(zip(names, values, strict=True)) for values in combined)
-
-    def point(self, number: int) -> Point:
-        """Return one point by number, without computing the others."""
-        rest, places = number, []
-        for axis in reversed(self.axes):
-            rest, place = divmod(rest, len(axis.values))
-            places.append(axis.values[place])
-        return dict(zip((axis.name for axis in self.axes), reversed(places), strict=True))
-
-    def edges(self, number: int) -> tuple[str, ...]:
-        """Return the parameters that have their lowest or highest value at this point.
-
-        A parameter with one value, or with values that are not numbers, has no edges.
-        """
-        point = self.point(number)
-        return tuple(axis.name for axis in self.axes if axis.at_edge(point[axis.name]))
 
     def sample(self, count: int, seed: int = 0) -> tuple[Point, ...]:
         """Return distinct points sampled at random, in the order in which they were drawn.
@@ -273,36 +250,27 @@ class Space:
         On a ``linear`` or ``geometric`` axis any value between the ends may be drawn (integers if
         its values are integers), because a random search over a grid tries few values of the
         parameter that matters (Bergstra & Bengio 2012). ``given`` values are drawn as they are. A
-        longer sample begins with the points of a shorter one.
-
-        Parameters
-        ----------
-        count
-            Number of points; fewer are returned if the space has fewer.
-        seed
-            Random seed.
+        longer sample begins with the points of a shorter one, and a parameter with one value does
+        not change what is drawn. Fewer points are returned if the space has fewer.
         """
         generator = np.random.default_rng(seed)
+        tuned = [axis for axis in self.axes if len(axis.values) > 1]
         drawn: dict[tuple[Value, ...], None] = {}
-        possible = math.prod(_possible(axis) for axis in self.axes)
+        possible = math.prod(_possible(axis) for axis in tuned)
         while len(drawn) < min(count, possible):
-            shares = generator.random(len(self.axes)).tolist()
-            point = tuple(_at(axis, share) for axis, share in zip(self.axes, shares, strict=True))
+            shares = generator.random(len(tuned)).tolist()
+            point = tuple(_at(axis, share) for axis, share in zip(tuned, shares, strict=True))
             drawn.setdefault(point)
-        names = [axis.name for axis in self.axes]
-        return tuple(dict(zip(names, point, strict=True)) for point in drawn)
-
-
-def _ends(axis: Axis) -> tuple[float, float]:
-    numbers = [float(value) for value in axis.values]
-    return min(numbers), max(numbers)
+        fixed = {axis.name: axis.values[0] for axis in self.axes}  # in the order of the axes
+        names = [axis.name for axis in tuned]
+        return tuple({**fixed, **dict(zip(names, point, strict=True))} for point in drawn)
 
 
 def _possible(axis: Axis) -> float:
     """Return the number of distinct values that can be drawn."""
     if axis.scale == "given" or len(axis.values) == 1:
         return len(axis.values)
-    low, high = _ends(axis)
+    low, high = axis.ends
     return high - low + 1 if axis.whole else math.inf
 
 
@@ -310,17 +278,11 @@ def _at(axis: Axis, share: float) -> Value:
     """Return the value at a fraction of the way from the lowest to the highest."""
     if axis.scale == "given":
         return axis.values[int(share * len(axis.values))]
-    low, high = _ends(axis)
-    if axis.whole:
-        # Every integer gets the interval from one half below to one half above it.
-        low, high = low - 0.5, high + 0.5
+    lowest, highest = axis.ends
+    # Every integer gets the interval from one half below to one half above it.
+    low, high = (lowest - 0.5, highest + 0.5) if axis.whole else axis.ends
     if axis.scale == "geometric":
         value = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
     else:
         value = low + share * (high - low)
-    return _rounded(value, axis) if axis.whole else value
-
-
-def _rounded(value: float, axis: Axis) -> int:
-    low, high = _ends(axis)
-    return int(min(max(round(value), low), high))
+    return int(min(max(round(value), lowest), highest)) if axis.whole else value

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import heldout
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
-from heldout.experiment.results import Results
+from heldout.experiment.results.of_rankings import RankingResults
 from heldout.experiment.studies.bias import BiasRow
-from heldout.experiment.studies.curve import CurvePoint
 from heldout.infer.blocks import Nemenyi
 from heldout.infer.randomization import randomization_test
 from heldout.report.charts.by_query import heatmap_data, query_differences_data
@@ -23,12 +22,7 @@ from heldout.report.charts.chance import null_data
 from heldout.report.charts.classes import calibration_data, precision_recall_data, roc_data
 from heldout.report.charts.critical_difference import critical_difference_data, rank_groups
 from heldout.report.charts.optimism import optimism_data
-from heldout.report.charts.studies import (
-    bias_data,
-    bias_means_data,
-    bias_queries_data,
-    learning_curve_data,
-)
+from heldout.report.charts.studies import bias_data, bias_means_data, bias_queries_data
 from heldout.report.charts.systems import forest_data, pairs_data
 from heldout.report.charts.tuning import tuned_axes, tuning_data
 
@@ -216,7 +210,7 @@ def experiment(**changes):
         },
         "timings": {},
     }
-    return Results(**(fields | changes))
+    return RankingResults(**(fields | changes))
 
 
 def test_tuning_by_hand():
@@ -289,17 +283,6 @@ def test_bias_queries_by_hand():
     assert frame["difference"].to_list() == pytest.approx([0.2])
     with pytest.raises(InputError, match="pooled, training"):
         bias_queries_data(queries, "best")
-
-
-def test_learning_curve_by_hand():
-    points = [CurvePoint(1.0, 80, 0.5, 0.3, 0.01), CurvePoint(0.5, 40, 0.6, 0.2, 0.02)]
-    frame = learning_curve_data(points)
-    assert frame["size"].to_list() == [40, 80]
-    assert frame["side"].to_list() == ["held out", "held out"]
-    assert frame["low"].to_list() == pytest.approx([0.18, 0.29])
-    assert frame["high"].to_list() == pytest.approx([0.22, 0.31])
-    both = learning_curve_data(points, by="query")
-    assert both.filter(pl.col("side") == "training")["score"].to_list() == [0.6, 0.5]
 
 
 def predictions(name, scores, truth, classes=("no", "yes"), probabilities=True):

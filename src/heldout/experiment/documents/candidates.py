@@ -7,50 +7,38 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from heldout.errors import InputError
 from heldout.experiment.documents.rank_table import RankTable, needed_depth
 from heldout.retrieve.rank import rank
+from heldout.retrieve.sides import seen_side
+from heldout.tune.choice import NO_CHOICE, choose
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from heldout.data.collection import Collection
+    from heldout.data.words import Flags, Floats
     from heldout.measure.base import Measure
     from heldout.retrieve.index import Index
+    from heldout.retrieve.kernels.types import Numbers
     from heldout.retrieve.models import Model
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-
-__all__ = ["Candidates"]
+    from heldout.tune import Rule
+    from heldout.tune.choice import Choice
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Candidates:
-    """Parameter settings of one model, with one index and one set of queries.
-
-    Parameters
-    ----------
-    index, vocabulary, table
-        The documents, the terms of the queries, the judgements.
-    models
-        The model at each setting, the simplest first.
-    priors
-        Documents × settings: added to the score of each document; None: nothing.
-    depth
-        Ranks beyond it count as not retrieved.
-    """
+    """Parameter settings of one model, with one index and one set of queries."""
 
     index: Index
-    vocabulary: Vocabulary
-    table: RankTable
-    models: tuple[Model, ...]
-    priors: Floats | None = None
-    depth: int = 1000
+    vocabulary: Vocabulary  # the terms of the queries
+    table: RankTable  # the judgements
+    models: tuple[Model, ...]  # at each setting, the simplest first
+    depth: int = 1000  # ranks beyond it count as not retrieved
+    priors: Floats | None = None  # documents × settings: added to scores, for studies of bias
 
     @classmethod
     def make(
@@ -59,13 +47,12 @@ class Candidates:
         collection: Collection,
         models: Sequence[Model],
         *,
-        priors: Floats | None = None,
         depth: int = 1000,
+        priors: Floats | None = None,
     ) -> Candidates:
         """Look up the queries of a collection in its index."""
         vocabulary = index.encode(collection.queries.texts)
-        deepest = max(min(depth, index.n_documents), 1)  # lists are never longer
-        return cls(index, vocabulary, RankTable.of(collection), tuple(models), priors, deepest)
+        return cls(index, vocabulary, RankTable.of(collection), tuple(models), depth, priors)
 
     def __len__(self) -> int:
         return len(self.models)
@@ -75,68 +62,64 @@ class Candidates:
         side: Side,
         numbers: Sequence[int] | None = None,
         *,
+        by_fold: bool = False,
         k: int = 0,
         judged: bool = True,
         depth: int | None = None,
     ) -> Ranking:
-        """Rank a side under some settings (None: all); for a setting per fold see `rank_chosen`.
+        """Rank a side under some settings (None: all), or each fold under the one given for it.
 
-        Parameters
-        ----------
-        k
-            Number of documents in each list.
-        judged
-            Whether the ranks of judged documents are needed.
-        depth
-            Ranks beyond it are not needed; None: all are.
+        Lists have `k` places. Ranks are those of judged documents, if they are needed, and those
+        beyond `depth` are not.
         """
-        some = range(len(self)) if numbers is None else numbers
-        return rank(
-            self.index,
-            self.vocabulary,
-            [[self.models[number] for number in some]],
-            side,
-            k=k,
-            judged=self.table.asked() if judged else None,
-            priors=None if self.priors is None else self.priors[:, list(some)],
-            depth=depth,
-        )
-
-    def rank_chosen(
-        self,
-        side: Side,
-        chosen: Sequence[int],
-        *,
-        k: int = 0,
-        judged: bool = True,
-        depth: int | None = None,
-    ) -> Ranking:
-        """Rank a side; the documents of each fold are scored under the setting chosen for it."""
-        priors = None
-        if self.priors is not None:
-            own = np.asarray(chosen)[np.maximum(side.statistics, 0)]
-            priors = np.take_along_axis(self.priors, own[:, None], axis=1)
-        return rank(
-            self.index,
-            self.vocabulary,
-            [[self.models[number]] for number in chosen],
-            side,
-            k=k,
-            judged=self.table.asked() if judged else None,
-            priors=priors,
-            depth=depth,
-        )
+        some = list(range(len(self)) if numbers is None else numbers)
+        models, priors = [self.models[number] for number in some], self.priors
+        if priors is not None:
+            priors = priors[:, some]
+            if by_fold:
+                own = np.maximum(side.statistics, 0)[:, None]
+                priors = np.take_along_axis(priors, own, axis=1)
+        settings = [[model] for model in models] if by_fold else [models]
+        asked = self.table.asked() if judged else None
+        index, terms = self.index, self.vocabulary
+        return rank(index, terms, settings, side, k=k, judged=asked, priors=priors, depth=depth)
 
     def evaluate(
         self, side: Side, measures: Sequence[Measure], numbers: Sequence[int] | None = None
     ) -> Floats:
         """Return measures × settings × queries on a side with a list per query; NaN: undefined."""
-        found = self.rank(side, numbers, depth=needed_depth(measures, self.depth))
+        ranking = self.rank(side, numbers, depth=needed_depth(measures, self.depth))
         return self.table.evaluate(
-            found.ranks, self.counted(side), found.retrieved[:, 0], measures, self.depth
+            ranking.ranks, self.counted(side), ranking.retrieved[:, 0], measures, self.depth
         )
 
     def counted(self, side: Side) -> Flags:
         """Return which judgements are of documents that the side ranks."""
         counted: Flags = side.statistics[self.table.documents] >= 0
         return counted
+
+
+def choose_setting(values: Floats, rule: Rule, *, higher_is_better: bool) -> Choice:
+    """Choose a setting by settings × queries on a training side."""
+    if not np.isfinite(values).any():
+        raise InputError("no query has a relevant document on a training side: use fewer folds")
+    return choose(values, rule=rule, higher_is_better=higher_is_better)
+
+
+def choose_in_folds(
+    candidates: Candidates, folds: Numbers, number: int, tune_for: Measure
+) -> tuple[list[Choice], Choice]:
+    """Choose on the training documents of each of a `number` of folds alone, and on all documents.
+
+    The held-out documents of a fold have no influence on its choice: neither their judgements nor
+    their term statistics are used. A fold of −1 is not in the sample.
+    """
+    if len(candidates) == 1:
+        return [NO_CHOICE] * number, NO_CHOICE
+    choices = []
+    for fold in range(number + 1):  # the last one has no documents
+        side = seen_side(candidates.index, candidates.vocabulary, (folds >= 0) & (folds != fold))
+        values = candidates.evaluate(side, [tune_for])[0]
+        better = tune_for.higher_is_better is not False
+        choices.append(choose_setting(values, "best", higher_is_better=better))
+    return choices[:-1], choices[-1]

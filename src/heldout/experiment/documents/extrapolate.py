@@ -22,25 +22,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import MeasureError
+from heldout.errors import InputError, MeasureError
 from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.measure.base import JUDGED_ONLY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.base import Measure
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
-__all__ = ["FARTHEST", "check_extrapolation", "extrapolate", "model_variance"]
 
 FARTHEST: Final = 100
 """Sets larger or smaller by more than this factor are refused."""
@@ -57,8 +51,6 @@ _MODEL_ERROR: Final = 0.02
 _NEEDS_NON_RELEVANT: Final = frozenset(
     {"Bpref", "infAP", "Judged", "Unjudged", "NumQ", "NumRet", "NumRel", "NumRelRet", "Set_P"}
 )
-
-
 _FIRST_ALONE: Final = frozenset({"RR", "Success", "ERR"})
 """Their value depends on the first relevant document alone, of which a sample says little."""
 
@@ -78,6 +70,15 @@ def check_extrapolation(measures: Sequence[Measure]) -> None:
                 "documents judged not relevant: leave out the target size, or choose a measure "
                 "such as nDCG@10, AP, P@10 or R@100"
             )
+
+
+def check_target(target: int, size: int) -> None:
+    """Refuse a target size that is too far from the size of the sample."""
+    if not 1 / FARTHEST <= target / max(size, 1) <= FARTHEST:
+        raise InputError(
+            f"{target:,}: the sample has {size:,} documents, and scores cannot be extrapolated to "
+            f"sets more than {FARTHEST} times larger or smaller"
+        )
 
 
 def mixture(
@@ -102,10 +103,6 @@ def _scaled(logs: Floats) -> Floats:
     """Return likelihoods from logarithms; a factor per row does not change the mixture."""
     likelihood: Floats = np.exp(logs - logs.max(axis=1, keepdims=True)) + 1e-300
     return likelihood
-
-
-def _poisson(counts: Ints, rates: Floats) -> Floats:
-    return _scaled(counts[:, None] * np.log(rates) - rates)
 
 
 def _binomial(counts: Ints, totals: Ints, share: float) -> Floats:
@@ -144,27 +141,22 @@ def _relevant(sample: Rows, n_queries: int) -> _Relevant:
 
 def _rate_posteriors(sample: _Relevant, rates: Floats, steps: int) -> Floats:
     """Return the posterior of the rate of each relevant document; zeros: it is never retrieved."""
-    found = sample.before >= 0
+    retrieved = sample.before >= 0
     result = np.zeros((len(sample.query), len(rates)))
-    smoothing = _smoothing(rates)
+    # Normal weights of neighbours on the log scale.
+    near = np.exp(-(((np.log(rates)[:, None] - np.log(rates)) / _WIDTH) ** 2) / 2)
+    smoothing = near / near.sum(axis=1, keepdims=True)
     for grade in np.unique(sample.grade):
-        mine = found & (sample.grade == grade)
+        mine = retrieved & (sample.grade == grade)
         if not mine.any():
             continue
-        base = mine if mine.sum() >= _FEW else found
+        base = mine if mine.sum() >= _FEW else retrieved
         counts, place = np.unique(sample.before[base], return_inverse=True)
         seen = np.bincount(place).astype(np.float64)
-        posterior = mixture(_poisson(counts, rates), seen, steps, smoothing)
+        poisson = _scaled(counts[:, None] * np.log(rates) - rates)
+        posterior = mixture(poisson, seen, steps, smoothing)
         result[mine] = posterior[np.searchsorted(counts, sample.before[mine])]
     return result
-
-
-def _smoothing(rates: Floats) -> Floats:
-    """Return normal weights of neighbours on the log scale."""
-    apart = np.log(rates)[:, None] - np.log(rates)
-    near = np.exp(-((apart / _WIDTH) ** 2) / 2)
-    weights: Floats = near / near.sum(axis=1, keepdims=True)
-    return weights
 
 
 def _alikeness(sample: _Relevant) -> float:
@@ -199,29 +191,15 @@ def extrapolate(
     seed: int = 0,
     draws: int = 40,
     steps: int = _STEPS,
-    answered: NDArray[np.bool_] | None = None,
+    answered: Flags | None = None,
 ) -> Floats:
     """Return the expected scores on a target with `ratio` times as many documents as the sample.
 
-    One per measure: the mean over the queries that have a relevant document in the target.
-
-    Parameters
-    ----------
-    rows
-        The judged documents of the sample with their ranks.
-    n_queries
-        Number of queries, with and without relevant documents in the sample.
-    n_documents
-        The size of the sample.
-    depth
-        Ranks of the target beyond it count as not retrieved.
-    draws
-        Number of targets to draw.
-    steps
-        Number of EM steps.
-    answered
-        Which queries have a relevant document somewhere in the collection (None: all). The others
-        are left out, because they were not judged.
+    One per measure: the mean over the queries that have a relevant document in the target. `rows`
+    are the judged documents of the sample, which has `n_documents`, with their ranks; ranks of the
+    target beyond `depth` count as not retrieved. `answered` are the queries that have a relevant
+    document somewhere in the collection (None: all); the others are left out, because they were
+    not judged. `draws` is the number of targets, `steps` that of EM.
     """
     check_extrapolation(measures)
     sample = _relevant(rows, n_queries)
@@ -255,13 +233,13 @@ def extrapolate(
         rate = ratio * rates[_draw_rows(rate_chances[lender], generator)]
         rate[sample.before[lender] < 0] = np.inf
         asked, lender, before = _standing(asked, lender, rate, generator)
-        found = _target_values(len(source), asked, sample.grade[lender], before, measures, depth)
-        parts.append(found.reshape(len(measures), times, n_queries))
+        each = _target_values(len(source), asked, sample.grade[lender], before, measures, depth)
+        parts.append(each.reshape(len(measures), times, n_queries))
     values = np.concatenate(parts, axis=1)  # measures × draws × queries
     there = np.isfinite(values)
     # By query first: the order of the sums decides the last bits.
-    totalled = np.where(there, values, 0.0).sum(axis=1).sum(axis=1)
-    means: Floats = totalled / np.maximum(there.sum(axis=(1, 2)), 1)
+    sums = np.where(there, values, 0.0).sum(axis=1).sum(axis=1)
+    means: Floats = sums / np.maximum(there.sum(axis=(1, 2)), 1)
     return means
 
 
@@ -281,19 +259,18 @@ def _standing(
     """
     order = np.lexsort((rate, query))
     query, lender, rate = query[order], lender[order], rate[order]
-    found = np.isfinite(rate)
-    known = np.where(found, rate, 0.0)
+    finite = np.isfinite(rate)
+    known = np.where(finite, rate, 0.0)
     starts = np.diff(query, prepend=-1) > 0
     gaps = np.where(starts, known, np.diff(known, prepend=0.0))
-    steps = np.cumsum(generator.poisson(np.where(found, np.maximum(gaps, 0.0), 0.0)))
+    steps = np.cumsum(generator.poisson(np.where(finite, np.maximum(gaps, 0.0), 0.0)))
     first = np.flatnonzero(starts)
     earlier = np.concatenate(([0], steps))[first]
     before = steps - np.repeat(earlier, np.diff(first, append=len(query)))
-    return query, lender, np.where(found, before, -1)
+    return query, lender, np.where(finite, before, -1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Lenders:
+class _Lenders(NamedTuple):
     """Relevant documents of the sample, grouped by the number that their query has there.
 
     Given the total number of relevant documents of a query, each of them had the same probability
@@ -308,13 +285,13 @@ class _Lenders:
     def draw(self, totals: Ints, generator: np.random.Generator) -> Ints:
         """Draw a document for each place in the list of totals."""
         group = _draw_rows(self.chances[totals], generator)
-        at = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
-        lenders: Ints = self.order[self.first[group] + at]
+        nth = (generator.random(len(totals)) * self.size[group]).astype(np.int64)
+        lenders: Ints = self.order[self.first[group] + nth]
         return lenders
 
 
 def _number_chances(
-    sample: _Relevant, answered: NDArray[np.bool_], ratio: float, steps: int
+    sample: _Relevant, answered: Flags, ratio: float, steps: int
 ) -> tuple[Floats, Ints, _Lenders]:
     """Return cumulative probabilities of the total number of relevant documents of each query."""
     totals = np.arange(int(sample.count.max() * (1 + ratio) * 1.5) + 11)

@@ -19,68 +19,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
 from heldout.experiment.documents.rank_table import needed_depth
 from heldout.retrieve.sides import held_out_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from heldout.data.words import Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
     from heldout.measure.base import Measure
+    from heldout.retrieve.kernels.types import Numbers
 
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.int32]
-
-__all__ = [
-    "METHODS",
-    "FoldValues",
-    "Method",
-    "check_method",
-    "fold_values",
-    "per_fold",
-]
-
-Method = Literal[
-    "pooled", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff", "training"
-]
-METHODS: Final[tuple[Method, ...]] = get_args(Method)
-"""All methods; the first is the default."""
-
-_PRO: Final = 10
+PRO: Final = 10
+"""Ranks of Pro10: a query with as many relevant documents, or more, has the full weight."""
 
 
-def check_method(name: str) -> None:
-    """Refuse an unknown method."""
-    if name not in METHODS:
-        raise InputError(f"unknown method {name!r}: expected one of {', '.join(METHODS)}")
+class FoldValues(NamedTuple):
+    """The values of each fold alone."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FoldValues:
-    """The values of each fold alone.
-
-    Parameters
-    ----------
-    values
-        Measures × folds × queries; NaN: no relevant document in the fold.
-    dynamic
-        The same with the cutoff scaled to the size of the fold.
-    relevant
-        Folds × queries: relevant documents in the fold.
-    """
-
-    values: Floats
-    dynamic: Floats
-    relevant: NDArray[np.int64]
+    values: Floats  # measures × folds × queries; NaN: no relevant document in the fold
+    dynamic: Floats  # the same with the cutoff scaled to the size of the fold
+    relevant: Ints  # folds × queries: relevant documents in the fold
 
 
 def fold_values(
@@ -90,27 +54,20 @@ def fold_values(
     measures: Sequence[Measure],
     target_size: int,
 ) -> FoldValues:
-    """Rank and evaluate every fold alone."""
-    number, table = len(chosen), candidates.table
+    """Rank and evaluate every fold alone, also with cutoffs scaled from the target size."""
+    table, number = candidates.table, len(chosen)
+    shares = np.bincount(folds[folds >= 0], minlength=number) / target_size
+    both = [[*measures, *(_scaled(measure, share) for measure in measures)] for share in shares]
+    depth = max(needed_depth(own, candidates.depth) for own in both)
     side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
-    sizes = [int((folds == fold).sum()) for fold in range(number)]
-    both = [
-        [*measures, *(_scaled(measure, size / target_size) for measure in measures)]
-        for size in sizes
-    ]
-    deepest = max(needed_depth(each, candidates.depth) for each in both)
-    found = candidates.rank_chosen(replace(side, relative=True), chosen, depth=deepest)
-    of_document = folds[table.documents]
-    plain, dynamic, relevant = [], [], []
-    for fold in range(number):
-        counted = of_document == fold
-        values = table.evaluate(
-            found.ranks, counted, found.retrieved[:, fold], both[fold], candidates.depth
-        )[:, 0]
-        plain.append(values[: len(measures)])
-        dynamic.append(values[len(measures) :])
+    ranking = candidates.rank(replace(side, relative=True), chosen, by_fold=True, depth=depth)
+    each, relevant = [], []
+    for fold, own in enumerate(both):
+        counted, retrieved = folds[table.documents] == fold, ranking.retrieved[:, fold]
+        each.append(table.evaluate(ranking.ranks, counted, retrieved, own, candidates.depth)[:, 0])
         relevant.append(table.relevant(counted))
-    return FoldValues(np.stack(plain, 1), np.stack(dynamic, 1), np.stack(relevant))
+    values = np.stack(each, axis=1)
+    return FoldValues(values[: len(measures)], values[len(measures) :], np.stack(relevant))
 
 
 def _scaled(measure: Measure, share: float) -> Measure:
@@ -121,16 +78,15 @@ def _scaled(measure: Measure, share: float) -> Measure:
     return measure.definition.make(measure.parameters, cutoff=cutoff)
 
 
-def per_fold(found: FoldValues, method: str) -> Floats:
+def per_fold(folds: FoldValues, method: str) -> Floats:
     """Return measures × queries by one of the per-fold methods; NaN: left out."""
-    values = found.dynamic if method == "dynamic-cutoff" else found.values
+    values = folds.dynamic if method == "dynamic-cutoff" else folds.values
     if method == "per-fold-zero":
         filled: Floats = np.nan_to_num(values).mean(axis=1)
         return filled
-    weights = np.minimum(found.relevant, _PRO) / _PRO if method == "pro-weighted" else None
-    there = np.isfinite(values)
-    factor = there * (1.0 if weights is None else weights)
-    total = factor.sum(axis=1)
+    factor = np.isfinite(values) * 1.0
+    if method == "pro-weighted":
+        factor *= np.minimum(folds.relevant, PRO) / PRO
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean: Floats = (np.nan_to_num(values) * factor).sum(axis=1) / total
+        mean: Floats = (np.nan_to_num(values) * factor).sum(axis=1) / factor.sum(axis=1)
     return mean

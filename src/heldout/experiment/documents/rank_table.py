@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,50 +18,27 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from heldout.data.collection import Collection
+    from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.base import Measure
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
-
-__all__ = [
-    "RankTable",
-    "Rows",
-    "check_measures",
-    "measure_rows",
-    "needed_depth",
-    "relevant_from",
-]
+    from heldout.retrieve.kernels.types import Numbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankTable:
-    """The judgements of a collection by number, ordered by query.
-
-    Parameters
-    ----------
-    queries, documents, grades
-        Of each judgement.
-    n_queries
-        Number of queries of the collection.
-    """
+    """The judgements of a collection by number, ordered by query."""
 
     queries: Ints
-    documents: NDArray[np.int32]
+    documents: Numbers
     grades: Ints
-    n_queries: int
+    n_queries: int  # of the collection
 
     @classmethod
     def of(cls, collection: Collection) -> RankTable:
         """Return the judgements of a collection."""
         rows = collection.judgements
         order = np.argsort(rows.queries, kind="stable")
-        return cls(
-            rows.queries[order],
-            rows.documents[order].astype(np.int32),
-            rows.grades[order],
-            len(collection.queries),
-        )
+        documents = rows.documents[order].astype(np.int32)
+        return cls(rows.queries[order], documents, rows.grades[order], len(collection.queries))
 
     def __len__(self) -> int:
         return len(self.queries)
@@ -94,45 +71,27 @@ class RankTable:
     ) -> Floats:
         """Return measures × settings × queries; NaN: no relevant document counts.
 
-        Parameters
-        ----------
-        ranks
-            Judgements × settings: rank of the judged document under each setting, 0: not retrieved.
-        counted
-            Which judgements count: those of the documents that are ranked.
-        retrieved
-            Number of retrieved documents per query.
-        depth
-            Ranks beyond it count as not retrieved.
+        `ranks` (judgements × settings; 0: not retrieved) are those of the judged documents,
+        `counted` are the judgements of documents that are ranked, and `retrieved` is the number of
+        documents in the list of each query. Ranks beyond `depth` count as not retrieved.
         """
-        values = ranks.shape[1]
-        rows = np.flatnonzero(counted)
-        shift = np.arange(values)[:, None] * self.n_queries
-        query = (shift + self.queries[rows]).ravel()
-        grade = np.tile(self.grades[rows], values)
-        return measure_rows(
-            Rows(query, grade, np.ascontiguousarray(ranks[rows].T).ravel()),
-            np.tile(retrieved, values),
-            measures,
-            depth,
-        ).reshape(len(measures), values, self.n_queries)
+        settings, rows = ranks.shape[1], np.flatnonzero(counted)
+        first = np.arange(settings)[:, None] * self.n_queries  # each setting has lists of its own
+        lists = Rows(
+            (first + self.queries[rows]).ravel(),
+            np.tile(self.grades[rows], settings),
+            np.ascontiguousarray(ranks[rows].T).ravel(),
+        )
+        values = measure_rows(lists, np.tile(retrieved, settings), measures, depth)
+        return values.reshape(len(measures), settings, self.n_queries)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rows:
-    """Judged documents of many lists.
+class Rows(NamedTuple):
+    """Judged documents of many lists."""
 
-    Parameters
-    ----------
-    query
-        The list of each document, ascending.
-    grade, rank
-        Its grade, and its rank in the list (0: not retrieved).
-    """
-
-    query: Ints
+    query: Ints  # the list of each document, ascending
     grade: Ints
-    rank: NDArray[np.integer]
+    rank: NDArray[np.integer]  # in the list; 0: not retrieved
 
 
 def check_measures(measures: Sequence[Measure]) -> None:
@@ -148,8 +107,6 @@ def check_measures(measures: Sequence[Measure]) -> None:
 def needed_depth(measures: Sequence[Measure], depth: int) -> int:
     """Return the lowest rank that matters to any of the measures, at most `depth`.
 
-    Examples
-    --------
     >>> from heldout.measure.names import parse_measure
     >>> needed_depth([parse_measure(name, "ranking") for name in ("nDCG@10", "P@5")], 1000)
     10
@@ -165,37 +122,29 @@ def needed_depth(measures: Sequence[Measure], depth: int) -> int:
     return min(max(cutoffs, default=depth), depth)
 
 
-def relevant_from(measure: Measure) -> int:
-    """Return the smallest grade that counts as relevant."""
-    given = measure.parameters.get("rel")
-    # None: graded gains, every grade above 0 counts.
-    return 1 if given is None else int(given)
-
-
 def measure_rows(
     rows: Rows, retrieved: Ints, measures: Sequence[Measure], depth: int | None = None
 ) -> Floats:
     """Return measures × lists; NaN if a list has no relevant document."""
     lists = len(retrieved)
+    values = np.full((len(measures), lists), np.nan)
     if not len(rows.query):
-        return np.full((len(measures), lists), np.nan)
-    found = np.flatnonzero((rows.rank > 0) & (rows.rank <= (depth or np.iinfo(np.int64).max)))
-    found = found[np.lexsort((rows.rank[found], rows.query[found]))]
+        return values
+    kept = np.flatnonzero((rows.rank > 0) & (rows.rank <= (depth or np.iinfo(np.int64).max)))
+    kept = kept[np.lexsort((rows.rank[kept], rows.query[kept]))]
     judged = Judged(
         ("",) * lists,
         np.ones(lists, np.bool_),
         np.minimum(retrieved, depth) if depth else retrieved,
-        rows.query[found],
-        rows.rank[found].astype(np.int64),
-        rows.grade[found],
+        rows.query[kept],
+        rows.rank[kept].astype(np.int64),
+        rows.grade[kept],
         rows.query,
         rows.grade,
         max(int(rows.grade.max()), 1),
     )
-    return np.stack([_column(judged, measure) for measure in measures])
-
-
-def _column(judged: Judged, measure: Measure) -> NDArray[Any]:
-    values = measure.units(judged).per_unit().astype(np.float64)
-    values[judged.relevant(max(relevant_from(measure), 1)) == 0] = np.nan
+    for row, measure in enumerate(measures):
+        grade = measure.parameters.get("rel")  # None: graded gains, every grade above 0 counts
+        defined = judged.relevant(max(1 if grade is None else int(grade), 1)) > 0
+        values[row, defined] = measure.units(judged).per_unit()[defined]
     return values

@@ -35,23 +35,20 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
+from heldout.experiment.documents.lists import ranks_in
 from heldout.experiment.documents.rank_table import Rows, measure_rows
 from heldout.infer.intervals import wilson_bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from heldout.experiment.documents.estimate import Estimand
+    from heldout.data.words import Flags, Floats, Ints
+    from heldout.experiment.documents.estimates import Estimand
     from heldout.experiment.documents.rank_table import RankTable
     from heldout.measure.base import Measure
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Numbers = NDArray[np.int32]
-
-__all__ = ["SAME_SIZE", "Spread", "document_spread", "interval", "places_that_matter"]
+    from heldout.retrieve.kernels.types import Numbers
 
 _CELLS: Final = 1 << 24
 _TOGETHER: Final = 1 << 17
@@ -73,33 +70,18 @@ SAME_SIZE: Final = 0.01
 class Spread:
     """Variances of the mean of one measure.
 
-    Parameters
-    ----------
-    documents
-        For other documents.
-    queries
-        For other queries.
-    shared
-        The part of `documents` that is specific to single queries; it is in `queries`, too.
-    target
-        For other documents in a set of the target size.
-    n_queries
-        Number of queries of the mean.
-    halves, target_halves
-        The scaled difference of each replicate; their mean squares are `documents` and `target`.
-        Those of two systems with the same replicates can be subtracted.
-    model
-        Of the model that extrapolates to another size.
+    `halves` and `target_halves` are the scaled differences of all replicates; their mean squares
+    are `documents` and `target`. Those of two systems with the same replicates can be subtracted.
     """
 
-    documents: float
-    queries: float
-    shared: float
-    target: float
-    n_queries: int
+    documents: float  # for other documents
+    queries: float  # for other queries
+    shared: float  # the part of `documents` specific to single queries; it is in `queries`, too
+    target: float  # for other documents in a set of the target size
+    n_queries: int  # of the mean
     halves: tuple[float, ...] = ()
     target_halves: tuple[float, ...] = ()
-    model: float = 0.0
+    model: float = 0.0  # of the model that extrapolates to another size
 
     def variance(self, estimand: Estimand) -> float:
         """Return the variance of the difference between estimate and truth."""
@@ -147,7 +129,7 @@ def document_spread(
     replicates: int = 500,
     seed: int = 0,
     ratio: float = 1.0,
-    groups: NDArray[np.int64] | None = None,
+    groups: Ints | None = None,
 ) -> tuple[Spread, ...]:
     """Return the variances for each measure, from pairs of lists without some of the documents.
 
@@ -170,67 +152,46 @@ def document_spread(
         The group of each document of the collection; a group is left out as a whole. None: no
         groups.
     """
-    leaders = None if groups is None else _leaders(groups[sample])
+    leaders = np.arange(len(sample))
+    if groups is not None:
+        _, first, group = np.unique(groups[sample], return_index=True, return_inverse=True)
+        leaders = first[group]
     reach = places_that_matter(lists.shape[1], measures, ratio)
     reader = _Reader.make(table, lists[:, :reach], sample)
     absolute = np.array([measure.family in _ABSOLUTE for measure in measures])
-    shape = len(measures), replicates, table.n_queries
-    one, other = np.empty(shape), np.empty(shape)
-    for begin, end in _stretches(len(reader.used), table, reach, replicates):
-        lots = _lots(len(sample), end - begin, seed, begin, leaders, reader.used)
-        for rows, out in ((~absolute, _LEFT_OUT), (absolute, _LEFT_OUT_ABSOLUTE)):
-            some = [measure for measure, mine in zip(measures, rows, strict=True) if mine]
-            if some:
-                first, second = _without(lots, out)
-                one[rows, begin:end] = reader.read(first, some, depth)
-                other[rows, begin:end] = reader.read(second, some, depth)
-    scales = np.where(absolute, _scale(_LEFT_OUT_ABSOLUTE), _scale(_LEFT_OUT))
-    plain = [
-        _spread(mine, yours, now, ratio, float(scale))
-        for mine, yours, now, scale in zip(one, other, values, scales, strict=True)
+    halves = np.empty((2, len(measures), replicates, table.n_queries))
+    step = max(_CELLS // max(len(reader.used), len(table), table.n_queries * reach // 8, 1), 8)
+    for begin in range(0, replicates, step):
+        some = slice(begin, min(begin + step, replicates))
+        lots = _lots(len(sample), some.stop - begin, seed, begin, leaders[reader.used])
+        for mine, out in ((~absolute, _LEFT_OUT), (absolute, _LEFT_OUT_ABSOLUTE)):
+            chosen = [measure for measure, own in zip(measures, mine, strict=True) if own]
+            if chosen:
+                for half, weights in zip(halves, _without(lots, out), strict=True):
+                    half[mine, some] = reader.read(weights, chosen, depth)
+    scales = [_scale(_LEFT_OUT_ABSOLUTE if own else _LEFT_OUT) for own in absolute]
+    spreads = [
+        _spread(halves[:, row], values[row], ratio, scale) for row, scale in enumerate(scales)
     ]
-    if abs(ratio - 1) <= SAME_SIZE:
-        return tuple(plain)
-    carried = reader.carry(measures, ratio, depth, len(sample), seed, leaders)
-    return tuple(
-        replace(
-            spread,
-            documents=float((gap**2).mean()),
-            halves=tuple(gap.tolist()),
-            model=model_variance(ratio),
-        )
-        if len(gap)
-        else spread
-        for spread, gap in zip(plain, carried, strict=True)
-    )
+    if abs(ratio - 1) > SAME_SIZE:
+        resized = reader.carry(measures, ratio, depth, len(sample), seed, leaders)
+        for row, gaps in enumerate(resized):
+            if len(gaps):
+                documents, model = float((gaps**2).mean()), model_variance(ratio)
+                spreads[row] = replace(
+                    spreads[row], documents=documents, halves=tuple(gaps.tolist()), model=model
+                )
+    return tuple(spreads)
 
 
-def _leaders(groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return, for each document of a sample, the position of the first one of its group."""
-    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
-    leaders: NDArray[np.int64] = first[inverse]
-    return leaders
+def _lots(documents: int, replicates: int, seed: int, first: int, rows: Ints) -> NDArray[np.uint8]:
+    """Draw a lot from 0 to 255 for each document; return those of some rows × replicates.
 
-
-def _lots(
-    documents: int,
-    replicates: int,
-    seed: int,
-    first: int,
-    leaders: NDArray[np.int64] | None = None,
-    used: NDArray[np.int64] | None = None,
-) -> NDArray[np.uint8]:
-    """Draw a lot from 0 to 255 for each document: documents × replicates.
-
-    Documents of a group have the lot of its first one, the leader. Only those of the documents
-    `used` are returned, if given.
+    Documents of a group have the lot of its first one, the leader.
     """
-    rows: slice | NDArray[np.int64] = slice(None) if leaders is None else leaders
-    if used is not None:
-        rows = used if leaders is None else leaders[used]
     drawn = []
-    for r in range(replicates):
-        generator = np.random.default_rng([seed, 0x68616C66, first + r])
+    for r in range(first, first + replicates):
+        generator = np.random.default_rng([seed, 0x68616C66, r])
         drawn.append(np.frombuffer(generator.bytes(documents), np.uint8)[rows])
     return np.ascontiguousarray(np.array(drawn).T)
 
@@ -258,57 +219,41 @@ def places_that_matter(places: int, measures: Sequence[Measure], ratio: float = 
     return min(places, math.ceil(wanted / min(ratio, 1.0)))
 
 
-def _stretches(
-    documents: int, table: RankTable, reach: int, replicates: int
-) -> Iterator[tuple[int, int]]:
-    step = max(_CELLS // max(documents, len(table), table.n_queries * reach // 8, 1), 8)
-    for begin in range(0, replicates, step):
-        yield begin, min(begin + step, replicates)
+def _spread(halves: Floats, values: Floats, ratio: float, scale: float) -> Spread:
+    """Return the variances of one measure from both parts of each pair (2 × replicates × queries).
 
-
-def _spread(one: Floats, other: Floats, values: Floats, ratio: float, scale: float) -> Spread:
-    """Return the variances from the values of each pair (replicates × queries)."""
-    gap = scale * (_row_means(one) - _row_means(other))
-    documents = float((gap**2).mean())
-    number = int(np.isfinite(values).sum())
+    The effect of documents on a mean is the sum of their effects on single queries. Its square
+    without the products of two queries is the part that is specific to single queries.
+    """
+    there = np.isfinite(halves)
+    times = np.maximum(there.sum(axis=2), 1)
+    means = np.where(there, halves, 0.0).sum(axis=2) / times
+    centred = np.where(there, halves - means[..., None], 0.0) / times[..., None]
+    gap = scale * (means[0] - means[1])
+    documents, known = float((gap**2).mean()), values[np.isfinite(values)]
+    shared = scale**2 * float(((centred[0] - centred[1]) ** 2).sum(axis=1).mean())
     return Spread(
         documents,
-        float(values[np.isfinite(values)].var(ddof=1)) / number if number > 1 else 0.0,
-        min(scale**2 * _apart(one, other), documents),
+        float(known.var(ddof=1)) / len(known) if len(known) > 1 else 0.0,
+        min(shared, documents),
         documents / ratio,
-        number,
+        len(known),
         tuple(gap.tolist()),
         tuple((gap / math.sqrt(ratio)).tolist()),
     )
-
-
-def _apart(one: Floats, other: Floats) -> float:
-    """Return the part of the variance specific to single queries: squares without products."""
-    parts = []
-    for half in (one, other):
-        there = np.isfinite(half)
-        centred = np.where(there, half - _row_means(half)[:, None], 0.0)
-        parts.append(centred / np.maximum(there.sum(axis=1, keepdims=True), 1))
-    return float(((parts[0] - parts[1]) ** 2).sum(axis=1).mean())
-
-
-def _row_means(values: Floats) -> Floats:
-    there = np.isfinite(values)
-    means: Floats = np.where(there, values, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1)
-    return means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Reader:
     """Evaluates ranked lists with only some of the documents."""
 
-    used: NDArray[np.int64]  # the documents of the sample that matter: one row of weights each
-    places: NDArray[np.int64]  # for each listed document its row of weights
-    ends: NDArray[np.bool_]
-    query: NDArray[np.int64]  # for each judgement in the sample
-    grade: NDArray[np.int64]
-    weight_row: NDArray[np.int64]
-    rank: NDArray[np.int64]  # its place in the list, from 1; 0: not there
+    used: Ints  # the documents of the sample that matter: one row of weights each
+    places: Ints  # for each listed document its row of weights
+    ends: Flags
+    query: Ints  # for each judgement in the sample
+    grade: Ints
+    weight_row: Ints
+    rank: Ints  # its place in the list, from 1; 0: not there
     answered: Flags  # queries that have a relevant document somewhere in the collection
 
     @classmethod
@@ -316,35 +261,29 @@ class _Reader:
         where = np.full(int(max(lists.max(initial=0), sample.max(), table.documents.max())) + 1, -1)
         where[sample] = np.arange(len(sample))
         rows = np.flatnonzero(where[table.documents] >= 0)
-        query, documents = table.queries[rows], table.documents[rows]
-        rank = np.zeros(len(rows), np.int64)
-        for begin in range(0, len(rows), 4096):
-            part = slice(begin, begin + 4096)
-            same = lists[query[part]] == documents[part, None]
-            rank[part] = np.where(same.any(axis=1), same.argmax(axis=1) + 1, 0)
-        listed, judged = where[np.maximum(lists, 0)], where[documents]
+        listed, judged = where[np.maximum(lists, 0)], where[table.documents[rows]]
         used, row = np.unique(np.concatenate((listed.ravel(), judged)), return_inverse=True)
         return cls(
             used,
             row[: listed.size].reshape(listed.shape),
             lists < 0,
-            query,
+            table.queries[rows],
             table.grades[rows],
             row[listed.size :],
-            rank,
+            ranks_in(table, lists)[rows],
             table.answered(),
         )
 
     def read(self, weights: NDArray[np.uint8], measures: Sequence[Measure], depth: int) -> Floats:
         """Return measures × replicates × queries."""
         before, retrieved = self._standing(weights)
-        replicates = weights.shape[1]
-        times = weights[self.weight_row].T
-        step = max(_TOGETHER // max(len(self.rank), 1), 1)
-        parts = [
-            self._measure(times[part], before[part], retrieved[part], measures, depth)
-            for part in (slice(begin, begin + step) for begin in range(0, replicates, step))
-        ]
+        times, shape = weights[self.weight_row].T, (len(measures), -1, len(self.places))
+        step, parts = max(_TOGETHER // max(len(self.rank), 1), 1), []
+        for begin in range(0, len(times), step):
+            part = slice(begin, begin + step)
+            rows = self._rows(times[part], before[part])
+            values = measure_rows(rows, retrieved[part].ravel(), measures, depth)
+            parts.append(values.reshape(shape))
         return np.concatenate(parts, axis=1)
 
     def carry(
@@ -354,47 +293,33 @@ class _Reader:
         depth: int,
         size: int,
         seed: int,
-        leaders: NDArray[np.int64] | None,
+        leaders: Ints,
     ) -> list[Floats]:
         """Return scaled differences of the extrapolated means of both parts, per measure."""
-        parts = _without(_lots(size, _CARRIED, seed, 1 << 20, leaders), _LEFT_OUT)
-        means = [
-            [self._carried_means(part, r, measures, ratio, depth, seed) for r in range(_CARRIED)]
-            for part in parts
-        ]
-        gaps: Floats = _scale(_LEFT_OUT) * (np.array(means[0]) - np.array(means[1])).T
+        means = np.full((2, len(measures), _CARRIED), np.nan)
+        lots = _lots(size, _CARRIED, seed, 1 << 20, leaders)
+        for half, part in enumerate(_without(lots, _LEFT_OUT)):
+            for r in range(_CARRIED):
+                weights, left = part[self.used, r : r + 1], int(part[:, r].sum())
+                before, _ = self._standing(weights)
+                rows = self._rows(weights[self.weight_row].T, before)
+                if (rows.grade > 0).any():
+                    means[half, :, r] = extrapolate(
+                        rows,
+                        len(self.places),
+                        ratio * size / left,  # the target size stays the same
+                        measures,
+                        n_documents=left,
+                        depth=depth,
+                        seed=seed + r,
+                        draws=10,
+                        steps=_QUICK,
+                        answered=self.answered,
+                    )
+        gaps = _scale(_LEFT_OUT) * (means[0] - means[1])
         return [gap[np.isfinite(gap)] for gap in gaps]
 
-    def _carried_means(
-        self,
-        part: NDArray[np.uint8],
-        r: int,
-        measures: Sequence[Measure],
-        ratio: float,
-        depth: int,
-        seed: int,
-    ) -> Floats:
-        whole = part[:, r : r + 1]
-        own = whole[self.used]
-        before, _ = self._standing(own)
-        rows = self._rows(own[self.weight_row].T, before, len(self.places))
-        if not (rows.grade > 0).any():
-            return np.full(len(measures), np.nan)
-        size = int(whole.sum())
-        return extrapolate(
-            rows,
-            len(self.places),
-            ratio * len(whole) / size,  # the target size stays the same
-            measures,
-            n_documents=size,
-            depth=depth,
-            seed=seed + r,
-            draws=10,
-            steps=_QUICK,
-            answered=self.answered,
-        )
-
-    def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def _standing(self, weights: NDArray[np.uint8]) -> tuple[NDArray[np.int32], Ints]:
         """Return documents before each judgement, per replicate, and retrieved ones per query."""
         replicates, queries = weights.shape[1], len(self.places)
         before = np.zeros((replicates, len(self.rank)), np.int32)
@@ -410,26 +335,12 @@ class _Reader:
             total += standing
         return before, total.T.astype(np.int64)
 
-    def _rows(self, times: NDArray[np.uint8], before: NDArray[np.int32], queries: int) -> Rows:
+    def _rows(self, times: NDArray[np.uint8], before: NDArray[np.int32]) -> Rows:
         """Return the judged documents of each replicate, repeated by weight."""
         often = times.ravel().astype(np.int64)
         rows = np.repeat(np.arange(len(often)), often)
         nth = np.arange(len(rows)) - np.repeat(np.cumsum(often) - often, often)
         replicate, judgement = np.divmod(rows, len(self.rank))
         rank = np.where(self.rank[judgement] > 0, before.ravel()[rows] + nth + 1, 0)
-        query = replicate * queries + self.query[judgement]
+        query = replicate * len(self.places) + self.query[judgement]
         return Rows(query, self.grade[judgement], rank)
-
-    def _measure(
-        self,
-        times: NDArray[np.uint8],
-        before: NDArray[np.int32],
-        retrieved: NDArray[np.int64],
-        measures: Sequence[Measure],
-        depth: int,
-    ) -> Floats:
-        """Return the values in some replicates."""
-        replicates, queries = retrieved.shape
-        rows = self._rows(times, before, queries)
-        values = measure_rows(rows, retrieved.ravel(), measures, depth)
-        return values.reshape(len(measures), replicates, queries)

@@ -1,1 +1,1 @@
-"""Studies of estimates themselves: their bias, and learning curves."""
+"""Studies of the method itself."""

@@ -12,15 +12,17 @@ in the next, so the bias is known far more precisely than from as many independe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
-from heldout.experiment.documents.choose_in_document_folds import choose_values
-from heldout.experiment.documents.extrapolate import check_extrapolation, extrapolate
-from heldout.experiment.documents.methods import fold_values, per_fold
+from heldout.experiment.documents.candidates import choose_in_folds
+from heldout.experiment.documents.estimates import resized_means
+from heldout.experiment.documents.extrapolate import check_extrapolation
+from heldout.experiment.documents.lists import measure_lists
+from heldout.experiment.documents.methods import PRO, fold_values, per_fold
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
@@ -36,62 +38,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from heldout.data.words import Flags, Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
     from heldout.measure.base import Measure
-
-    Flags = NDArray[np.bool_]
-    Floats = NDArray[np.float64]
-    Groups = NDArray[np.int64]
-    Numbers = NDArray[np.int32]
-
-__all__ = [
-    "BiasRow",
-    "BiasStudy",
-    "StudySettings",
-    "Tuning",
-    "bias_study",
-    "coverage_error",
-    "standard_error",
-    "unseen_values",
-]
+    from heldout.retrieve.kernels.types import Numbers
 
 Tuning = Literal["fixed", "nested", "pre-split"]
 """``nested``: chosen on each training side. ``pre-split``: chosen once on the whole sample before
 it is divided into folds, so that held-out documents influence it (it leaks; for old studies)."""
 
-_PRO = 10
 UNMATCHED = "pooled-unmatched"
 
 
 @dataclass(frozen=True, slots=True)
 class StudySettings:
-    """The settings of a study.
+    """The settings of a study."""
 
-    Parameters
-    ----------
-    measure
-        The measure to compute and to tune for.
-    fraction
-        The share of the documents in the sample.
-    draws
-        How often the documents are divided, see `turns`.
-    sets
-        Number of disjoint samples that the documents of a draw are cut into.
-    folds
-        Number of folds of each sample.
-    tuning
-        How parameters are chosen.
-    replicates
-        Replicates for the interval of the default method; 0: no interval.
-    """
-
-    measure: Measure
-    fraction: float = 0.5
-    draws: int = 200
-    sets: int = 1
-    folds: int = 5
+    measure: Measure  # to compute and to tune for
+    fraction: float = 0.5  # the share of the documents in the sample
+    draws: int = 200  # how often the documents are divided, see `turns`
+    sets: int = 1  # disjoint samples that the documents of a draw are cut into
+    folds: int = 5  # of each sample
     tuning: Tuning = "nested"
-    replicates: int = 200
+    replicates: int = 200  # for the interval of the default method; 0: no interval
     level: float = 0.95
     seed: int = 0
 
@@ -109,9 +78,7 @@ class StudySettings:
                 f"tuning={self.tuning!r}: expected one of {', '.join(get_args(Tuning))}"
             )
         check_seed(self.seed)
-        object.__setattr__(
-            self, "measure", parse_measure(self.measure, "ranking")
-        )  # frozen, not yet made
+        object.__setattr__(self, "measure", parse_measure(self.measure, "ranking"))  # frozen
         check_measures([self.measure])
 
     @property
@@ -123,61 +90,33 @@ class StudySettings:
 
 @dataclass(frozen=True, slots=True)
 class BiasRow:
-    """The accuracy of one estimation method.
-
-    Parameters
-    ----------
-    bias, se
-        Mean of estimate − truth over the draws, and its standard error.
-    rmse
-        Root of the mean square of the differences.
-    coverage
-        Share of the intervals that include the truth; None: no intervals.
-    default
-        Whether it is the default method.
-    coverage_se
-        The standard error of `coverage`; see `coverage_error`.
-    """
+    """The accuracy of one estimation method."""
 
     estimator: str
-    bias: float
-    se: float
-    rmse: float
-    coverage: float | None
+    bias: float  # mean of estimate − truth over the draws
+    se: float  # its standard error
+    rmse: float  # root of the mean square of the differences
+    coverage: float | None  # share of the intervals that include the truth; None: no intervals
     mean: float
     truth: float
-    default: bool
+    default: bool  # whether it is the default method
     coverage_se: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BiasStudy:
-    """The result of a study.
-
-    Parameters
-    ----------
-    rows
-        One per estimation method.
-    sample_size, target_size
-        Number of documents of a sample, and of the unseen side.
-    means
-        (draw, set, method, estimate, truth) of every draw.
-    queries
-        (set, query number, method, estimate, truth, Pro10) of the first draw.
-    left_out
-        The mean number of queries per draw without a relevant document in the sample.
-    covered
-        For every method with an interval: whether that of each draw and set includes the truth,
-        in the order of `means`.
-    """
+    """The result of a study."""
 
     settings: StudySettings
-    rows: tuple[BiasRow, ...]
+    rows: tuple[BiasRow, ...]  # one per estimation method
     sample_size: int
-    target_size: int
+    target_size: int  # documents of the unseen side
+    # (draw, set, method, estimate, truth) of every draw
     means: tuple[tuple[int, int, str, float, float], ...]
+    # (set, query number, method, estimate, truth, Pro10) of the first draw
     queries: tuple[tuple[int, int, str, float, float, float], ...]
-    left_out: float
+    left_out: float  # mean number of queries per draw without a relevant document in the sample
+    # For every method with an interval: whether that of each draw and set includes the truth.
     covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
 
     def _repr_html_(self) -> str:
@@ -188,20 +127,14 @@ class BiasStudy:
         return table_html(study_table(self), charts(self))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Drawn:
-    """One sample: estimates, truths, and whether intervals include them."""
+class _Drawn(NamedTuple):
+    """One sample."""
 
     estimates: dict[str, float]
-    truth: float
-    truth_zero: float
-    covered: dict[str, bool] = field(default_factory=dict)
-    queries: tuple[tuple[int, str, float, float, float], ...] = ()
-    left_out: int = 0
-
-    def truth_for(self, estimator: str) -> float:
-        """Return the truth; `per-fold-zero` counts queries without relevant documents as 0."""
-        return self.truth_zero if estimator == "per-fold-zero" else self.truth
+    truths: dict[str, float]  # as each estimation method defines it
+    covered: bool | None  # whether the interval of the default method includes the truth
+    queries: tuple[tuple[int, str, float, float, float], ...]
+    left_out: int
 
 
 def bias_study(
@@ -209,19 +142,12 @@ def bias_study(
     settings: StudySettings,
     progress: Callable[[int, int], None] | None = None,
     *,
-    groups: Groups | None = None,
+    groups: Ints | None = None,
 ) -> BiasStudy:
-    """Compare every estimation method with the truth.
+    """Compare every estimation method with the truth; a single candidate is a fixed system.
 
-    Parameters
-    ----------
-    candidates
-        The parameter settings of the system; a single one: a fixed system.
-    progress
-        Called with the number of finished draws and of all draws.
-    groups
-        The group of each document (`Splits.groups`): a group is in one fold of the sample,
-        or unseen. Sizes then differ by at most the size of a group.
+    With `groups` (`Splits.groups`), a group is in one fold of the sample, or unseen. Sizes then
+    differ by at most the size of a group.
     """
     if settings.tuning == "fixed" and len(candidates) > 1:
         raise InputError(f"nothing is tuned, but there are {len(candidates)} settings: give one")
@@ -236,30 +162,29 @@ def bias_study(
     if abs(target / size - 1) > SAME_SIZE:
         check_extrapolation([settings.measure])
     tasks = [(draw, number) for draw in range(settings.draws) for number in range(settings.sets)]
-    done: list[_Drawn] = []
-    for found in stream_threads(
+    samples: list[_Drawn] = []
+    for drawn in stream_threads(
         lambda task: _draw(candidates, settings, size, groups, *task), tasks
     ):
-        done.append(found)
+        samples.append(drawn)
         if progress:
-            progress(len(done), len(tasks))
-    return _summary(settings, tasks, done, size, target)
+            progress(len(samples), len(tasks))
+    return _summary(settings, tasks, samples, size, target)
 
 
 def _division(
-    n: int, settings: StudySettings, size: int, draw: int, one: int, groups: Groups | None = None
+    n: int, settings: StudySettings, size: int, draw: int, number: int, groups: Ints | None = None
 ) -> tuple[Numbers, Flags]:
     """Return the folds of the sample (−1: not in it), and which documents are unseen."""
     shuffle, turn = divmod(draw, settings.turns)
-    generator = np.random.default_rng([settings.seed, shuffle])
+    order = np.random.default_rng([settings.seed, shuffle]).permutation(n)
     seen = int(n * settings.fraction)
-    order = generator.permutation(n)
     place = grouped_places(order, np.arange(n) if groups is None else groups)
     place = (place - turn * seen) % n  # of a document, or of the first of its group
-    sample = (place >= one * size) & (place < (one + 1) * size)
+    sample = (place >= number * size) & (place < (number + 1) * size)
     folds = np.full(n, -1, np.int32)
-    _, number = np.unique(place[sample], return_inverse=True)
-    folds[sample] = number % settings.folds
+    _, nth = np.unique(place[sample], return_inverse=True)
+    folds[sample] = nth % settings.folds
     return folds, place >= seen
 
 
@@ -273,117 +198,93 @@ def unseen_values(
     # Likelihoods as in a pooled ranking: a word that only this document has must count in both, or
     # the truth would be that of a different system.
     side = Side(ranked, np.zeros_like(ranked), 1, known, added=True, relative=True)
-    found: Floats = candidates.evaluate(side, [measure], [value])[0, 0]
-    return found
+    values: Floats = candidates.evaluate(side, [measure], [value])[0, 0]
+    return values
 
 
 def _draw(
     candidates: Candidates,
     settings: StudySettings,
     size: int,
-    groups: Groups | None,
+    groups: Ints | None,
     draw: int,
-    one: int,
+    number: int,
 ) -> _Drawn:
-    n, measure = candidates.index.n_documents, settings.measure
-    folds, unseen = _division(n, settings, size, draw, one, groups)
+    n, measure, table = candidates.index.n_documents, settings.measure, candidates.table
+    folds, unseen = _division(n, settings, size, draw, number, groups)
     sample, target = folds >= 0, n - int(n * settings.fraction)
-    choices = choose_values(candidates, folds, settings.folds, measure)
-    chosen = choices.chosen
+    ratio, seed = target / size, settings.seed + draw
+    each, final = choose_in_folds(candidates, folds, settings.folds, measure)
     if settings.tuning == "pre-split":
-        chosen = (choices.final,) * settings.folds
-    truth = unseen_values(candidates, sample, unseen, choices.final, measure)
-    table, depth = candidates.table, candidates.depth
+        each = [final] * settings.folds
+    chosen = [choice.number for choice in each]
+    truth = unseen_values(candidates, sample, unseen, final.number, measure)
+    pooled = pool(candidates, folds, chosen, final.number, candidates.depth)
     counted = sample[table.documents]
-    pooled = pool(candidates, folds, chosen, choices.final, depth)
-    parts = fold_values(candidates, folds, chosen, [measure], target)
-    training = candidates.evaluate(
-        seen_side(candidates.index, candidates.vocabulary, sample), [measure], [choices.final]
-    )[0, 0]
-    merged = table.evaluate(pooled.ranks[:, None], counted, pooled.retrieved, [measure], depth)[
-        0, 0
-    ]
-    if np.isnan(truth).all() or np.isnan(merged).all():
-        side = "unseen" if np.isnan(truth).all() else "seen"
-        raise InputError(
-            f"draw {draw}: no query has a relevant document on the {side} side; choose another "
-            "fraction, fewer sets, or a collection with more judgements"
-        )
+    merged = measure_lists(table, pooled, counted, [measure], candidates.depth)[0]
+    for side, values in {"unseen": truth, "seen": merged}.items():
+        if np.isnan(values).all():
+            raise InputError(
+                f"draw {draw}: no query has a relevant document on the {side} side; choose another "
+                "fraction, fewer sets, or a collection with more judgements"
+            )
+    everything = seen_side(candidates.index, candidates.vocabulary, sample)
+    training = candidates.evaluate(everything, [measure], [final.number])[0, 0]
     per_query = {"training": training, "pooled": merged}
-    per_query |= {
-        name: per_fold(parts, name)[0]
-        for name in ("per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff")
-    }
+    parts = fold_values(candidates, folds, chosen, [measure], target)
+    for name in ("per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff"):
+        per_query[name] = per_fold(parts, name)[0]
     estimates = {name: float(np.nanmean(values)) for name, values in per_query.items()}
-    if abs(target / size - 1) > SAME_SIZE:
+    if abs(ratio - 1) > SAME_SIZE:
         estimates[UNMATCHED] = estimates["pooled"]
-        estimates["pooled"] = float(
-            extrapolate(
-                table.rows(pooled.ranks, counted),
-                table.n_queries,
-                target / size,
-                [measure],
-                n_documents=size,
-                depth=depth,
-                seed=settings.seed + draw,
-                answered=table.answered(),
-            )[0]
-        )
-    expected = float(np.nanmean(truth))
-    covered = {}
+        resized = resized_means(candidates, folds, chosen, pooled, [measure], ratio, seed=seed)
+        estimates["pooled"] = float(resized[0])
+    expected, covered = float(np.nanmean(truth)), None
     if settings.replicates:
-        spread = document_spread(
+        (spread,) = document_spread(
             table,
             pooled.documents,
             np.flatnonzero(sample).astype(np.int32),
             [measure],
             merged[None],
-            depth=depth,
+            depth=candidates.depth,
             replicates=settings.replicates,
-            seed=settings.seed + draw,
-            ratio=target / size,
+            seed=seed,
+            ratio=ratio,
             groups=groups,
-        )[0]
+        )
         low, high = interval(
             estimates["pooled"], spread, "documents", level=settings.level, bounds=measure.range
         )
-        covered["pooled"] = low <= expected <= high
-    return _Drawn(
-        estimates,
-        expected,
-        float(np.nan_to_num(truth).mean()),
-        covered,
-        _figure_rows(per_query, truth, table.relevant(counted)) if draw == 0 else (),
-        int(np.isnan(merged).sum()),
-    )
-
-
-def _figure_rows(
-    per_query: dict[str, Floats], truth: Floats, relevant: NDArray[np.int64]
-) -> tuple[tuple[int, str, float, float, float], ...]:
-    """Return per-query differences with Pro10, for the figures of the study."""
-    pro = np.minimum(relevant, _PRO) / _PRO
-    return tuple(
-        (query, name, float(values[query]), float(truth[query]), float(pro[query]))
-        for name, values in per_query.items()
-        for query in np.flatnonzero(np.isfinite(values) & np.isfinite(truth)).tolist()
-    )
+        covered = low <= expected <= high
+    shown = []
+    if draw == 0:  # the figures show each query once
+        pro = np.minimum(table.relevant(counted), PRO) / PRO
+        shown = [
+            (query, name, float(values[query]), float(truth[query]), float(pro[query]))
+            for name, values in per_query.items()
+            for query in np.flatnonzero(np.isfinite(values) & np.isfinite(truth)).tolist()
+        ]
+    truths = dict.fromkeys(estimates, expected)
+    truths["per-fold-zero"] = float(np.nan_to_num(truth).mean())
+    return _Drawn(estimates, truths, covered, tuple(shown), int(np.isnan(merged).sum()))
 
 
 def _summary(
     settings: StudySettings,
     tasks: list[tuple[int, int]],
-    done: list[_Drawn],
+    samples: list[_Drawn],
     size: int,
     target: int,
 ) -> BiasStudy:
     rows = []
+    covered = tuple(sample.covered for sample in samples if sample.covered is not None)
     shuffles = np.array([draw // settings.turns for draw, _ in tasks])
-    for name in done[0].estimates:
-        truths = np.array([one.truth_for(name) for one in done])
-        values = np.array([one.estimates[name] for one in done])
+    for name in samples[0].estimates:
+        truths = np.array([sample.truths[name] for sample in samples])
+        values = np.array([sample.estimates[name] for sample in samples])
         error = values - truths
-        covers = [one.covered[name] for one in done if name in one.covered]
+        covers = covered if name == "pooled" else ()
         rows.append(
             BiasRow(
                 name,
@@ -400,16 +301,18 @@ def _summary(
     order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
     rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
     means = tuple(
-        (*task, name, value, one.truth_for(name))
-        for task, one in zip(tasks, done, strict=True)
-        for name, value in one.estimates.items()
+        (*task, name, value, sample.truths[name])
+        for task, sample in zip(tasks, samples, strict=True)
+        for name, value in sample.estimates.items()
     )
     queries = tuple(
-        (task[1], *row) for task, one in zip(tasks, done, strict=True) for row in one.queries
+        (task[1], *row)
+        for task, sample in zip(tasks, samples, strict=True)
+        for row in sample.queries
     )
-    left_out = float(np.mean([one.left_out for one in done]))
-    covered = {name: tuple(one.covered[name] for one in done) for name in done[0].covered}
-    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out, covered)
+    left_out = float(np.mean([sample.left_out for sample in samples]))
+    kept = {"pooled": covered} if covered else {}
+    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out, kept)
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:

@@ -1,1 +1,1 @@
-"""Systems: built-in models, runs, vectors, functions, rerankers, transformers, estimators."""
+"""Systems: what is evaluated, one module per kind."""

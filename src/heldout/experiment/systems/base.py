@@ -1,119 +1,294 @@
-"""Systems: what is evaluated, and how. Each kind of system is a subclass, in a module of its own.
+"""What a system is: a class with one method, `rank`. Read this to write one.
 
-A system lists its tasks, performs one of them in any process, and collects the records of all of
-them into an outcome. Only the system knows what its tasks mean.
+A system learns from one part of a collection and ranks another part. The engine (`rankings`) calls
+`rank` for every split; a system never sees which split that is, and nothing of the other parts.
+`grid` and `pool` have defaults that call `rank`; a kind of system overrides them if it has a
+faster way to the same numbers.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeVar
+from collections import OrderedDict
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
+
+from heldout.data.collection import Collection, View
 from heldout.errors import InputError
-from heldout.experiment.documents.ranked_lists import TOP
-from heldout.notes import count_of
+from heldout.experiment.documents.lists import (
+    as_run,
+    id_order,
+    lists_of_documents,
+    lists_of_queries,
+    measure_lists,
+)
+from heldout.experiment.documents.pooling import pool_points
+from heldout.experiment.documents.rank_table import RankTable
+from heldout.notes import named_few
+from heldout.tune.search import Search
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import Settings
-    from heldout.experiment.systems.outcomes import Outcome
-    from heldout.experiment.systems.point_folds import FoldedRuns
-    from heldout.experiment.systems.records import Record
-    from heldout.resample.split import Splits
-    from heldout.retrieve.dense import Metric
+    from heldout.data.words import Flags, Floats, Ints
+    from heldout.experiment.documents.lists import Lists
+    from heldout.measure.base import Measure
+    from heldout.resample.split import SplitKey, Splits
     from heldout.retrieve.index import Index
-    from heldout.tune.listed import Listed
-    from heldout.tune.space import Space
+    from heldout.tune.search import How
+    from heldout.tune.space import Point, Space, Value
 
-    Value = float | int | str | bool
-    Point = dict[str, object]
-
-__all__ = ["Context", "System"]
-
-S = TypeVar("S", bound="Settings")
-R = TypeVar("R")
+    Weights = NDArray[np.int32]
+    Points = Sequence[Point]
+    Measures = Sequence[Measure]
 
 
-class Context(Generic[S]):
-    """What tasks need, in this process or on a worker.
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some documents and queries of a collection, as weights; None: all of them, once."""
 
-    Parameters
-    ----------
-    settings
-        The experiment.
-    index
-        The index, for built-in models.
-    """
+    documents: Weights | None = None
+    queries: Weights | None = None
+    split: str = "all"  # the split that it belongs to, which seeds what is random
+    inner: int = -1  # the inner fold of that split; −1: none
+    key: SplitKey | None = None  # of the split
 
-    def __init__(self, settings: S, index: Index | None = None) -> None:
-        self.settings, self.index = settings, index
-        self._known: dict[str, tuple[object, Any]] = {}
+    def counted(self, table: RankTable) -> Flags:
+        """Return which judgements are of documents and queries of this part."""
+        counted = np.ones(len(table), np.bool_)
+        if self.documents is not None:
+            counted &= self.documents[table.documents] > 0
+        if self.queries is not None:
+            counted &= self.queries[table.queries] > 0
+        return counted
 
-    def perform(self, task: Task) -> Record:
-        """Let the system of a task perform it."""
-        return self.settings.system(task.system).perform(task, self)
+    def restrict(self, lists: Lists) -> Lists:
+        """Return lists without documents and queries of other parts."""
+        if self.documents is not None:
+            lists = lists_of_documents(lists, self.documents > 0)
+        return lists if self.queries is None else lists_of_queries(lists, self.queries > 0)
 
-    def last(self, name: str, of: object, make: Callable[[], R]) -> R:
-        """Return the last object made under this name if it was made for the same; else make it."""
-        known = self._known.get(name)
-        if known is None or known[0] != of:
-            known = self._known[name] = of, make()
-        return known[1]
+    def sealed(self, whole: Collection, *, judged: bool) -> View:
+        """Return the part as a collection of its own, so that nothing else can be read from it."""
+        view = View(whole, self.documents, self.queries)
+        documents, queries = view.document_weights, view.query_weights
+        qrels = view.qrels if judged and len(view.qrels) else None
+        alone = Collection(view.documents, view.queries, qrels, name=whole.name)
+        return View(alone, documents[documents > 0], queries[queries > 0])
+
+    def refuse_others(self, run: Run, whole: Collection, where: str, *, file: bool) -> None:
+        """Refuse a run with queries or documents that are not of this part.
+
+        A file may have unknown documents if none are held out, as any run.
+        """
+        known = {query: row for row, query in enumerate(whole.queries.ids)}
+        documents = list(dict.fromkeys(run.docs.tolist()))
+        rows = np.array([known.get(query, -1) for query in run.queries], np.intp)
+        sides: list[tuple[str, Sequence[str], Ints, Weights | None]]
+        sides = [("queries", run.queries, rows, self.queries)]
+        if self.documents is not None or not file:
+            rows = whole.documents.ids.find(documents)
+            sides.append(("documents", documents, rows, self.documents))
+        for what, ids, rows, weights in sides:
+            out = (rows < 0) | (weights is not None and weights[np.maximum(rows, 0)] == 0)
+            strange = [ids[row] for row in np.flatnonzero(out).tolist()]
+            if strange:
+                raise InputError(
+                    f"{where} ranks {what} that are not on the test side: {len(strange):,} "
+                    f"({named_few(strange, len(strange))})"
+                    f"{'. Were other folds or another seed used?' if file else ''}"
+                )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class System(ABC, Generic[S]):
-    """Something that is evaluated; `System.of` makes one from Python objects and texts.
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What all systems of an experiment share."""
+
+    collection: Collection
+    depth: int  # ranks beyond it are ignored
+    seed: int
+    index: Index | None = None  # opened when the experiment runs, if a system needs it
+    table: RankTable = field(init=False)  # the judgements
+    _known: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", RankTable.of(self.collection))
+
+    def at_depth(self, depth: int) -> Data:
+        """Return the data for lists of another length."""
+        changed = copy(self)
+        object.__setattr__(changed, "depth", depth)
+        object.__setattr__(changed, "_known", OrderedDict())
+        return changed
+
+    def measured(self, lists: Lists, part: Part, measures: Sequence[Measure]) -> Floats:
+        """Return measures × queries; NaN: no relevant document of the part."""
+        return measure_lists(self.table, lists, part.counted(self.table), measures, self.depth)
+
+    def once(self, name: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was made under this name; it is made again when it was forgotten."""
+        if name not in self._known:
+            self._known[name] = make()
+            if len(self._known) > 32:  # ranked lists, or other large values
+                self._known.popitem(last=False)
+        self._known.move_to_end(name)
+        return self._known[name]
+
+
+class Parts(NamedTuple):
+    """What the parts of a fusion or reranker rank, as runs of whole sides."""
+
+    train: Sequence[Run] = ()
+    test: Sequence[Run] = ()
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class System(ABC):
+    """Something that ranks documents; `System.of` makes one from Python objects and texts.
 
     Parameters
     ----------
     name
         Its name in tables.
-    space
-        The parameters that are tuned; None: none are.
-    parameters
-        Fixed parameters.
+    search
+        Its parameter settings, and how they are searched.
+    learns
+        False: its ranking of a query depends on the documents and its parameters alone.
+    comparable
+        Whether the scores of documents of different parts of a collection can be compared, so that
+        the held-out documents of all folds can be merged; None: it was not said.
+    parts
+        The systems whose lists it uses; usually none.
     """
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {}
-    """The record of each kind of task."""
-    needs_index: ClassVar[bool] = False
-    """Whether it searches an index of the collection."""
-    needs_text: ClassVar[bool] = True
-    """Whether it reads the text of the documents itself."""
+    is_model: ClassVar[bool] = False
+    """Whether it searches the index, and documents can be held out by every method."""
     needs_documents: ClassVar[bool] = True
     """Whether it searches documents, so that judgements alone are not enough."""
-    PACKAGES: ClassVar[tuple[str, ...]] = ()
-    """Packages whose versions can change its results, in addition to those of all experiments."""
-    tries_everywhere: ClassVar[bool] = True
-    """Whether every parameter setting is tried on the training data of every split."""
-    has_document_methods: ClassVar[bool] = False
-    """Whether all estimation methods and target sizes for held-out documents work with it."""
+    calls: ClassVar[bool] = False
+    """Whether it calls a user's code, which runs in one thread: worker processes are of use."""
+    pools: ClassVar[bool] = False
+    """Whether `pool` ranks the held-out documents of all folds itself."""
 
     name: str
-    space: Space | Listed | None = None
-    parameters: tuple[tuple[str, Value], ...] = ()
+    search: Search = field(default_factory=Search)
+    learns: bool = True
+    comparable: bool | None = None
+    parts: tuple[System | str, ...] = ()  # a text: a name, until the experiment is prepared
+
+    @abstractmethod
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Learn from `train` and rank the documents of `test` for its queries.
+
+        Parameters
+        ----------
+        point
+            All parameters by name.
+        parts
+            The runs of `self.parts` at the points chosen for the same split: to be restricted.
+        """
+
+    def grid(
+        self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
+    ) -> Floats:
+        """Return measures × points × queries of `test`."""
+        ranked = (self.rank(data, train, test, point, parts) for point in points)
+        return np.stack([data.measured(lists, test, measures) for lists in ranked], axis=1)
+
+    def pool(self, data: Data, folds: Weights, chosen: Points, final: Point, parts: Parts) -> Lists:
+        """Return one ranking of the held-out documents of all folds, if `pools`.
+
+        Each document is as the point of its fold ranks it, on the scale of the `final` point.
+
+        Parameters
+        ----------
+        folds
+            The fold of each document; −1: in none.
+        chosen, final
+            The point of each fold, and the one on whose scale scores are merged.
+        parts
+            `test` has the pooled runs of the parts.
+        """
+        points = [*chosen, final]
+        *own, reference = [points.index(point) for point in points]
+        lists = {}
+        for number in {*own, reference}:
+            ranked = self.rank(data, Part(), Part(), points[number], parts)
+            lists[number] = lists_of_documents(ranked, folds >= 0)
+        return pool_points(lists, own, reference, folds, id_order(data.collection), data.depth)
+
+    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+        """Return what it ranks as a run, for a system that it is a part of."""
+        lists = self.rank(data, train, test, point, Parts())
+        return as_run(lists, data.collection, self.name)
+
+    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
+        """Yield why it cannot be evaluated if this is held out; None: the splits are not known."""
+        merged = bool(self.pools or self.parts) and not self.is_model
+        if merged and by == "both":
+            yield "queries and documents cannot both be held out of it: hold out one of them"
+        elif merged and by == "document" and splits and not splits.partitions:
+            yield "its held-out documents are merged, which needs folds: plan kfold or given"
+        elif not merged and by != "query" and self.comparable is None:
+            yield (
+                "say whether scores from different fits can be compared: comparable=true merges "
+                "the held-out documents of all folds into one ranking; comparable=false evaluates "
+                "every fold by itself, which estimates the score on a collection as small as a "
+                f"fold; in a text: {getattr(self, 'reference', '') or 'NAME'}(comparable=true)"
+            )
+        for part in self.parts if by == "document" else ():
+            if isinstance(part, System) and not part.comparable:
+                yield (
+                    f"to hold out documents, say that the scores of {part.name} for documents of "
+                    "different folds can be compared: make it a system of its own, with "
+                    "comparable=true in its brackets, and name it"
+                )
+
+    def edges(self, point: Point) -> tuple[str, ...]:
+        """Return the parameters whose value is at an end of its grid, and could go further."""
+        return self.search.edges(point)
+
+    def runs(self) -> Iterator[Run]:
+        """Yield the runs that it consists of, for their ids; a system that searches has none."""
+        return iter(())
+
+    def describe(self) -> dict[str, Any]:
+        """Return what it is as plain values; they change when the system does."""
+        described: dict[str, Any] = {"name": self.name, "points": list(self.search.points)}
+        if self.search.how == "optuna":
+            axes = self.search.space.axes
+            described["space"] = {
+                axis.name: {"values": list(axis.values), "scale": axis.scale} for axis in axes
+            }
+            described |= {"search": "optuna", "trials": self.search.trials}
+        if self.parts:
+            parts = self.parts
+            described["parts"] = [p if isinstance(p, str) else p.describe() for p in parts]
+        return described
 
     @staticmethod
     def of(
         given: Any,
         name: str | None = None,
         *,
+        parts: Sequence[Run | System | Embeddings | str | os.PathLike[str]] = (),
         space: Space | Mapping[str, Any] | None = None,
         parameters: Mapping[str, Value] | None = None,
-        search: Literal["grid", "random", "optuna"] | None = None,
+        search: How | None = None,
         trials: int | None = None,
         comparable: bool | None = None,
         learns: bool | None = None,
-        first: Run | System[Any] | str | os.PathLike[str] | None = None,
+        first: Run | System | str | os.PathLike[str] | None = None,
         kind: Literal["function", "object", "transformer"] | None = None,
-    ) -> System[Any]:
+    ) -> System:
         """Make a system.
 
         Parameters
@@ -123,11 +298,18 @@ class System(ABC, Generic[S]):
             ``wsum(bm25.run, dense.run, w=0:1:11)`` or ``ranker.py:rank``; a `Model`; a `Run` or
             several of them by name; a function ``f(train, test, **parameters)``; a class or object
             with ``fit`` and ``predict``; a PyTerrier transformer, or a function without ``train``
-            and ``test`` that makes one.
+            and ``test`` that makes one; a method of `heldout.fuse`, or ``vectors``.
         name
             Its name in tables.
+        parts
+            Of a method of fusion, what is fused: runs, their paths, or (names of) other systems. Of
+            ``vectors``, the vectors of documents and of queries, or their ``.npy`` files; see
+            `heldout.rank_vectors`.
         space
             The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
+            Of a fusion of two parts, ``w`` is the weight of the first, and the second has 1 − w;
+            of more, ``w`` stands for all weights that add up to 1, and ``w1``, ``w2``, … for
+            single ones.
         parameters
             Fixed parameters.
         search, trials
@@ -152,290 +334,22 @@ class System(ABC, Generic[S]):
         Examples
         --------
         >>> system = System.of("bm25(k1=1:3:3, b=0.5,0.75)")
-        >>> system.name, len(system.points()), system.points()[1]
+        >>> system.name, len(system.search.points), system.search.points[1]
         ('bm25', 6, {'k1': 1, 'b': 0.75})
-        """
-        from heldout.experiment.systems.parameters import SystemOptions
-        from heldout.experiment.systems.reading import system_of  # it makes systems
-
-        options = SystemOptions(parameters, space, comparable, search, trials, first, learns)
-        return system_of(given, name, options, kind)
-
-    @staticmethod
-    def vectors(
-        documents: Embeddings | str | os.PathLike[str],
-        queries: Embeddings | str | os.PathLike[str],
-        name: str | None = None,
-        *,
-        metric: Metric = "cosine",
-    ) -> System[Any]:
-        """Make a system that ranks documents by their vectors; see `heldout.rank_vectors`.
-
-        Parameters
-        ----------
-        documents, queries
-            Their vectors, or ``.npy`` files; see `heldout.read_embeddings`.
-        name
-            Its name in tables.
-        metric
-            ``cosine`` or ``ip``.
-
-        Examples
-        --------
-        >>> from heldout import Embeddings
-        >>> documents = Embeddings(["d1", "d2"], [[1.0, 0.0], [0.6, 0.8]])
-        >>> System.vectors(documents, Embeddings(["q1"], [[0.0, 1.0]]), "dense").name
-        'dense'
-        """
-        from heldout.experiment.systems.parameters import SystemOptions
-        from heldout.experiment.systems.text_forms import vectors_of  # it makes systems
-
-        return vectors_of(documents, queries, name, SystemOptions({"metric": metric}))
-
-    @staticmethod
-    def fusion(
-        how: str,
-        parts: Sequence[Run | System[Any] | str | os.PathLike[str]],
-        name: str | None = None,
-        *,
-        space: Space | Mapping[str, Any] | None = None,
-        parameters: Mapping[str, Value] | None = None,
-        search: Literal["grid", "random", "optuna"] | None = None,
-        trials: int | None = None,
-    ) -> System[Any]:
-        """Make a system that fuses runs, or other systems of the experiment.
-
-        Parameters
-        ----------
-        how
-            The method; see `heldout.fuse`.
-        parts
-            Runs, paths of runs, or names of other systems.
-        name
-            Its name in tables; by default the method.
-        space, parameters
-            What is tuned and what is fixed: ``norm``, ``k``, and weights. With two parts
-            ``w`` is the weight of the first, and the second has 1 − w; with more, ``w`` stands for
-            all weights that add up to 1, and ``w1``, ``w2``, … for single ones.
-        search, trials
-            As for `System.of`.
-
-        Examples
-        --------
-        >>> system = System.fusion("wsum", ["bm25", "dense", "splade"], space={"w": "0:1:3"})
-        >>> len(system.points()), system.points()[0]
+        >>> system = System.of("wsum", parts=["bm25", "dense", "splade"], space={"w": "0:1:3"})
+        >>> len(system.search.points), system.search.points[0]
         (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
         """
-        from heldout.experiment.systems.fusion_reading import fusion_of_parts  # it makes systems
-        from heldout.experiment.systems.parameters import SystemOptions
+        from heldout.experiment.systems.build import build  # it makes systems
+        from heldout.experiment.systems.spec import Given, axes_of
 
-        options = SystemOptions(parameters, space, None, search, trials)
-        return fusion_of_parts(how, parts, options, name)
+        axes = axes_of(parameters, space)
+        options = Given(name, tuple(parts), axes, search, trials, comparable, learns, first, kind)
+        return build(given, options)
 
-    def points(self) -> tuple[Point, ...]:
-        """Return the parameter settings to choose from; of two, the earlier one is simpler."""
-        if self.space is None:
-            return ({},)
-        return tuple(dict(point) for point in self.space.points())
 
-    def point_at(self, number: int) -> Point:
-        """Return one of the parameter settings, without making the others."""
-        return {} if self.space is None else dict(self.space.point(number))
-
-    def shown_points(self) -> str:
-        """Describe how many parameter settings are tried."""
-        return count_of(len(self.points()), "value")
-
-    @property
-    def tuned(self) -> bool:
-        """Whether there is more than one parameter setting."""
-        return len(self.points()) > 1
-
-    @property
-    def learns(self) -> bool:
-        """Whether its output depends on the training data other than through its parameters."""
-        return True
-
-    def settings(self, number: int) -> Point:
-        """Return all parameters at a point, the fixed ones first."""
-        return {**dict(self.parameters), **self.point_at(number)}
-
-    def edges(self, number: int) -> tuple[str, ...]:
-        """Return the parameters whose value is the first or last of its grid."""
-        return () if self.space is None else tuple(self.space.edges(number))
-
-    def ranked(self, top: int = TOP) -> Iterator[Run]:
-        """Yield the runs that the system consists of; a system that searches has none.
-
-        Parameters
-        ----------
-        top
-            Number of documents per query that results keep.
-        """
-        del top
-        return iter(())
-
-    def describe(self) -> dict[str, Any]:
-        """Return what it is as plain values; they change when the system does."""
-        return {
-            "name": self.name,
-            "parameters": dict(self.parameters),
-            "points": list(self.points()) if self.space is not None else [],
-        }
-
-    def loaded(self) -> tuple[str, ...]:
-        """Return the files and modules whose code was loaded for it."""
-        return ()
-
-    # Does it fit the experiment? Asked before anything runs.
-
-    @abstractmethod
-    def misfits(self, by: str) -> Iterator[str]:
-        """Yield the reasons why it cannot be evaluated on such splits."""
-
-    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
-        """Yield the fields that do not work with these splits, each with the reason."""
-        del splits, by
-        return iter(())
-
-    # As a part of another system.
-
-    def linked(self, systems: Mapping[str, System[Any]]) -> System[Any]:
-        """Return the system with those that it refers to by name; most refer to none.
-
-        Parameters
-        ----------
-        systems
-            All systems of the experiment.
-        """
-        del systems
-        return self
-
-    def linked_parts(self) -> tuple[System[Any], ...]:
-        """Return the systems whose rankings it uses, in an experiment; most use none."""
-        return ()
-
-    def not_a_part(self) -> str | None:
-        """Return why its rankings cannot be used by another system; None: they can."""
-        return (
-            "its ranking of a query can depend on the training side; write its run to a file, and "
-            "name that"
-        )
-
-    @property
-    def merges_documents(self) -> bool:
-        """Whether the held-out documents of all folds are merged into one ranking."""
-        return False
-
-    def selected(self, settings: S, records: Mapping[str, Record]) -> list[int]:
-        """Return the point chosen for each split and, last, for all data, if it can be a part.
-
-        Parameters
-        ----------
-        records
-            The records of stage 0, by the key of the task.
-        """
-        del settings, records
-        raise InputError(f"{self.name}: {self.not_a_part()}")
-
-    def ranking(self, number: int, context: Context[S]) -> Run:
-        """Return the ranked lists of all queries at a point, if it can be a part."""
-        del number, context
-        raise InputError(f"{self.name}: {self.not_a_part()}")
-
-    def folded_runs(self, repeat: int, points: Sequence[int], context: Context[S]) -> FoldedRuns:
-        """Return its rankings under document folds, if it can be a part and merges documents.
-
-        Parameters
-        ----------
-        points
-            The point of each fold and, last, of all data.
-        """
-        del repeat, points, context
-        raise InputError(f"{self.name}: {self.not_a_part()}")
-
-    # Tasks.
-
-    @abstractmethod
-    def tasks(self, settings: S) -> Iterator[Task]:
-        """Yield all its tasks; they are the same each time."""
-
-    def resolve(
-        self, tasks: Sequence[Task], settings: S, records: Mapping[str, Record]
-    ) -> list[Task]:
-        """Return the tasks of a stage with the parameter settings chosen for them.
-
-        Parameters
-        ----------
-        records
-            The records of earlier stages, by the key of the task.
-        """
-        del settings, records
-        return list(tasks)
-
-    @abstractmethod
-    def perform(self, task: Task, context: Context[S]) -> Record:
-        """Perform one task."""
-
-    @abstractmethod
-    def collect(self, settings: S, records: Mapping[str, Record]) -> Outcome:
-        """Combine the records of its tasks into an outcome."""
-
-    def as_tried(self, settings: S, records: Mapping[str, Record]) -> System[S]:
-        """Return the system after all tasks, with the points that a search has tried.
-
-        Parameters
-        ----------
-        records
-            The records of all tasks, by the key of the task.
-        """
-        del settings, records
-        return self
-
-    def read_record(self, task: Task, plain: Mapping[str, Any]) -> Record:
-        """Return the record of a task from its values in the journal or from another process."""
-        try:
-            return self.RECORDS[task.kind].of(plain)
-        except (TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"{task.key}: not a record of this kind of task ({error})") from None
-
-    # Other processes.
-
-    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
-        """Whether a task runs in other processes.
-
-        Parameters
-        ----------
-        cluster
-            Whether these are a cluster; otherwise they share this machine's cores.
-        """
-        del task, cluster
-        return True
-
-    def sendable(self) -> Self:
-        """Return the system for another process, without parts that can be loaded from a file."""
-        return self
-
-    def source(self) -> str | None:
-        """Return a hash of the file that another process loads it from; None: it is sent itself."""
-        return None
-
-    def reloaded(self, source: str) -> System[Any]:
-        """Return the system with the parts that `sendable` left out."""
-        del source
-        return self
-
-    def restored(self, source: str | None) -> System[Any]:
-        """Return the system as it was before it was sent.
-
-        Parameters
-        ----------
-        source
-            The result of `source` in the sending process.
-        """
-        if source is None:
-            return self
-        whole = self.reloaded(source)
-        if whole.source() != source:
-            raise InputError(f"{self.name}: its source file is different on a worker")
-        return whole
+def with_parts(systems: Sequence[Any]) -> Iterator[Any]:
+    """Yield systems, each followed by its parts; an estimator has none."""
+    for system in systems:
+        yield system
+        yield from with_parts(getattr(system, "parts", ()))

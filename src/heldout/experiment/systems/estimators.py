@@ -1,362 +1,265 @@
-"""A scikit-learn estimator or pipeline as a system: a name, a grid, fit, predict."""
+"""scikit-learn estimators and pipelines as systems: parameter settings, and copies to fit."""
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field, replace
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import lru_cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from heldout.errors import InputError, cause_of
-from heldout.experiment.execution.tasks import EVERYTHING
-from heldout.experiment.instances import Predicted, defined_value
-from heldout.experiment.systems.choose_in_folds import (
-    TEST,
-    TUNE,
-    NestedSystem,
-    call_seed,
-    shown_split,
-)
-from heldout.experiment.systems.descriptions import described, plain_value
-from heldout.experiment.systems.fits import first_line, fit_predict
-from heldout.experiment.systems.outcomes import FoldRow, Place, PredictedOutcome, PredictedSide
-from heldout.experiment.systems.records import Record, TuneRecord
-from heldout.experiment.systems.references import load_reference, reference_hash
-from heldout.measure.base import Undefined
-from heldout.notes import Note
+from heldout.data.predictions import MAJORITY, MEAN, RANDOM
+from heldout.errors import HeldoutError, InputError, cause_of
+from heldout.experiment.problems import Table, checked
+from heldout.experiment.systems.references import described, load_reference, plain_value, source_of
+from heldout.tune.search import How, Search
+from heldout.tune.space import Space, given, parse_axis
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator
+    from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from heldout.data.words import Floats, Ints
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import PredictionSettings
-    from heldout.experiment.systems.base import Context, Point
+    from heldout.experiment.problems import Problems
+    from heldout.measure.base import Measure
+    from heldout.tune.space import Axis, Point
 
 
-__all__ = ["EstimatorSystem", "HeldOutFit", "TriedFit", "collect_fits", "make_estimator"]
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Estimator:
+    """An estimator with the parameter settings to try; only copies of it are fitted."""
 
+    parts: ClassVar[tuple[()]] = ()
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class TriedFit(TuneRecord):
-    """The value of a parameter setting on one inner fold.
-
-    Parameters
-    ----------
-    warned
-        Warnings of the fit, each once.
-    """
-
-    warned: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class HeldOutFit(Record):
-    """Predictions for a held-out side.
-
-    Parameters
-    ----------
-    number
-        The parameter setting.
-    predicted, scores, probabilities
-        As in `heldout.experiment.instances.Predicted`.
-    warned
-        Warnings of the fit, each once.
-    """
-
-    number: int
-    predicted: NDArray[Any]
-    scores: Floats | None
-    probabilities: bool
-    warned: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class EstimatorSystem(NestedSystem["PredictionSettings"]):
-    """An estimator with the parameter settings to try.
-
-    Parameters
-    ----------
-    estimator
-        Anything with ``fit`` and ``predict``, and ``set_params`` if it is tuned. Only copies of it
-        are fitted.
-    grid
-        The parameter settings, the simplest first; a single empty one: nothing is tuned.
-    baseline
-        Whether it is a baseline that was added automatically.
-    references
-        The references it was made from (``module:name``), if any; several make a pipeline.
-    home
-        The folder that a relative reference is resolved from.
-    """
-
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {TUNE: TriedFit, TEST: HeldOutFit}
-
+    name: str
     estimator: Any = field(repr=False)
-    grid: tuple[Mapping[str, Any], ...] = ({},)
+    search: Search = field(default_factory=Search)
+    # Values that are neither numbers nor texts: the search has their positions instead.
+    objects: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    fixed: Mapping[str, Any] = field(default_factory=dict)  # parameters that it already has
+    references: tuple[str, ...] = ()  # what it was loaded from (``module:name``)
+    home: Path | None = None
     baseline: bool = False
-    references: tuple[str, ...] = ()
-    home: str = ""
 
-    def points(self) -> tuple[Point, ...]:
-        """Return the parameter settings to choose from; of two, the earlier one is simpler."""
-        return tuple(dict(point) for point in self.grid)
+    def parameters(self, point: Point) -> dict[str, Any]:
+        """Return the parameters of a point of the search."""
+        return {
+            name: self.objects[name][int(value)] if name in self.objects else value
+            for name, value in point.items()
+        }
 
-    def point_at(self, number: int) -> Point:
-        """Return one of the parameter settings."""
-        return dict(self.grid[number])
+    def shown(self, point: Point) -> dict[str, Any]:
+        """Return all parameters of a point of the search, as plain values."""
+        every = {**self.fixed, **self.parameters(point)}
+        return {name: plain_value(value) for name, value in every.items()}
 
-    def examples(self) -> tuple[Mapping[str, Any], ...]:
-        """Return parameter settings to check before the run; together they have every value."""
-        return self.grid
+    def copy(self, point: Point, seed: int = 0, *, reseed: bool = False) -> Any:
+        """Return a copy to fit; the seed is for every ``random_state`` that is None.
 
-    def settings(self, number: int) -> Point:
-        """Return all parameters at a point, as plain values."""
-        found = {**dict(self.parameters), **self.point_at(number)}
-        return {name: plain_value(value) for name, value in found.items()}
+        With `reseed` it replaces seeds of the user, too: repeated runs differ.
+        """
+        from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
 
-    def edges(self, number: int) -> tuple[str, ...]:
-        """Return the parameters whose value is the smallest or largest of several numbers."""
-        found = []
-        for name, value in self.grid[number].items():
-            tried = [point[name] for point in self.grid if name in point]
-            numbers = {trial for trial in tried if _is_number(trial)}
-            if len(numbers) > 1 and all(map(_is_number, tried)):
-                found += [name] if value in {min(numbers), max(numbers)} else []
-        return tuple(found)
+        model = clone(self.estimator).set_params(**self.parameters(point))
+        states = {
+            name: seed
+            for name, value in model.get_params().items()
+            if f"__{name}".endswith("__random_state") and (value is None or reseed)
+        }
+        return model.set_params(**states)
+
+    def edges(self, point: Point) -> tuple[str, ...]:
+        """Return the parameters whose value is the lowest or highest number that was tried."""
+        return self.search.edges(point)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is as plain values; they change when the estimator does."""
-        shown = [self.settings(number) for number in range(len(self.points()))]
-        return {
+        search, axes = self.search, self.search.space.axes
+        values = {axis.name: self.objects.get(axis.name, axis.values) for axis in axes}
+        sources = [source_of(None, reference, self.home) for reference in self.references]
+        record = {
             "name": self.name,
-            "points": shown if self.tuned else [],
+            "points": list(map(self.shown, search.points)) if search.tuned else [],
             "estimator": described(self.estimator),
-            "grid": [described(dict(point)) for point in self.grid],
+            "values": described(values),
             "references": list(self.references),
-            "source": self.source_hash(),
+            "source": " ".join(filter(None, sources)),
         }
-
-    def loaded(self) -> tuple[str, ...]:
-        """Return the files and modules of its references."""
-        return tuple(reference.rpartition(":")[0] for reference in self.references)
-
-    def source_hash(self) -> str:
-        """Return hashes of the files it was made from; empty if there are none."""
-        hashes = (reference_hash(reference, self.home) for reference in self.references)
-        return " ".join(digest for digest in hashes if digest)
-
-    def misfits(self, by: str) -> Iterator[str]:
-        """Yield why it cannot rank."""
-        del by
-        yield "an estimator does not rank documents: set task = 'classification' or 'regression'"
-
-    def why_no_choice(self, settings: PredictionSettings, tried: Sequence[TuneRecord]) -> str:
-        """Return why no parameter setting can be chosen."""
-        failed = [trial.failed for trial in tried if trial.failed is not None]
-        if failed:
-            return f"every parameter setting failed, the first with {failed[0]}"
-        return (
-            f"{settings.tune_for} is undefined on all inner folds: set tune_for to another measure"
-        )
-
-    def perform(self, task: Task, context: Context[PredictionSettings]) -> Record:
-        """Fit the training side and predict the other; compute the measure if a point is tried."""
-        return self._tried(task, context) if task.kind == TUNE else self._tested(task, context)
-
-    def _tested(self, task: Task, context: Context[PredictionSettings]) -> HeldOutFit:
-        sides = _sides(task, context)
-        try:
-            found, warned = self._fit(task, context.settings, sides, scored=True)
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            # An estimator can fail in any way; the message says on which split.
-            raise self._failed(task, context.settings, error) from error
-        return HeldOutFit(number=task.points[0], **found._asdict(), warned=warned)
-
-    def _failed(self, task: Task, settings: PredictionSettings, error: BaseException) -> InputError:
-        cause = cause_of(error).partition("\n")[0]
-        return InputError(f"{self.name} failed on split {shown_split(settings, task)}: {cause}")
-
-    def _tried(self, task: Task, context: Context[PredictionSettings]) -> TriedFit:
-        settings, sides = context.settings, _sides(task, context)
-        values = np.full(settings.inner, np.nan)
-        try:
-            # For some estimators, scores need a second pass over the rows.
-            scored = settings.tune_for.needs_scores
-            found, warned = self._fit(task, settings, sides, scored=scored)
-            value = settings.tune_for.compute(settings.data.predictions(self.name, sides[1], found))
-        except KeyboardInterrupt:
-            raise
-        except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
-            reason = f"{type(error).__name__}: {first_line(error)}"
-            return TriedFit(values=values, failed=reason, warned=())
-        except BaseException as error:  # wrong code, not a parameter setting that does not work
-            raise self._failed(task, settings, error) from error
-        if not isinstance(value, Undefined):
-            values[task.inner] = value
-        return TriedFit(values=values, warned=warned)
-
-    def _fit(
-        self, task: Task, settings: PredictionSettings, sides: tuple[Ints, Ints], *, scored: bool
-    ) -> tuple[Predicted, tuple[str, ...]]:
-        key = None if task.split == EVERYTHING else settings.splits.key(task.split)
-        seen, held_out = settings.data.sides(*sides)
-        found = fit_predict(
-            self.estimator,
-            self.grid[task.points[0]],
-            # The same seed for all points, so that they are compared under the same random numbers.
-            call_seed(settings.seed, self.name, shown_split(settings, task), task.inner),
-            seen,
-            held_out,
-            reseed=key is not None and key.run is not None,
-            scored=scored,
-        )
-        return settings.data.predicted(self.name, found), found.warned
-
-    def collect(
-        self, settings: PredictionSettings, records: Mapping[str, Record]
-    ) -> PredictedOutcome:
-        """Combine the records of its fits."""
-        return collect_fits(self, settings, records)
-
-    def failures(
-        self, settings: PredictionSettings, records: Mapping[str, Record]
-    ) -> Iterator[tuple[int, str]]:
-        """Yield the point and the reason of each failed fit."""
-        for task in self.tasks(settings):
-            record: Any = records[task.key]
-            if task.kind == TUNE and record.failed is not None:
-                yield task.points[0], record.failed
-
-    def sendable(self) -> Self:
-        """Return the system without the estimator if a worker can make that from its references."""
-        if not self.references:
-            return self
-        return replace(self, estimator=None, home=str(Path(self.home).resolve()))
-
-    def source(self) -> str | None:
-        """Return hashes of the files it was made from, if it has references."""
-        return self.source_hash() if self.references else None
-
-    def reloaded(self, source: str) -> Self:
-        """Return the system with an estimator made from its references, once per process."""
-        made = _made_before(self.references, self.home, self.parameters, source)
-        return replace(self, estimator=made)
+        if search.how == "optuna":
+            space = {axis.name: axis.scale for axis in axes}
+            record |= {"search": "optuna", "trials": search.trials, "space": space}
+        return record
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+@contextmanager
+def one_thread() -> Iterator[set[str]]:
+    """Fit and predict inside with one thread; the set has the warnings afterwards."""
+    warned: set[str] = set()
+    # One thread: sums depend on the number of threads, and so would the bytes of the results.
+    with warnings.catch_warnings(record=True) as caught, _threads().limit(limits=1):
+        warnings.simplefilter("always")
+        yield warned
+    for warning in caught:
+        said = str(warning.message).strip().partition("\n")[0]
+        warned.add(f"{warning.category.__name__}: {said}")
 
 
-def _sides(task: Task, context: Context[PredictionSettings]) -> tuple[Ints, Ints]:
-    """Return the numbers of the training rows and of the held-out rows."""
-    settings = context.settings
-    if task.inner < 0:
-        split = settings.splits[task.split]
-    else:
-        outer = None if task.split == EVERYTHING else settings.splits[task.split]
-        inner = context.last("inner folds", task.split, lambda: settings.inner_splits(outer))
-        split = inner[task.inner]
-    # A row drawn several times is fitted several times and predicted once.
-    return split.rows("train"), np.flatnonzero(split.test)
+@lru_cache(maxsize=1)
+def _threads() -> Any:
+    """Return the thread pools of this process; finding them takes longer than many fits."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped] # scikit-learn's
+
+    return ThreadpoolController()
 
 
-@lru_cache(maxsize=8)
-def _made_before(
-    references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...], version: str
-) -> Any:
-    """Return an estimator from the cache, or a new one if its source has changed."""
-    del version
-    return make_estimator(references, home, parameters)
+def baselines(task: str) -> tuple[Estimator, ...]:
+    """Return the baselines: the majority class and random classes by share, or the mean."""
+    # slow to import
+    from sklearn.dummy import DummyClassifier, DummyRegressor  # type: ignore[import-untyped]
+
+    models = {MEAN: DummyRegressor()}
+    if task == "classification":
+        strategies = {MAJORITY: "most_frequent", RANDOM: "stratified"}
+        models = {name: DummyClassifier(strategy=how) for name, how in strategies.items()}
+    return tuple(
+        Estimator(name=name, estimator=model, baseline=True) for name, model in models.items()
+    )
 
 
-def make_estimator(
-    references: tuple[str, ...], home: str, parameters: tuple[tuple[str, Any], ...]
-) -> Any:
-    """Make an estimator from references, or a pipeline from several.
-
-    Parameters
-    ----------
-    references
-        ``module:name`` or ``file.py:name`` of an estimator, a class, or a function that makes one.
-    home
-        The folder that a relative file is resolved from.
-    parameters
-        Parameters to set.
-    """
-    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped] # slow to import
-
-    steps = [_step(reference, home) for reference in references]
-    made = steps[0] if len(steps) == 1 else make_pipeline(*steps)
-    return made.set_params(**dict(parameters)) if parameters else made
+# From what was given
 
 
-def _step(reference: str, home: str) -> Any:
-    loaded = load_reference(reference, Path(home) if home else None)
-    is_made = not isinstance(loaded, type) and (hasattr(loaded, "fit") or not callable(loaded))
-    if is_made:
-        return loaded
+class EstimatorTable(Table):
+    """A scikit-learn estimator, or several references that make a pipeline."""
+
+    name: str | None = None
+    estimator: Any
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    space: Any = Field(default_factory=dict)
+    search: How | None = None
+    trials: Annotated[int, Field(ge=1)] | None = None
+
+
+def _tuples(value: Any) -> Any:
+    """Return lists as tuples: TOML has no tuples, and scikit-learn wants them (``ngram_range``)."""
+    if isinstance(value, Mapping):
+        return {name: _tuples(item) for name, item in value.items()}
+    return tuple(map(_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def estimators_of(
+    systems: Any, task: str, tune_for: Measure | None, problems: Problems, home: Path | None
+) -> tuple[Estimator, ...]:
+    """Make systems from estimators, pairs of one and a grid, or tables, by name or in a list."""
+    several = systems if isinstance(systems, Mapping | list | tuple) else [systems]
+    named = several.items() if isinstance(several, Mapping) else ((None, item) for item in several)
+    estimators = []
+    for number, (name, item) in enumerate(named):
+        if isinstance(item, Mapping):
+            table = checked(EstimatorTable, _tuples(item), problems, f"systems[{number}].")
+        else:
+            estimator, space = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
+            # Values of Python objects are used as they are.
+            table = EstimatorTable.model_construct(estimator=estimator, space=space)
+        if table is not None:
+            with problems.at(f"systems[{number}]"):
+                estimators.append(_estimator(table, name or table.name, task, tune_for, home))
+    if not several:
+        problems.add("systems", "missing: name at least one system")
+    return tuple(estimators)
+
+
+def _estimator(
+    table: EstimatorTable, name: str | None, task: str, tune_for: Measure | None, home: Path | None
+) -> Estimator:
+    """Make a system; refuse what would fail in the middle of the run."""
+    # slow to import
+    from sklearn.base import clone
+    from sklearn.pipeline import make_pipeline  # type: ignore[import-untyped]
+
+    steps = table.estimator if isinstance(table.estimator, list | tuple) else [table.estimator]
+    references = tuple(step for step in steps if isinstance(step, str))
+    name = name or (references or [type(table.estimator).__name__])[-1].rpartition(":")[2]
     try:
-        return loaded()
+        steps = [_loaded(step, home) if isinstance(step, str) else step for step in steps]
+        estimator = clone(steps[0] if len(steps) == 1 else make_pipeline(*steps))
+        search, objects = _search(table.space, table.search or "grid", table.trials)
+        system = Estimator(
+            name=name,
+            estimator=estimator.set_params(**table.parameters),
+            search=search,
+            objects=objects,
+            fixed=table.parameters,
+            references=references,
+            home=home,
+        )
+        # scikit-learn refuses what it cannot copy, and parameters that it does not know.
+        model = system.copy({axis.name: axis.values[0] for axis in search.space.axes})
+        _check_model(model, task, tune_for if search.tuned else None)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        raise InputError(f"{reference}() failed ({cause_of(error)})") from error
+        said = str(error) if isinstance(error, HeldoutError) else cause_of(error)
+        raise InputError(f"{name}: {' '.join(said.split())}") from error
+    return system
 
 
-def collect_fits(
-    system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
-) -> PredictedOutcome:
-    """Combine the records of the fits of an estimator."""
-    chosen = system.choices(settings, records)
-    folds, held_out = [], []
-    for task in system.tasks(settings):
-        if task.kind == TUNE or task.split == EVERYTHING:
+def _loaded(reference: str, home: Path | None) -> Any:
+    """Return the estimator that is named, or that the class or function makes."""
+    if not all(reference.rpartition(":")[::2]):
+        raise InputError(f'estimator = {reference!r}: expected "module:name" or "file.py:name"')
+    named = load_reference(reference, home)
+    return named() if isinstance(named, type) or not hasattr(named, "fit") else named
+
+
+def _check_model(model: Any, task: str, tune_for: Measure | None) -> None:
+    """Refuse a model that does not predict what the task or the measure to tune for needs."""
+    from sklearn.base import is_classifier, is_regressor  # slow to import
+
+    kind = type(model).__name__
+    if not hasattr(model, "predict"):
+        raise InputError(f"{kind} has no predict: expected an estimator or a pipeline")
+    is_other, predicts = is_regressor, "numbers"
+    if task == "regression":
+        is_other, predicts = is_classifier, "classes"
+    if is_other(model):
+        raise InputError(f"{kind} predicts {predicts}: it does not fit task = {task!r}")
+    if tune_for is not None and tune_for.needs_scores:
+        enough = ["predict_proba", "decision_function"]
+        if tune_for.definition.needs == "probabilities":
+            enough.pop()
+        if not any(hasattr(model, method) for method in enough):
+            raise InputError(
+                f"{kind} has no {' or '.join(enough)}, so {tune_for} cannot be used for tuning: "
+                "set tune_for to another measure"
+            )
+
+
+def _search(space: Any, how: How, trials: int | None) -> tuple[Search, dict[str, list[Any]]]:
+    """Return a search, and the values that a space does not take: it has their positions instead.
+
+    Positions are texts, which have no order, so that none is at an end.
+    """
+    if not isinstance(space, Mapping):
+        raise InputError(
+            f"expected one grid such as {{'n_neighbors': [1, 5]}}, not {space!r}; instead of "
+            "several grids, give one with all values, or several systems"
+        )
+    axes: list[Axis] = []
+    objects: dict[str, list[Any]] = {}
+    for name, tried in space.items():
+        if isinstance(tried, str):
+            axes.append(parse_axis(f"{name}={tried}"))
             continue
-        record: Any = records[task.key]
-        split = settings.splits[task.split]
-        found = Predicted(record.predicted, record.scores, record.probabilities)
-        rows = np.flatnonzero(split.test)
-        predictions = settings.data.predictions(system.name, rows, found)
-        value = defined_value(settings.tune_for, predictions)
-        worth = np.nan if isinstance(value, Undefined) else value
-        place = Place.of(split.key)
-        folds.append(FoldRow(place, chosen[task.split], worth))
-        held_out.append(PredictedSide(place, chosen[task.split].number, predictions))
-    notes = _notes(system, settings, records)
-    return PredictedOutcome(tuple(folds), chosen[EVERYTHING], tuple(held_out), notes)
-
-
-def _notes(
-    system: EstimatorSystem, settings: PredictionSettings, records: Mapping[str, Record]
-) -> tuple[Note, ...]:
-    """Return notes about failed fits and warnings, with their numbers."""
-    failed: dict[int, list[str]] = {}
-    warned: Counter[str] = Counter()
-    for point, reason in system.failures(settings, records):
-        failed.setdefault(point, []).append(reason)
-    for task in system.tasks(settings):
-        record: Any = records[task.key]
-        warned.update(record.warned)
-    notes = []
-    for point, reasons in sorted(failed.items()):
-        tried = ", ".join(f"{key}={value}" for key, value in system.point_at(point).items())
-        times = _times(len(reasons))
-        text = f"{tried} failed on {times} and was not chosen there (first {reasons[0]})"
-        notes.append(Note("failed-fits", text))
-    notes += [
-        Note("fit-warning", f"{text} (on {_times(count)})")
-        for text, count in sorted(warned.items())
-    ]
-    return tuple(notes)
-
-
-def _times(count: int) -> str:
-    return "1 fit" if count == 1 else f"{count:,} fits"
+        if not isinstance(tried, Sequence | np.ndarray):
+            raise InputError(f"{name}={tried!r}, expected a list of values to try")
+        values = [value.item() if isinstance(value, np.generic) else value for value in tried]
+        try:
+            axes.append(given(str(name), values))
+        except InputError:  # None, an object, or a value twice
+            objects[name] = values
+            axes.append(given(str(name), map(str, range(len(values)))))
+    return Search(Space(tuple(axes)), how, trials), objects

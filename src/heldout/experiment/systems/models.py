@@ -5,169 +5,123 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+import numpy as np
+
 from heldout.errors import InputError
+from heldout.experiment.documents.candidates import Candidates
+from heldout.experiment.documents.lists import Lists
+from heldout.experiment.documents.pooling import pool
 from heldout.experiment.systems.base import System
-from heldout.experiment.systems.model_records import (
-    FoldsRecord,
-    GridRecord,
-    ListsRecord,
-    SideRecord,
-    SidesRecord,
-    TwoWayRecord,
-    selected_in_folds,
-)
 from heldout.retrieve.models import Model
+from heldout.retrieve.sides import Side, seen_side, whole_side
+from heldout.retrieve.statistics import cell_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.data.run import Run
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
-    from heldout.experiment.systems.model_schemes import Scheme
-    from heldout.experiment.systems.outcomes import RankedOutcome
-    from heldout.experiment.systems.point_folds import FoldedRuns
-    from heldout.experiment.systems.records import Record
+    from heldout.data.words import Floats
+    from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points, Weights
+    from heldout.experiment.systems.spec import Given
     from heldout.resample.split import Splits
-
-    RankingContext = Context[RankingSettings]
-
-__all__ = ["ModelSystem"]
+    from heldout.retrieve.index import Index
+    from heldout.tune.space import Point
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSystem(System["RankingSettings"]):
-    """A built-in model.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelSystem(System):
+    """A built-in model; its statistics of documents come from the index, so it does not learn."""
 
-    Parameters
-    ----------
-    model
-        Its name.
-    """
+    is_model: ClassVar[bool] = True
+    pools: ClassVar[bool] = True
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {
-        "grid": GridRecord,
-        "lists": ListsRecord,
-        "folds": FoldsRecord,
-        "both": TwoWayRecord,
-        "side": SideRecord,
-        "sides": SidesRecord,
-    }
-    needs_index: ClassVar[bool] = True
-    needs_text: ClassVar[bool] = False
-    has_document_methods: ClassVar[bool] = True
+    model: str  # its name
+    learns: bool = False
+    comparable: bool | None = True  # scores of folds are brought to one scale
 
-    model: str
+    def models(self, points: Sequence[Point]) -> tuple[Model, ...]:
+        """Return the model at some points."""
+        # `model_system` has checked that all values are numbers.
+        return tuple(Model.make(self.model, **cast("dict[str, float]", point)) for point in points)
 
-    def models(self, points: Sequence[int] | None = None) -> tuple[Model, ...]:
-        """Return the model at some points; None: at every point."""
-        numbers = range(len(self.points())) if points is None else points
-        settings = (self.settings(number) for number in numbers)
-        # `systems.reading` has checked that all of them are numbers.
-        return tuple(
-            Model.make(self.model, **cast("dict[str, float]", setting)) for setting in settings
-        )
+    def candidates(self, data: Data, points: Sequence[Point]) -> Candidates:
+        """Return the model at some points, ready to rank."""
+        index, queries = _index(data), data.collection.queries
+        vocabulary = data.once("vocabulary", lambda: index.encode(queries.texts))
+        return Candidates(index, vocabulary, data.table, self.models(points), data.depth)
 
-    @property
-    def learns(self) -> bool:
-        """Return False: its statistics of documents come from the index."""
-        return False
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Rank the documents of the test side by the statistics of the training side."""
+        del parts
+        candidates, depth = self.candidates(data, [point]), data.depth
+        side = _side(candidates, train, test)
+        ranking = candidates.rank(side, k=depth, judged=False, depth=depth)
+        return test.restrict(Lists(ranking.documents[:, 0, 0], ranking.scores[:, 0, 0]))
+
+    def grid(
+        self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
+    ) -> Floats:
+        """Rank the judged documents alone, by all points in one pass over the index."""
+        del parts
+        candidates = self.candidates(data, points)
+        return candidates.evaluate(_side(candidates, train, test), measures)
+
+    def pool(self, data: Data, folds: Weights, chosen: Points, final: Point, parts: Parts) -> Lists:
+        """Rank the held-out documents of all folds in one pass."""
+        del parts
+        points = [*chosen, final]
+        *own, reference = [points.index(point) for point in points]
+        return pool(self.candidates(data, points), folds, own, reference, data.depth)
+
+    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+        """Return what it ranks; a search of all documents lists only those with a query term."""
+        if test.documents is not None:
+            return super().run(data, train, test, point)
+        from heldout.retrieve.search import search  # slow to import
+
+        (model,) = self.models([point])
+        return search(_index(data), data.collection.queries, model, k=data.depth, name=self.name)
+
+    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
+        """Yield that the plan has no folds where it needs them."""
+        if by == "both" and splits and not all(part.partitions for part in splits.crossed or ()):
+            yield "when queries and documents are held out, both need folds (kfold, given)"
 
     def describe(self) -> dict[str, Any]:
-        """Return the model at every point, as plain values."""
-        values = [str(model) for model in self.models()]
-        return {**System.describe(self), "model": self.model, "values": values}
+        """Return the model and its points, as plain values."""
+        return {**super().describe(), "model": self.model}
 
-    def misfits(self, by: str) -> Iterator[str]:
-        """Yield nothing: a built-in model works with all splits."""
-        del by
-        return iter(())
 
-    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
-        """Yield what does not work when documents are held out."""
-        if by == "query":
-            return
-        if by == "both" and not all(part.partitions for part in splits.crossed or ()):
-            yield "plan", "when queries and documents are held out, both need folds (kfold, given)"
+def _index(data: Data) -> Index:
+    if data.index is None:
+        raise InputError("a built-in model needs an index, and there is none")  # unreachable
+    return data.index
 
-    def not_a_part(self) -> str | None:
-        """Return None: the rankings of a model can be fused."""
-        return None
 
-    @property
-    def merges_documents(self) -> bool:
-        """Return True: scores of folds are brought to one scale."""
-        return True
+def _side(candidates: Candidates, train: Part, test: Part) -> Side:
+    """Return the documents of the test side, scored by the statistics of the training side."""
+    index, vocabulary = candidates.index, candidates.vocabulary
+    if train.documents is None:
+        return whole_side(index, vocabulary)
+    if test.documents is train.documents or test.documents is None:
+        return seen_side(index, vocabulary, train.documents > 0)
+    # Each held-out document is scored as if it alone were added to the training side.
+    known = cell_statistics(index, vocabulary, _cells(train.documents), 1)
+    cells = _cells(test.documents)
+    return Side(cells, np.zeros_like(cells), 1, known, added=True, relative=True)
 
-    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
-        """Return the point chosen for each split, then for all data."""
-        if settings.by == "document":
-            return selected_in_folds(self.tasks(settings), records)
-        from heldout.experiment.systems.static import selected_numbers
 
-        values = self._scheme(settings).grid_values(records)
-        return selected_numbers(settings, values)
+def _cells(weights: Weights) -> Weights:
+    return np.where(weights > 0, 0, -1).astype(np.int32)
 
-    def ranking(self, number: int, context: RankingContext) -> Run:
-        """Search all queries with the model at a point."""
-        from heldout.retrieve.search import search
 
-        if context.index is None:
-            raise InputError(f"{self.name}: there is no index")
-        settings, model = context.settings, self.models([number])[0]
-        queries, depth = settings.collection.queries, settings.depth
-        return search(context.index, queries, model, k=depth, name=self.name)
-
-    def folded_runs(
-        self, repeat: int, points: Sequence[int], context: RankingContext
-    ) -> FoldedRuns:
-        """Return its rankings under document folds."""
-        from heldout.experiment.systems.model_folds import DocumentFolds
-
-        if context.index is None:
-            raise InputError(f"{self.name}: there is no index")
-        return DocumentFolds(self, context.settings).folded_runs(repeat, points, context.index)
-
-    def _scheme(self, settings: RankingSettings) -> Scheme:
-        # Imported when needed: held-out queries do not need the code for new documents.
-        if settings.by == "query":
-            from heldout.experiment.systems.model_queries import HeldOutQueries
-
-            return HeldOutQueries(self, settings)
-        if settings.by == "both":
-            from heldout.experiment.systems.model_both import TwoWayFolds
-
-            return TwoWayFolds(self, settings)
-        if settings.splits.partitions:
-            from heldout.experiment.systems.model_folds import DocumentFolds
-
-            return DocumentFolds(self, settings)
-        from heldout.experiment.systems.model_splits import DocumentSplits
-
-        return DocumentSplits(self, settings)
-
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield all its tasks; they depend on what is held out."""
-        return self._scheme(settings).tasks()
-
-    def resolve(
-        self, tasks: Sequence[Task], settings: RankingSettings, records: Mapping[str, Record]
-    ) -> list[Task]:
-        """Return the tasks of a stage with the points chosen for them."""
-        return self._scheme(settings).resolve(tasks, records)
-
-    def perform(self, task: Task, context: RankingContext) -> Record:
-        """Perform one task."""
-        if context.index is None:
-            raise InputError(f"{self.name}: there is no index")
-        return self._scheme(context.settings).perform(task, context.index)
-
-    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Combine the records of its tasks."""
-        return self._scheme(settings).collect(records)
-
-    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
-        """Return whether it is a cluster: on this machine its threads use all cores already."""
-        del task
-        return cluster
+def model_system(model: str, given: Given) -> ModelSystem:
+    """Make a system of a built-in model, with every value of its parameters checked."""
+    given.only(model, "parameters", "search", "trials")
+    search = given.searched()
+    for axis in search.space.axes:
+        for value in axis.values:
+            if isinstance(value, str | bool):
+                raise InputError(f"{model}: {axis.name} = {value!r} is not a number")
+            Model.make(model, **{axis.name: value})
+    return ModelSystem(name=given.name or model, search=search, model=model)

@@ -1,106 +1,90 @@
-"""References such as ``file.py:name``: load the code, and notice that it changed."""
+"""The code of users: load it from ``file.py:name``, describe it, and notice that it changed."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import importlib
 import importlib.util
 import inspect
+import math
 import os
 import re
 import sys
+import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from heldout.errors import InputError, cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = [
-    "FILE_MODULE",
-    "load_reference",
-    "qualified_name",
-    "reference_hash",
-    "source_hash",
-    "takes_sides",
-]
+    from collections.abc import Iterator, Sequence
 
 FILE_MODULE: Final = "heldout_experiment_"
 """The prefix of modules loaded from a file; the rest of the name is its path."""
+_VERSIONED: Final = ("heldout", "sklearn", "numpy", "scipy", "builtins")
+"""Packages whose code need not be hashed: their versions are in the manifest."""
+_INSTALLED: Final = re.compile(r"[/\\](site|dist)-packages[/\\]")
+_ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
-    """Return the object that ``file.py:name`` or ``package.module:name`` names.
-
-    Parameters
-    ----------
-    folder
-        Where a relative file starts.
-    system
-        The name of the system, for messages.
-    """
-    try:
-        return _loaded(reference, folder)
-    except InputError as error:
-        raise InputError(f"{system}: {error}" if system else str(error)) from error.__cause__
-
-
-def _loaded(reference: str, folder: Path | None) -> Any:
+    """Return the object that ``file.py:name``, seen from a folder, or ``module:name`` names."""
     place, _, attribute = reference.rpartition(":")
-    module = _load_file(place, folder) if place.endswith(".py") else _load_module(place)
+    shown, path = f"{system}: {place}" if system else place, (folder or Path()) / place
+    is_file = place.endswith(".py")
+    if is_file and not path.is_file():
+        raise InputError(f"{f'{system}: ' if system else ''}{path}: no such file")
+    try:
+        module = _load_file(path) if is_file else importlib.import_module(place)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        done = "run" if is_file else "imported"
+        raise InputError(f"{shown} cannot be {done} ({cause_of(error)})") from error
     if not hasattr(module, attribute):
-        raise InputError(f"{place} has no {attribute!r}")
+        raise InputError(f"{shown} has no {attribute!r}")
     return getattr(module, attribute)
 
 
-def _load_module(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise InputError(f"{name} cannot be imported ({error})") from None
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        raise InputError(f"{name} cannot be imported ({cause_of(error)})") from error
-
-
-def _load_file(place: str, folder: Path | None) -> Any:
-    path = (folder or Path()) / place
-    if not os.path.isfile(path):
-        raise InputError(f"{path}: no such file")
+def _load_file(path: Path) -> Any:
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise InputError(f"{path}: not a Python file")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
+    spec: Any = importlib.util.spec_from_file_location(name, path)
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
+    except BaseException:
         del sys.modules[name]
-        raise InputError(f"{path} cannot be run ({cause_of(error)})") from error
+        raise
     return module
 
 
-def reference_hash(reference: str, home: str) -> str:
-    """Return a hash of the file of a reference such as ``ranker.py:rank``; empty: not a file."""
-    place = reference.rpartition(":")[0]
-    if not place.endswith(".py"):
-        return ""
-    return hashlib.sha256((Path(home) / place).read_bytes()).hexdigest()
-
-
 def qualified_name(call: Any) -> str:
-    """Return the module and name of a function or class, or of the class of an object."""
-    named: Callable[..., Any] = call if hasattr(call, "__qualname__") else type(call)
+    """Return the module and name of a function or class, or of the class of an object.
+
+    The folder of a file that was loaded does not matter.
+    """
+    named = call if hasattr(call, "__qualname__") else type(call)
+    if named.__module__.startswith(FILE_MODULE):
+        return str(named.__qualname__)
     return f"{named.__module__}.{named.__qualname__}"
 
 
-def source_hash(call: Any) -> str:
-    """Return a hash of the source, which changes with the function; empty if there is none."""
+def source_of(call: Any, reference: str = "", folder: Path | None = None) -> str:
+    """Return a hash that changes with the code of a user; empty: its source is unknown.
+
+    Code that was loaded by a reference has a file, which is hashed with all modules of the user's
+    own that it imports. Of other code, the source of the function or class is hashed.
+    """
+    place, files = reference.rpartition(":")[0], list[Path]()
+    if place.endswith(".py"):
+        files = [((folder or Path()) / place).resolve()]
+    elif place:
+        files = list(_own_files(place.split(".")))
+    if files:
+        return hashlib.sha256(b"".join(map(Path.read_bytes, _with_imports(files)))).hexdigest()
     try:
         text = inspect.getsource(call if hasattr(call, "__qualname__") else type(call))
     except (OSError, TypeError):
@@ -108,22 +92,89 @@ def source_hash(call: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def takes_sides(call: Callable[..., Any]) -> bool:
-    """Return whether a function takes a train and a test side: two arguments without defaults.
+def _with_imports(files: list[Path]) -> list[Path]:
+    """Return files and the user's own files that they import, and that these import."""
+    for file in files:  # it grows
+        try:
+            nodes = list(ast.walk(ast.parse(file.read_bytes())))
+        except (SyntaxError, ValueError):
+            continue
+        for node in nodes:
+            level, module = getattr(node, "level", 0), getattr(node, "module", None)
+            for alias in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
+                names = ".".join(filter(None, (module, alias.name))).split(".")
+                own = _files_in(file.parents[level - 1], names) if level else _own_files(names)
+                # ``from a import b`` may mean the module ``a.b``.
+                files += [other for other in own if other not in files]
+    return files
+
+
+def _own_files(names: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of a module and of the packages it is in, if it is not an installed one."""
+    try:
+        spec = None if names[0] in _VERSIONED else importlib.util.find_spec(names[0])
+    except (ImportError, ValueError):  # ValueError: __main__ in a notebook
+        return
+    if spec is None:
+        return
+    place = str(spec.origin) if spec.has_location else ""
+    if _INSTALLED.search(place) or place.startswith(sysconfig.get_path("stdlib") + os.sep):
+        return
+    if place.endswith(".py"):
+        yield Path(place).resolve()
+    for folder in spec.submodule_search_locations or ():
+        yield from _files_in(Path(folder), names[1:])
+
+
+def _files_in(folder: Path, names: Sequence[str]) -> Iterator[Path]:
+    """Yield the files of a module and of the packages it is in, seen from a folder."""
+    for name in names:
+        folder /= name
+        for file in (folder / "__init__.py", folder.with_name(f"{name}.py")):
+            if file.is_file():
+                yield file.resolve()
+
+
+def plain_value(value: Any) -> Any:
+    """Return a parameter as a JSON value that is short enough for a table.
 
     Examples
     --------
-    >>> def rank(train, test, power=1.0): ...
-    >>> def make(power=1.0, depth=100): ...
-    >>> takes_sides(rank), takes_sides(make)
-    (True, False)
+    >>> plain_value((1, 2)), plain_value(len), plain_value(0.5)
+    ([1, 2], 'len', 0.5)
     """
-    try:
-        parameters = list(inspect.signature(call).parameters.values())
-    except (TypeError, ValueError):
-        return True  # compiled functions have no signature
-    if any(one.kind is one.VAR_POSITIONAL for one in parameters):
-        return True
-    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    required = [one for one in parameters if one.kind in placed and one.default is one.empty]
-    return len(required) >= 2
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    if isinstance(value, list | tuple):
+        return [plain_value(item) for item in value]
+    if isinstance(value, type) or inspect.isroutine(value):
+        return value.__qualname__
+    return " ".join(_ADDRESS.sub("", repr(value)).split())
+
+
+def described(value: Any) -> Any:
+    """Return a value as plain values: classes with a hash of their source, arrays by one of bytes.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> described(KNeighborsClassifier(3))["parameters"]["n_neighbors"]
+    3
+    """
+    if isinstance(value, dict):
+        return {str(key): described(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [described(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return {"array": hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()}
+    code = value if isinstance(value, type) or inspect.isroutine(value) else type(value)
+    package = str(getattr(code, "__module__", "")).partition(".")[0]
+    if package == "builtins":
+        return plain_value(value)
+    record = {"name": qualified_name(value)} if code is value else {"class": qualified_name(value)}
+    record["source"] = "" if package in _VERSIONED else source_of(code)
+    if hasattr(value, "get_params") and code is not value:
+        return {**record, "parameters": described(value.get_params(deep=False))}
+    return record if code is value else {**record, "value": plain_value(value)}

@@ -1,94 +1,84 @@
-"""Run files, and runs in memory, as systems."""
+"""Run files, and runs in memory, as systems: one per parameter setting, or one per split."""
 
 from __future__ import annotations
 
+import glob
 import hashlib
-from dataclasses import dataclass, replace
+import os
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.documents.rank_table import RankTable
-from heldout.experiment.documents.ranked_lists import TOP, lists_of_run, measure_lists
+from heldout.experiment.documents.lists import lists_of_run
 from heldout.experiment.systems.base import System
-from heldout.experiment.systems.model_records import FoldsRecord, selected_in_folds
-from heldout.experiment.systems.records import RankedRecord
-from heldout.experiment.systems.static import (
-    FOLDS,
-    POINT,
-    collect_points,
-    folds_needed,
-    folds_tasks,
-    point_tasks,
-    point_values,
-    selected_numbers,
-)
+from heldout.notes import named_few
+from heldout.tune.run_names import labels_of, read_names
+from heldout.tune.search import Search
+from heldout.tune.space import Space
+from heldout.tune.space import given as axis_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
-    from heldout.experiment.systems.outcomes import RankedOutcome
-    from heldout.experiment.systems.point_folds import FoldedRuns, RunPoints
-    from heldout.experiment.systems.records import Record
-    from heldout.resample.split import Splits
+    from heldout.experiment.documents.lists import Lists
+    from heldout.experiment.systems.base import Data, Part, Parts
+    from heldout.experiment.systems.spec import Given
+    from heldout.resample.split import SplitKey, Splits
+    from heldout.tune.space import Point
 
-__all__ = ["RunSystem", "run_hash"]
+_FIELDS: Final = r"\{(?:split|repeat|fold|other|run)\}"
+"""What the path of a run per split can have in place of the numbers of the split."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunSystem(System["RankingSettings"]):
-    """Existing runs: one, or one per parameter setting.
+@lru_cache(maxsize=16)
+def _read(path: str, changed: int) -> Run:
+    """Read a run file once, while it does not change, for all that it is a part of."""
+    del changed
+    return Run.of(path)
 
-    Parameters
-    ----------
-    runs
-        Paths or runs, in the order of the points.
-    comparable
-        Whether the score of a document does not depend on the other documents, so that documents
-        can be held out.
-    """
 
-    RECORDS: ClassVar[Mapping[str, type[Record]]] = {POINT: RankedRecord, FOLDS: FoldsRecord}
-    needs_text: ClassVar[bool] = False
+def _run_of(given_run: Run | str) -> Run:
+    if isinstance(given_run, Run):
+        return given_run
+    try:
+        return _read(given_run, os.stat(given_run).st_mtime_ns)  # noqa: PTH116
+    except OSError:
+        return Run.of(given_run)  # which says what is wrong
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RunSystem(System):
+    """Existing runs: one, or one per parameter setting."""
+
     needs_documents: ClassVar[bool] = False
+    pools: ClassVar[bool] = True
 
-    runs: tuple[Run | str, ...]
-    comparable: bool | None = None
+    files: tuple[Run | str, ...]  # paths or runs, in the order of the points
+    learns: bool = False
 
-    def read(self, number: int) -> Run:
-        """Read one of the runs."""
-        given = self.runs[number]
-        return given if isinstance(given, Run) else Run.of(given)
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Return the lists of a run, without documents and queries of other sides."""
+        del train, parts
+        run = self._at(point)
+        return test.restrict(lists_of_run(run, data.collection, data.depth))
 
-    def ranked(self, top: int = TOP) -> Iterator[Run]:
-        """Read its runs one after another."""
-        del top
-        return map(self.read, range(len(self.runs)))
+    def _at(self, point: Point) -> Run:
+        return _run_of(self.files[self.search.points.index(point)])
 
-    @property
-    def learns(self) -> bool:
-        """Return False: runs are fixed."""
-        return False
+    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+        """Return a run as it is, if all documents are ranked."""
+        if test.documents is not None:
+            return super().run(data, train, test, point)
+        return self._at(point)
 
-    def describe(self) -> dict[str, Any]:
-        """Return what it is as plain values, with a hash of each run."""
-        hashes = [run_hash(run) for run in self.runs]
-        record: dict[str, Any] = {**System.describe(self), "runs": hashes}
-        if self.comparable is not None:
-            record["comparable"] = self.comparable
-        return record
-
-    def misfits(self, by: str) -> Iterator[str]:
-        """Yield the reasons why it cannot be evaluated on such splits."""
-        if by == "both":
-            yield "queries and documents cannot both be held out of a run: hold out one of them"
-        elif by == "document" and not self.comparable:
+    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
+        """Yield the reasons why it cannot be evaluated if this is held out."""
+        yield from super().misfits(by, splits)
+        if by == "document" and not self.comparable:
             yield (
                 "a run was made with all documents. If the score of a document does not depend on "
                 "the others (vectors of a fixed model), write comparable=true in its brackets: "
@@ -96,87 +86,20 @@ class RunSystem(System["RankingSettings"]):
                 "function that searches one side"
             )
 
-    def plan_problems(self, splits: Splits, by: str) -> Iterator[tuple[str, str]]:
-        """Yield that documents must be divided into folds, if they are not."""
-        return folds_needed(self.name, splits, by)
+    def runs(self) -> Iterator[Run]:
+        """Yield its runs one after another."""
+        return map(_run_of, self.files)
 
-    @property
-    def merges_documents(self) -> bool:
-        """Whether the scores of documents of different folds can be compared."""
-        return bool(self.comparable)
+    @cached_property
+    def _hashes(self) -> list[str]:
+        return list(map(_hash, self.files))
 
-    def not_a_part(self) -> None:
-        """Return None: runs can be fused."""
-
-    def selected(self, settings: RankingSettings, records: Mapping[str, Record]) -> list[int]:
-        """Return the run chosen for each split, then for all data."""
-        if settings.by == "document":
-            return selected_in_folds(self.tasks(settings), records)
-        return selected_numbers(settings, point_values(self, records))
-
-    def ranking(self, number: int, context: Context[RankingSettings]) -> Run:
-        """Return a run."""
-        del context
-        return self.read(number)
-
-    def tasks(self, settings: RankingSettings) -> Iterator[Task]:
-        """Yield one task per run, or per repeat of document folds."""
-        if settings.by == "document":
-            return folds_tasks(self.name, settings)
-        return point_tasks(self)
-
-    def folded_runs(
-        self, repeat: int, points: Sequence[int], context: Context[RankingSettings]
-    ) -> FoldedRuns:
-        """Return its rankings under document folds."""
-        return self._points(repeat, context).folded(points, self.name)
-
-    def _points(self, repeat: int, context: Context[RankingSettings]) -> RunPoints:
-        from heldout.experiment.systems.point_folds import RunPoints
-
-        settings = context.settings
-        return RunPoints(settings, self.ranked(), settings.splits.folds(repeat))
-
-    def perform(self, task: Task, context: Context[RankingSettings]) -> Record:
-        """Evaluate a run on all queries, or all runs in document folds."""
-        if task.kind == FOLDS:
-            from heldout.experiment.systems.point_folds import perform_folds
-
-            folds = context.settings.splits.folds(task.split)
-            points = self._points(task.split, context)
-            return perform_folds(context.settings, folds, points, len(self.runs))
-        (number,), settings = task.points, context.settings
-        lists = lists_of_run(self.read(number), settings.collection, settings.depth)
-        table = RankTable.of(settings.collection)
-        measures = [*settings.measures, settings.tune_for]
-        counted = np.ones(len(table), np.bool_)
-        top = lists.top(settings.kept)
-        return RankedRecord(
-            number=number,
-            values=measure_lists(table, lists, counted, measures, settings.depth),
-            documents=top.documents,
-            scores=top.scores,
-        )
-
-    def collect(self, settings: RankingSettings, records: Mapping[str, Record]) -> RankedOutcome:
-        """Read the values of the held-out queries of each split, or combine document folds."""
-        if settings.by == "document":
-            from heldout.experiment.systems.model_folds import collect_folds
-
-            return collect_folds(self.tasks(settings), records)
-        return collect_points(self, settings, records)
-
-    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
-        """Return False: runs are evaluated where their files are."""
-        del task, cluster
-        return False
-
-    def sendable(self) -> Self:
-        """Return the system without the runs, which are not sent."""
-        return replace(self, runs=())
+    def describe(self) -> dict[str, Any]:
+        """Return what it is as plain values, with a hash of each run."""
+        return {**super().describe(), "runs": self._hashes, "comparable": self.comparable}
 
 
-def run_hash(run: Run | str) -> str:
+def _hash(run: Run | str) -> str:
     """Return a hash of a run or of its file."""
     if isinstance(run, Run):
         digest = hashlib.sha256("\0".join(run.queries).encode())
@@ -188,3 +111,105 @@ def run_hash(run: Run | str) -> str:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"{run}: cannot be read ({error.strerror})") from None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FoldRunSystem(RunSystem):
+    """Run files made by other tools, one per split: ``folds/{fold}.run``.
+
+    Numbers begin at 0; ``{split}`` is such as ``r0-f3``, and ``{other}`` the fold of the documents
+    if queries and documents are held out. Its files are all that the pattern can name.
+    """
+
+    pools: ClassVar[bool] = False
+
+    pattern: str
+    learns: bool = True
+
+    def path(self, key: SplitKey) -> str:
+        """Return the run file of a split."""
+        values = {**key._asdict(), "split": str(key).replace("/", "-")}
+        return re.sub(_FIELDS, lambda match: str(values[match[0][1:-1]]), self.pattern)
+
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Return the lists of the run of the split, which ranks what is held out there."""
+        del train, point, parts
+        if test.key is None:
+            raise InputError(f"{self.name}: a run per split ranks no other data")  # unreachable
+        path = self.path(test.key)
+        run = Run.of(path)
+        test.refuse_others(run, data.collection, f"{self.name}: {path}", file=True)
+        return lists_of_run(run, data.collection, data.depth)
+
+    def runs(self) -> Iterator[Run]:
+        """Yield runs of all queries that together have the lists of all files."""
+        lists: dict[str, list[dict[str, float]]] = {}
+        for run in super().runs():
+            for query, documents in run.to_dict().items():
+                lists.setdefault(query, []).append(documents)
+        # A query has several lists if it is held out several times.
+        for place in range(max(map(len, lists.values()), default=1)):
+            every = {query: own[min(place, len(own) - 1)] for query, own in lists.items()}
+            yield Run.of(every, self.name)
+
+    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
+        """Yield that nothing is known about its scores, or which files are wrong."""
+        yield from System.misfits(self, by, splits)
+        keys = map(splits.key, range(len(splits))) if splits else ()
+        paths = [self.path(key) for key in keys]
+        missing = [path for path in paths if not os.path.isfile(path)]
+        if len(set(paths)) < len(paths):
+            yield (
+                f"{self.pattern} names the same file for several of the {len(paths)} splits: add "
+                "{repeat}, or use {split} (such as r0-f3)"
+            )
+        elif missing:
+            yield (
+                f"{len(missing)} of {len(paths)} run files are missing: "
+                f"{named_few(missing, len(missing))} (folds are numbered from 0)"
+            )
+
+
+# ---- from what was given ------------------------------------------------------------------------
+
+
+def run_system(runs: Mapping[Any, Any], options: Given) -> RunSystem:
+    """Make a system of runs or their paths by name; their parameters are read from the names."""
+    options.only(options.name or "runs", "comparable")
+    listed: dict[str, Any] = {
+        str(key): os.fspath(run) if isinstance(run, os.PathLike) else run
+        for key, run in runs.items()
+    }
+    for key, run in listed.items():
+        if not isinstance(run, Run | str):
+            raise InputError(f"{key}: expected a run or the path of one, not {type(run).__name__}")
+        if isinstance(run, str) and not os.path.isfile(run):
+            raise InputError(f"{run}: no such run file")
+    labels, values = labels_of(list(listed)), list(listed.values())
+    order, space = read_names(labels)
+    if len(listed) == 1:
+        space = Space()
+    elif space is None:
+        space = Space((axis_of("run", [labels[place] for place in order]),))
+    return RunSystem(
+        name=options.name or (labels[0] if len(listed) == 1 else "runs"),
+        search=Search(space),
+        files=tuple(values[place] for place in order),
+        comparable=options.comparable,
+    )
+
+
+def fold_run_system(pattern: str, options: Given) -> FoldRunSystem:
+    """Make a system of a path with fields such as ``{fold}``."""
+    around = re.split(_FIELDS, pattern)
+    if not {*"{}"}.isdisjoint("".join(around)):
+        raise InputError(
+            f"{pattern}: expected {{fold}}, {{repeat}}, {{other}}, {{run}} or {{split}} in brackets"
+        )
+    name = options.name or Path(around[0]).name.strip("-_.") or "runs"
+    options.only(name, "comparable")
+    path = os.fspath((options.folder or Path()) / pattern)
+    files = glob.glob("*".join(map(glob.escape, re.split(_FIELDS, path))))  # noqa: PTH207
+    return FoldRunSystem(
+        name=name, pattern=path, files=tuple(sorted(files)), comparable=options.comparable
+    )

@@ -2,107 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from heldout.data.embeddings import Embeddings, read_embeddings
 from heldout.errors import InputError
+from heldout.experiment.documents.lists import lists_of_run
 from heldout.experiment.systems.base import System
-from heldout.experiment.systems.static_calls import StaticCallSystem
 from heldout.retrieve.dense import check_metric, rank_vectors
 
 if TYPE_CHECKING:
-    import os
-
-    from heldout.data.collection import View
-    from heldout.data.run import Run
-    from heldout.experiment.execution.tasks import Task
-    from heldout.experiment.settings import RankingSettings
-    from heldout.experiment.systems.base import Context
-
-    Given = Embeddings | str | os.PathLike[str]
-    RankingContext = Context[RankingSettings]
-
-__all__ = ["VectorPair", "VectorSystem", "vector_pair"]
+    from heldout.experiment.documents.lists import Lists
+    from heldout.experiment.systems.base import Data, Part, Parts, Weights
+    from heldout.experiment.systems.spec import Given
+    from heldout.tune.space import Point
 
 
-class VectorPair(NamedTuple):
-    """The vectors of documents and queries."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class VectorSystem(System):
+    """The nearest documents of each query; nothing is learned."""
 
-    documents: Embeddings
-    queries: Embeddings
-
-
-def vector_pair(documents: Given, queries: Given, folder: Path | None = None) -> VectorPair:
-    """Open two files of vectors, or take vectors as they are.
-
-    Parameters
-    ----------
-    folder
-        Where relative paths start.
-    """
-    opened = [
-        given if isinstance(given, Embeddings) else read_embeddings((folder or Path()) / given)
-        for given in (documents, queries)
-    ]
-    return VectorPair(*opened)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VectorSystem(StaticCallSystem):
-    """Documents ranked by vectors. Nothing is fitted.
-
-    Parameters
-    ----------
-    call
-        A `VectorPair`.
-    """
-
-    needs_text: ClassVar[bool] = False
-
+    documents: Embeddings = field(repr=False)
+    queries: Embeddings = field(repr=False)
+    learns: bool = False
     comparable: bool | None = True
 
-    @property
-    def learns(self) -> bool:
-        """Return False: vectors are fixed."""
-        return False
-
-    def checked(self) -> Self:
-        """Return the system if all its parameters are right."""
-        for number in range(len(self.points())):
-            for key, value in self.settings(number).items():
-                if key != "metric":
-                    raise InputError(f"vectors have no parameter {key}; they have metric")
-                check_metric(value)
-        return self
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Rank the documents of the test side."""
+        del train, parts
+        whole = data.collection
+        documents = self.documents.rows(_some(whole.documents.ids, test.documents), "documents")
+        queries = self.queries.rows(_some(whole.queries.ids, test.queries), "queries")
+        run = rank_vectors(
+            self.documents,
+            self.queries,
+            metric=check_metric(point.get("metric", "cosine")),
+            k=data.depth,
+            document_rows=documents,
+            query_rows=queries,
+        )
+        return lists_of_run(run, whole, data.depth)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of the vectors."""
-        hashes = [one.fingerprint() for one in self.call]
-        return {**System.describe(self), "vectors": hashes}
+        hashes = [self.documents.fingerprint(), self.queries.fingerprint()]
+        return {**super().describe(), "vectors": hashes}
 
-    def rank_task(self, task: Task, context: RankingContext, train: View, test: View) -> Run:
-        """Return the nearest documents of the test side."""
-        del train
-        documents, queries = self.call
-        collection = test.collection
-        metric = check_metric(self.settings(task.points[0]).get("metric", "cosine"))
-        return rank_vectors(
-            documents,
-            queries,
-            metric=metric,
-            k=context.settings.depth,
-            name=self.name,
-            document_rows=documents.rows(collection.documents.ids, "documents"),
-            query_rows=queries.rows(collection.queries.ids, "queries"),
+
+def _some(ids: Any, weights: Weights | None) -> Any:
+    return ids if weights is None else [ids[row] for row in np.flatnonzero(weights).tolist()]
+
+
+def vector_system(given: Given) -> System:
+    """Make a system of vectors or their files, which relative paths name from a folder."""
+    name = given.name or "vectors"
+    given.only(name, "parts", "parameters", "search", "trials")
+    if len(given.parts) != 2:
+        raise InputError(
+            f"vectors needs two files, got {len(given.parts)}: write "
+            "vectors(docs.npy, queries.npy, metric=cosine)"
         )
-
-    def runs_elsewhere(self, task: Task, *, cluster: bool) -> bool:
-        """Return False: vectors are ranked where their files are, by all cores."""
-        del task, cluster
-        return False
-
-    def sendable(self) -> Self:
-        """Return the system without the vectors, which are not sent."""
-        return replace(self, call=None)
+    opened = [
+        each if isinstance(each, Embeddings) else read_embeddings((given.folder or Path()) / each)
+        for each in given.parts
+    ]
+    search = given.searched()
+    for axis in search.space.axes:
+        if axis.name != "metric":
+            raise InputError(f"vectors have no parameter {axis.name}; they have metric")
+        for value in axis.values:
+            check_metric(value)
+    return VectorSystem(name=name, search=search, documents=opened[0], queries=opened[1])

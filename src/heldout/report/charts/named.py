@@ -36,7 +36,6 @@ NAMES: Final = {
     "bias": "bias of each estimator",
     "bias-means": "mean of each estimator in each training set",
     "bias-queries": "estimate minus truth by query, training set and Pro10",
-    "learning-curve": "held-out score by the amount of training data",
     "grade-confusion": "machine grades by human grade",
     "score-agreement": "scores of systems under two judges, or in two measures",
 }

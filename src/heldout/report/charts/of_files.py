@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from heldout.data.collection import Collection
     from heldout.data.scores import Scores
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.report.charts.named import NamedChart
 
 __all__ = ["NEEDS", "charts_of_path", "check_name", "chosen_chart"]
@@ -37,7 +37,6 @@ NEEDS: Final = {
     "bias": "the output of heldout study bias --json -o FILE",
     "bias-means": "the folder written by heldout study bias --figures",
     "bias-queries": "the folder written by heldout study bias --figures",
-    "learning-curve": "the output of heldout study curve --json -o FILE",
     "grade-confusion": "the output of heldout agree --json -o FILE",
     "score-agreement": "the output of heldout agree --runs RUN RUN --json -o FILE",
 }
@@ -81,7 +80,7 @@ def charts_of_path(
         return _of_predictions([path, *more], _task([path, *more]), positive)
     place = Path(path)
     if place.is_dir():
-        from heldout.experiment.results import Results
+        from heldout.experiment.results.results import Results
         from heldout.report.charts.of_results import charts_of
 
         if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
@@ -102,7 +101,7 @@ def charts_of_path(
 def _at_hand(place: Path, results: Results, given: str | None) -> Collection | None:
     """The collection that was evaluated, if it is named, or unchanged where it was."""
     from heldout.data.collection_files import read_collection
-    from heldout.experiment.stored import stored_collection
+    from heldout.experiment.experiment import stored_collection
 
     if results.manifest["settings"]["task"] != "ranking":
         return None
@@ -148,8 +147,7 @@ def _of_predictions(
 
 def _of_study(place: Path) -> tuple[NamedChart, ...]:
     from heldout.experiment.studies.bias import BiasRow
-    from heldout.experiment.studies.curve import CurvePoint
-    from heldout.report.charts.of_study import charts_of_biases, charts_of_curve
+    from heldout.report.charts.of_study import charts_of_biases
 
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
@@ -160,9 +158,6 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
             from heldout.report.charts.of_agreement import charts_of_agreement
 
             return charts_of_agreement(content)
-        if isinstance(content, dict):
-            points = [CurvePoint(**one) for one in content["points"]]
-            return charts_of_curve(points, measure=content["measure"], by=content["by"])
         fields = BiasRow.__dataclass_fields__
         rows = [BiasRow(**{name: one[name] for name in fields if name in one}) for one in content]
         first = content[0]
@@ -172,9 +167,7 @@ def _of_study(place: Path) -> tuple[NamedChart, ...]:
         )
         return charts_of_biases(rows, measure=first["measure"], sizes=sizes)
     except (KeyError, TypeError, IndexError, ValueError):
-        raise InputError(
-            f"{place}: not the JSON of heldout study bias, heldout study curve or heldout agree"
-        ) from None
+        raise InputError(f"{place}: not the JSON of heldout study bias or heldout agree") from None
 
 
 def _of_figures(place: Path, measure: str | None) -> tuple[NamedChart, ...]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.manifest import SettingsRecord
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
 
 __all__ = ["charts_of", "forest_chart"]

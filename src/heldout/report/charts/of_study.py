@@ -1,8 +1,8 @@
-"""The charts of bias studies and learning curves."""
+"""The charts of bias studies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 from heldout.report.charts.named import NamedChart
 from heldout.report.charts.studies import (
@@ -12,8 +12,6 @@ from heldout.report.charts.studies import (
     draw_bias,
     draw_bias_means,
     draw_bias_queries,
-    draw_learning_curve,
-    learning_curve_data,
 )
 
 if TYPE_CHECKING:
@@ -21,17 +19,11 @@ if TYPE_CHECKING:
 
     from heldout.data.queries import Queries
     from heldout.experiment.studies.bias import BiasRow, BiasStudy
-    from heldout.experiment.studies.curve import CurvePoint
 
     Means = Collection[tuple[int, int, str, float, float]]
     PerQuery = Collection[tuple[int, int, str, float, float, float]]
 
-__all__ = [
-    "charts_of_biases",
-    "charts_of_curve",
-    "charts_of_figures",
-    "charts_of_study",
-]
+__all__ = ["charts_of_biases", "charts_of_figures", "charts_of_study"]
 
 _FIGURES: Final = ("pooled", "training", "per-fold", "pro-weighted", "dynamic-cutoff")
 """The estimators with their own figure; that of per-fold-zero would repeat per-fold."""
@@ -138,34 +130,3 @@ def _figures(
             points,
             draw_bias_queries(points, measure=measure, estimator=name),
         )
-
-
-def charts_of_curve(
-    points: Iterable[CurvePoint],
-    *,
-    measure: str = "score",
-    by: Literal["document", "query"] = "document",
-) -> tuple[NamedChart, ...]:
-    """The learning curve.
-
-    Parameters
-    ----------
-    points
-        Of `heldout.experiment.studies.curve.learning_curve`.
-    measure
-        What was measured.
-    by
-        What was held out.
-    """
-    frame = learning_curve_data(points, by=by)
-    unit = {"document": "documents", "query": "queries"}[by]
-    return (
-        NamedChart(
-            "learning-curve",
-            f"{measure} by the number of training {unit}",
-            f"Held-out {measure} after tuning on a given number of {unit}; the band is ± 1 "
-            "standard error over the draws.",
-            frame,
-            draw_learning_curve(frame, measure=measure, by=by),
-        ),
-    )

@@ -13,7 +13,7 @@ from heldout.report.charts.marks import inline, padded, rows_height, signed
 
 if TYPE_CHECKING:
     from heldout.experiment.manifest import SettingsRecord
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.report.charts.named import Drawing
 
 __all__ = ["draw_optimism", "optimism_data"]

@@ -1,8 +1,8 @@
-"""Bias studies and learning curves."""
+"""Bias studies."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
 
 import altair as alt
 import polars as pl
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from heldout.experiment.studies.bias import BiasRow
-    from heldout.experiment.studies.curve import CurvePoint
     from heldout.report.charts.named import Drawing
 
 __all__ = [
@@ -38,8 +37,6 @@ __all__ = [
     "draw_bias",
     "draw_bias_means",
     "draw_bias_queries",
-    "draw_learning_curve",
-    "learning_curve_data",
 ]
 
 TRUTH: Final = "truth"
@@ -287,73 +284,3 @@ def draw_bias_queries(
         )
     )
     return chart
-
-
-def learning_curve_data(
-    points: Iterable[CurvePoint], *, by: Literal["document", "query"] = "document"
-) -> pl.DataFrame:
-    """Return one row per size and side.
-
-    Parameters
-    ----------
-    points
-        Of `heldout.experiment.studies.curve.learning_curve`.
-    by
-        What is held out. The score on training documents is left out: it falls with their
-        number, whatever was learned.
-
-    Returns
-    -------
-    polars.DataFrame
-        size, side (``held out`` or ``training``), score, low and high (± 1 standard error over the
-        draws; the score itself for training scores).
-    """
-    rows: list[tuple[int, str, float, float, float]] = []
-    for point in points:
-        low, high = point.held_out - point.se, point.held_out + point.se
-        rows.append((point.size, "held out", point.held_out, low, high))
-        if by == "query":
-            rows.append((point.size, "training", point.train, point.train, point.train))
-    names = ["size", "side", "score", "low", "high"]
-    return table_of(rows, names).sort("size", maintain_order=True)
-
-
-def draw_learning_curve(
-    frame: pl.DataFrame, *, measure: str = "score", by: Literal["document", "query"] = "document"
-) -> Drawing:
-    """Draw lines with points, and a band of one standard error.
-
-    Parameters
-    ----------
-    frame
-        Of `learning_curve_data`.
-    measure
-        The measure.
-    by
-        What was held out.
-    """
-    unit = {"document": "documents", "query": "queries"}[by]
-    sides = ["held out", "training"]
-    legend = alt.Legend() if by == "query" else None
-    hover = tip(
-        ("side:N", ""),
-        ("size:Q", f"training {unit}", ","),
-        ("score:Q", measure, ".4f"),
-        ("low:Q", "− 1 se", ".4f"),
-        ("high:Q", "+ 1 se", ".4f"),
-    )
-    flat = alt.Scale(zero=False, nice=True)
-    base = alt.Chart(inline(frame)).encode(
-        x=alt.X("size:Q", title=f"training {unit}", scale=alt.Scale(zero=False, padding=12)),
-        color=colours("side", sides, legend=legend),
-        tooltip=hover,
-    )
-    low, score = (alt.Y(f"{name}:Q", title=measure, scale=flat) for name in ("low", "score"))
-    shape = shaped("side", sides, ["circle", "diamond"], legend=legend)
-    layers = [
-        base.mark_area(opacity=0.2).encode(y=low, y2="high:Q"),
-        base.mark_line().encode(y=score),
-        base.mark_point(size=80).encode(y=score, shape=shape),
-    ]
-    words = f"Held-out {measure} by the number of training {unit}, with its standard error."
-    return drawing(layers, words, 260)

@@ -14,7 +14,7 @@ from heldout.report.charts.marks import padded, rows_height
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Claim, Comparison
     from heldout.report.charts.named import Drawing
 

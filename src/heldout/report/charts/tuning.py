@@ -16,7 +16,7 @@ from heldout.report.charts.marks import inline, rows_height
 from heldout.report.charts.theme import WIDTH
 
 if TYPE_CHECKING:
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.report.charts.named import Drawing
 
 __all__ = ["draw_tuning", "has_held_out_line", "has_test_curve", "tuned_axes", "tuning_data"]

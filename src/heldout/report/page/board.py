@@ -11,7 +11,7 @@ from heldout.report.page.directions import more_is_better
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Claim, Comparison
     from heldout.infer.results import Interval
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from heldout.errors import HeldoutError
 
 if TYPE_CHECKING:
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
 
 __all__ = ["more_is_better"]
 

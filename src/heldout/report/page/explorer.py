@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from heldout.data.scores import Scores
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
 
 __all__ = ["unit_columns", "units_of_results", "units_of_scores"]
 

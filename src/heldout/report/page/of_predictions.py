@@ -21,7 +21,7 @@ from heldout.report.page.parts import TaskParts
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import PageTable
 

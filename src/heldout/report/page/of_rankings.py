@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from heldout.data.collection import Collection
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import PageTable
 

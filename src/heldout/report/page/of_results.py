@@ -18,7 +18,7 @@ from heldout.report.page.worth import worth_showing
 
 if TYPE_CHECKING:
     from heldout.data.collection import Collection
-    from heldout.experiment.results import Results
+    from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
     from heldout.report.page.parts import TaskParts
 

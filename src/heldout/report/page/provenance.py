@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.errors import HeldoutError
 from heldout.infer.results import alpha_of
 from heldout.notes import count_of
+from heldout.report.ranking_results import validates
 from heldout.report.tables import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from heldout.experiment.manifest import MachineSettings, Manifest, SettingsRecord
-    from heldout.experiment.results import Results
+    from heldout.experiment.manifest import Manifest, SettingsRecord
+    from heldout.experiment.results.results import Results
 
 __all__ = ["command_pairs", "measure_signatures", "plan_line", "settings_pairs"]
 
@@ -31,10 +32,13 @@ def plan_line(results: Results) -> str:
     said = plain_text(settings["plan_in_words"])
     if not any(one["tuned"] for one in results.summary):
         return f"{said}."
-    inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
+    where = "validation part of each split"
+    if not validates(settings):
+        inner = f", by {settings['inner']} inner folds" if settings.get("inner") else ""
+        where = f"training side of each fold{inner}"
     return (
-        f"{said}. Parameters were tuned for {settings['tune_for']} on the training side of each "
-        f"fold{inner}, and never on the held-out side."
+        f"{said}. Parameters were tuned for {settings['tune_for']} on the {where}, and never on "
+        "the held-out side."
     )
 
 
@@ -42,7 +46,7 @@ _MORE: Final = (
     "baseline",
     "inner",
     "depth",
-    "estimator",
+    "method",
     "target_size",
     "replicates",
     "analyzer",
@@ -59,7 +63,7 @@ def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
     pairs += [(f"system {one['name']}", _system(one)) for one in settings["systems"]]
     pairs += [
         ("held out", str(settings["by"])),
-        ("plan", _plan(settings)),
+        ("plan", f"{_plan(settings['plan'])}, {count_of(settings['splits'], 'split')}"),
         ("tuned for", f"{settings['tune_for']}, rule {settings['rule']}"),
         ("seed", str(settings["seed"])),
         ("level", f"{settings['level']:.0%} intervals, tests at {alpha_of(settings['level']):g}"),
@@ -77,12 +81,17 @@ def settings_pairs(manifest: Manifest) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def _plan(settings: SettingsRecord) -> str:
-    seed = "" if settings["plan_seed"] is None else f", seed {settings['plan_seed']}"
-    return f"{settings['plan']}, {count_of(settings['splits'], 'split')}{seed}"
+def _plan(plan: Mapping[str, Any]) -> str:
+    """The fields of a plan, or of the two plans that it combines."""
+    known = {
+        name: _plan(value) if isinstance(value, dict) else value
+        for name, value in plan.items()
+        if name != "kind" and value is not None
+    }
+    return f"{plan['kind']} ({_listed(known)})" if known else str(plan["kind"])
 
 
-def _machine(machine: MachineSettings) -> str:
+def _machine(machine: Mapping[str, Any]) -> str:
     sample = "" if machine["assume_random"] else ", not confirmed"
     return (
         f"{machine['name'] or 'given as an object'}: "
@@ -118,8 +127,14 @@ def _system(one: Mapping[str, Any]) -> str:
     kind = one.get("model") or one.get("function") or one.get("kind") or ""
     if isinstance(made, dict):
         kind = _estimator(made)
-    parts = [str(kind), _listed(one.get("parameters") or {}), _grid(one.get("points") or [])]
-    return "; ".join(part for part in parts if part) or "no parameters"
+    points = one.get("points") or [{}]
+    fixed = {
+        name: value
+        for name, value in points[0].items()
+        if all(point.get(name) == value for point in points)
+    }
+    tuned = [{name: point[name] for name in point if name not in fixed} for point in points]
+    return "; ".join(filter(None, (str(kind), _listed(fixed), _grid(tuned)))) or "no parameters"
 
 
 def _estimator(made: dict[str, Any]) -> str:

@@ -14,8 +14,8 @@ from heldout.report.tables import Table
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from heldout.experiment.results import Results
-    from heldout.experiment.summary import EstimateRecord, SystemSummary
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.results.summary import EstimateRecord, SystemSummary
 
 __all__ = ["split_tables", "tuning_tables"]
 

@@ -1,1 +1,0 @@
-"""Run the tasks of an experiment: in this process, in others, on a cluster; and resume."""

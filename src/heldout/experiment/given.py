@@ -1,0 +1,453 @@
+"""What fields of an experiment mean, one by one: measures, plan, collection, index, machine.
+
+Mistakes are added to `Problems`; what is returned then is None, so that others are found, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, cast
+
+import numpy as np
+from pydantic import BeforeValidator, ValidationInfo
+
+from heldout.data.collection import Collection
+from heldout.errors import InputError, MeasureError
+from heldout.experiment.documents.lists import TOP
+from heldout.experiment.documents.rank_table import check_measures, needed_depth
+from heldout.experiment.problems import Table, checked
+from heldout.experiment.systems.base import with_parts
+from heldout.measure.base import Measure
+from heldout.measure.names import is_function, is_one_measure, parse_measure, parse_measures
+from heldout.resample.fold_files import read_column
+from heldout.resample.plan import Plan
+from heldout.resample.plans import PLANS, KFold
+from heldout.resample.two_way import Crossed, cross
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.data.documents import Documents
+    from heldout.data.qrels import Qrels
+    from heldout.experiment.experiment import Experiment
+    from heldout.experiment.problems import Problems
+    from heldout.experiment.systems.base import System
+    from heldout.measure.base import Task
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index import Index
+
+_DEFAULTS: Final = {"ranking": "nDCG@10", "classification": "accuracy", "regression": "MSE"}
+_STRATIFIED: Final = ("kfold", "holdout")
+_MEASURE_FILE: Final = re.compile(r"(.*\.py):([A-Za-z_]\w*)(.*)", re.DOTALL)
+
+
+# Measures
+
+
+def given_measures(
+    experiment: Experiment, problems: Problems
+) -> tuple[tuple[Measure, ...], Measure | None]:
+    """Return the measures, each once, and the one to tune for."""
+    given: Any = experiment.measures
+    given = _DEFAULTS[experiment.task] if given is None else given
+    listed = [given] if is_one_measure(given) else given
+    if not isinstance(listed, list | tuple) or not listed:
+        problems.add("measures", f"{given!r} is not a list of measures")
+        return (), None
+    measures: dict[Measure, None] = {}
+    for number, name in enumerate(listed):
+        with problems.at(f"measures[{number}]"):
+            measures |= dict.fromkeys(_parsed(name, experiment))
+    tune_for = next(iter(measures), None)
+    if experiment.tune_for is not None:
+        with problems.at("tune_for"):
+            wished = _parsed(experiment.tune_for, experiment)
+            if len(wished) != 1:
+                name = repr(experiment.tune_for)
+                raise MeasureError(f"{name} names {len(wished)} measures, expected one")
+            tune_for = wished[0]
+    return tuple(measures), tune_for
+
+
+def _parsed(given: Any, experiment: Experiment) -> list[Measure]:
+    if isinstance(given, str) and _MEASURE_FILE.fullmatch(given.strip()):
+        given = load_measure(given, experiment.task, experiment.home)
+    if experiment.task != "ranking":
+        if not isinstance(given, str | Measure):
+            raise InputError(f"{given!r} is not the name of a measure")
+        return [parse_measure(given, experiment.task)]
+    measures = parse_measures([given], "ranking")
+    for measure in measures:
+        if measure.definition.aggregate != "mean":
+            raise InputError(f"{measure} has no mean over queries: use another, such as AP")
+    check_measures(measures)
+    return measures
+
+
+def load_measure(reference: str, task: str, folder: Path | None = None) -> Measure:
+    """Load a measure from a Python file: ``my.py:FirstGrade`` or ``my.py:TopGrade(scale=2)@10``.
+
+    The name is that of a function, as `heldout.define_measure` takes it, or of a `Measure`.
+    """
+    from heldout.experiment.systems.references import load_reference
+    from heldout.measure.custom import define_measure, registered_name  # rarely needed
+
+    match = _MEASURE_FILE.fullmatch(reference.strip())
+    if match is None:
+        raise MeasureError(f"{reference}: expected file.py:name")
+    place, name, rest = match.groups()
+    loaded = load_reference(f"{place}:{name}", folder)
+    if isinstance(loaded, Measure):
+        if rest:
+            raise MeasureError(f"{name} is a Measure already; leave {rest} out")
+        return parse_measure(loaded, task)
+    if not is_function(loaded):
+        raise MeasureError(f"{name} is neither a function nor a Measure")
+    if registered_name(task, loaded) is None:
+        define_measure(task=cast("Task", task))(loaded)
+    return parse_measure(f"{registered_name(task, loaded)}{rest}", task)
+
+
+# Plans
+
+
+def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | None:
+    """Return the plan; classes are stratified unless it says otherwise."""
+    plan: Any = experiment.plan
+    by = str(experiment.by)
+    if isinstance(plan, Crossed) and by == "instance":
+        problems.add("plan", f"{plan} divides queries and documents, and there are rows: give one")
+    elif isinstance(plan, Plan | Crossed):
+        if isinstance(plan, Crossed) == (by == "both"):
+            return plan
+        problems.add("plan", f"{plan} does not fit by = {by!r}")
+    elif plan is not None and not isinstance(plan, Mapping):
+        problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
+    elif by == "instance" and "groups" in (plan or {}):
+        problems.add("plan.groups", "give groups with the data: data.groups")
+    else:
+        table = dict(plan or {})
+        if by == "document" and "kind" not in table:
+            table = {"folds": 5, **table}
+        if by == "instance" and table.get("stratify") == "none":
+            del table["stratify"]
+        elif experiment.task == "classification" and table.get("kind", KFold.kind) in _STRATIFIED:
+            table.setdefault("stratify", "labels")
+        return plan_from_table(table, by, experiment.seed, problems, experiment.home)
+    return None
+
+
+def plan_from_table(
+    table: Mapping[str, Any], by: str, seed: int, problems: Problems, folder: Path | None = None
+) -> Plan | Crossed | None:
+    """Make a plan, of queries and documents if `by` is both."""
+    if by != "both":
+        return _single_plan(table, "plan", seed, problems, folder)
+    problems.unknown(table, ("queries", "documents"), "plan.")
+    queries, documents = (
+        _single_plan(table.get(kind, {"folds": 5}), f"plan.{kind}", seed, problems, folder)
+        for kind in ("queries", "documents")
+    )
+    return None if queries is None or documents is None else cross(queries, documents)
+
+
+def _single_plan(
+    table: Any, place: str, seed: int, problems: Problems, folder: Path | None
+) -> Plan | None:
+    if not isinstance(table, Mapping):
+        problems.add(place, "expected a table such as {folds = 5}")
+        return None
+    kind = table.get("kind", KFold.kind)
+    if not isinstance(kind, str) or kind not in PLANS:
+        problems.add(f"{place}.kind", f"unknown plan {kind!r}: expected one of {', '.join(PLANS)}")
+        return None
+    names = [field.name for field in fields(PLANS[kind])]  # type: ignore[arg-type]
+    problems.unknown(table, ("kind", *names), f"{place}.")
+    values = {"seed": seed, **table}
+    with problems.at(place):
+        known = {name: _of_file(name, values[name], folder) for name in names if name in values}
+        return PLANS[kind](**known)
+
+
+def _of_file(name: str, value: Any, folder: Path | None) -> Any:
+    """Return what the file of a value like ``{file = "groups.tsv"}`` holds, or the value itself."""
+    if not isinstance(value, Mapping) or list(value) != ["file"]:
+        return value
+    path = (folder or Path()) / str(value["file"])
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    if name in {"folds", "ids"}:
+        return path  # the plan reads it
+    return read_column(path, {"groups": "group", "order": "time"}.get(name, name))
+
+
+# Collections
+
+
+def _path(value: Any, info: ValidationInfo) -> Any:
+    """Return a path as seen from the folder of the experiment; other values are refused later."""
+    path_of: Any = info.context
+    return path_of(value) if isinstance(value, str | os.PathLike) else value
+
+
+def _listed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+FilePath = Annotated[str, BeforeValidator(_path)]
+
+
+class CollectionTable(Table):
+    """A collection in files; see `heldout.read_collection`. Run files need only judgements."""
+
+    source: FilePath | None = None
+    queries: FilePath | None = None
+    qrels: Annotated[tuple[FilePath, ...], BeforeValidator(_listed)] | None = None
+    fields: Annotated[tuple[str, ...], BeforeValidator(_listed)] | None = None
+    query_field: str = "title"
+    split: str | None = None
+    encoding: str = "utf-8"
+    name: str | None = None
+    intersection: bool = False
+
+    def read(self) -> Collection:
+        """Read the collection, or take the documents of an index."""
+        from heldout.data.collection_files import read_collection
+        from heldout.retrieve.index import Index, IndexedDocuments
+        from heldout.retrieve.index_files import is_index
+
+        source: Any = self.source
+        options = self.model_dump(exclude={"source", "intersection"})
+        if is_index(source):
+            options["name"] = self.name or Path(source).stem
+            source = IndexedDocuments(Index.open(source))
+        return read_collection(source, **options)
+
+
+def given_collection(
+    experiment: Experiment, systems: Sequence[System], machine: Machine | None, problems: Problems
+) -> Collection | None:
+    """Return the collection; of judgements alone, that of `judged_collection`."""
+    given, collection = experiment.collection, None
+    if given is None:
+        problems.add("collection", "missing: give its name or path")
+    elif isinstance(given, Collection):
+        collection = given
+    else:
+        described = given if isinstance(given, Mapping) else {"source": given}
+        table = checked(CollectionTable, described, problems, "collection.", experiment.path_of)
+        if table is not None:
+            with problems.at("collection"):
+                if table.source is None:
+                    return _judged_alone(table, experiment, systems, machine, problems)
+                collection = table.read()
+            if table.intersection:
+                message = "is only for judgements without a collection"
+                problems.add("collection.intersection", message)
+    if collection is not None and not len(collection.qrels):
+        problems.add("collection", "has no judgements, so nothing can be evaluated: give qrels")
+    return collection
+
+
+def _judged_alone(
+    table: CollectionTable,
+    experiment: Experiment,
+    systems: Sequence[System],
+    machine: Machine | None,
+    problems: Problems,
+) -> Collection | None:
+    if table.qrels is None:
+        problems.add("collection.source", "is missing")
+        return None
+    if any(isinstance(part, str) for part in with_parts(systems)):
+        return None  # the name of an unknown part, which is a problem already
+    if experiment.by != "query":
+        problems.add(
+            "by",
+            "with judgements alone only queries can be held out, since the documents without a "
+            "judgement are unknown: name the collection, and give the judgements as its qrels",
+        )
+        return None
+    for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
+        if getattr(table, name) is not None:
+            message = "is only for a collection with documents: give its source"
+            problems.add(f"collection.{name}", message)
+    return judged_collection(
+        table.qrels,
+        systems,
+        table.name,
+        intersection=table.intersection,
+        top=max(experiment.keep_depth, 0 if machine is None else machine.depth),
+        depth=experiment.depth,
+        machine=None if machine is None else machine.qrels,
+    )
+
+
+def judged_collection(
+    qrels: Sequence[str],
+    systems: Sequence[System] = (),
+    name: str | None = None,
+    *,
+    intersection: bool = False,
+    top: int = TOP,
+    depth: int = 1000,
+    machine: Qrels | None = None,
+) -> Collection:
+    """Return a collection of the judged queries, without texts, for systems that are run files.
+
+    Its documents are those with a judgement and the first `top` of each run; of runs that are
+    fused, the first `depth`, since any of them may come first. With `intersection`, queries that a
+    system does not rank are left out; otherwise they count as 0 there.
+    """
+    from heldout.data.qrels import read_qrels
+
+    searching = [s.name for s in systems if any(part.needs_documents for part in with_parts([s]))]
+    if searching:
+        raise InputError(
+            f"{', '.join(searching)} searches documents, but only judgements were given: name a "
+            "collection, or use run files"
+        )
+    judged = read_qrels(*qrels)
+    both = [judged] if machine is None else [judged, machine]
+    documents = dict.fromkeys((doc for each in both for doc in each.docs.tolist()), "")
+    asked = dict.fromkeys(query for each in both for query in each.queries)
+
+    def ranked(system: System, first: int) -> set[str]:
+        """Add documents of a system; return the queries that it ranks whatever its parameters."""
+        if system.parts:
+            return set().union(*(ranked(cast("System", part), depth) for part in system.parts))
+        queries = set(asked)
+        for run in system.runs():
+            rows = run.offsets[:-1, None] + np.arange(first)
+            shown = run.docs.take(rows[rows < run.offsets[1:, None]])
+            documents.update(dict.fromkeys(shown.tolist(), ""))
+            queries.intersection_update(run.queries)
+        return queries
+
+    common = set(asked).intersection(*[ranked(system, top) for system in systems])
+    queries = [query for query in asked if query in common or not intersection]
+    if not queries:
+        raise InputError("no judged query is in all runs")
+    collection = Collection(
+        documents,
+        dict.fromkeys(queries, ""),
+        judged.select(queries),
+        name=name or Path(qrels[0]).name,
+    )
+    collection.notes = ()  # they are about missing texts
+    return collection
+
+
+class Machine(NamedTuple):
+    """Judgements of a machine, its name, and the depth to which rankings are judged by them."""
+
+    qrels: Qrels
+    name: str
+    depth: int
+
+
+def given_machine(
+    experiment: Experiment, measures: Sequence[Measure], problems: Problems
+) -> Machine | None:
+    """Return the judgements of a machine, if they were given."""
+    given = experiment.machine
+    if given is None:
+        for name in {"tune_on", "assume_random"} & experiment.given().keys():
+            problems.add(name, "goes with judgements of a machine: give machine=FILE")
+        return None
+    if experiment.by != "query":
+        problems.add(
+            "machine",
+            f"is for held-out queries, not for by = {experiment.by!r}: further queries make "
+            "estimates for new queries more precise, but intervals for new documents come from the "
+            "documents; leave it out",
+        )
+        return None
+    from heldout.data.qrels import Qrels
+    from heldout.measure.ranking.machine import machine_name  # rarely needed
+
+    if isinstance(given, str | os.PathLike):
+        given = experiment.path_of(given)
+    with problems.at("machine"):
+        depth = needed_depth(measures, experiment.depth)
+        return Machine(Qrels.of(given), machine_name(given), depth)
+
+
+# Indexes
+
+
+def _stop_list(value: Any, info: ValidationInfo) -> Any:
+    from heldout.retrieve.analyze import STOP_LISTS
+
+    return value if value in STOP_LISTS else _path(value, info)
+
+
+class AnalyzerTable(Table):
+    """How text is turned into terms; see `heldout.Analyzer`."""
+
+    stemmer: str | None = None
+    stop: Annotated[Any, BeforeValidator(_stop_list)] = "none"
+    lower: bool = True
+
+
+def given_index(
+    experiment: Experiment, problems: Problems
+) -> tuple[Index | str | None, Analyzer | None]:
+    """Return an index or its path, and the analyzer of an index that is built."""
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.index_files import is_index
+
+    index, analyzer = experiment.index, None
+    given: Any = experiment.analyzer
+    if isinstance(index, str | os.PathLike):
+        index = experiment.path_of(index)
+        if not is_index(index):
+            problems.add("index", f"{index}: no such index; build it with heldout index")
+    if given is not None and index is not None and getattr(given, "function", None) is None:
+        problems.add("analyzer", "the index has its own analyzer: leave out one of them")
+    elif isinstance(given, Analyzer):
+        analyzer = given
+    elif isinstance(given, Mapping):
+        table = checked(AnalyzerTable, given, problems, "analyzer.", experiment.path_of)
+        with problems.at("analyzer"):
+            analyzer = None if table is None else Analyzer(table.lower, table.stop, table.stemmer)
+    elif given is not None:
+        problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
+    return index, analyzer
+
+
+def open_index(
+    documents: Documents, given: Index | str | None, analyzer: Analyzer | None, path: Path | None
+) -> Index:
+    """Open the index that was given, or build one, which is kept at `path` if that is given."""
+    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.first_use import prepare_ranking
+    from heldout.retrieve.index import Index
+    from heldout.retrieve.index_files import is_index
+
+    analyzer = analyzer or Analyzer()
+    if given is not None:
+        index = Index.open(given, function=analyzer.function) if isinstance(given, str) else given
+        if index.documents_digest != documents.digest:
+            raise InputError(
+                f"{given}: not an index of these documents ({index.n_documents} there, "
+                f"{len(documents)} here; text or ids differ): build it again with heldout index"
+            )
+        return index
+    # The code of a function can change while its name, which is all that is kept, does not.
+    if path is not None and is_index(path) and analyzer.function is None:
+        with suppress(InputError):  # damaged, or of another version: it is built again
+            kept = Index.open(path)
+            kept.verify()
+            same = kept.analyzer.signature() == analyzer.signature()
+            if same and kept.documents_digest == documents.digest:
+                return kept
+    if path is not None:
+        path.parent.mkdir(exist_ok=True)
+    prepare_ranking()
+    return Index.build(documents, analyzer, path=path)

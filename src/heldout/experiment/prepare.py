@@ -1,0 +1,414 @@
+"""From the fields of an experiment to what they mean together: data, splits, systems, measures."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from heldout.errors import InputError
+from heldout.experiment.documents.extrapolate import check_extrapolation, check_target
+from heldout.experiment.documents.lists import TOP
+from heldout.experiment.given import (
+    given_collection,
+    given_index,
+    given_machine,
+    given_measures,
+    given_plan,
+    open_index,
+)
+from heldout.experiment.systems.base import Data, with_parts
+from heldout.notes import Note
+from heldout.resample.groups import NEAR, near_notes
+from heldout.resample.plan import Plan, ResamplingWarning
+from heldout.resample.plans import KFold
+from heldout.resample.two_way import Crossed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from heldout.data.collection import Collection
+    from heldout.data.words import Ints
+    from heldout.experiment.experiment import Experiment
+    from heldout.experiment.instances import Instances
+    from heldout.experiment.problems import Problems
+    from heldout.experiment.results.two_judges import TwoJudges
+    from heldout.experiment.systems.base import System
+    from heldout.experiment.systems.estimators import Estimator
+    from heldout.measure.base import Measure
+    from heldout.resample.split import Splits
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Prepared:
+    """What an experiment of any task means; its plain fields are read from `experiment`."""
+
+    experiment: Experiment
+    systems: tuple[Any, ...]
+    splits: Splits
+    measures: tuple[Measure, ...]
+    tune_for: Measure
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def higher_is_better(self) -> bool:
+        """The direction of the tuning measure."""
+        return bool(self.tune_for.higher_is_better)
+
+    @property
+    def validates(self) -> bool:
+        """Whether parameters are chosen on a validation part."""
+        return _validates(self.splits)
+
+    def opened(self, folder: Path | None = None) -> Prepared:
+        """Return it ready to run; what takes long to make is kept in the folder of the results."""
+        del folder
+        return self
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedPredictions(Prepared):
+    """An experiment with scikit-learn estimators."""
+
+    systems: tuple[Estimator, ...]
+    data: Instances
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PreparedRankings(Prepared):
+    """An experiment with systems that rank."""
+
+    systems: tuple[System, ...]
+    data: Data
+    index_path: str | None = None  # where a worker opens the index; None: it makes or has it
+    judges: TwoJudges | None = None  # human and machine judgements, if there are both
+    judged_depth: int = 0  # the depth to which held-out rankings are judged again, by both
+
+    @property
+    def shown(self) -> int:
+        """The number of documents of each held-out ranking that results keep."""
+        return max(TOP, min(self.experiment.keep_depth, self.experiment.depth))
+
+    @property
+    def kept(self) -> int:
+        """The number of documents of each held-out ranking that outcomes keep."""
+        return max(self.shown, min(self.judged_depth, self.experiment.depth))
+
+    @property
+    def document_groups(self) -> Ints | None:
+        """The group of each document, if documents are held out; None: no groups."""
+        if self.experiment.by == "query":
+            return None
+        return (self.splits.crossed or [self.splits])[-1].groups
+
+    @property
+    def collection(self) -> Collection:
+        """The collection as it was given: with the human judgements, if there are two kinds."""
+        return self.data.collection if self.judges is None else self.judges.collection
+
+    def opened(self, folder: Path | None = None) -> PreparedRankings:
+        """Return it with the index for built-in models, if there are any.
+
+        An index that has to be built is kept in `folder`, for workers and to resume the run.
+        """
+        if not any(system.is_model for system in with_parts(self.systems)):
+            return self
+        from heldout.experiment.work import WORK
+        from heldout.retrieve.index import IndexedDocuments
+
+        documents, experiment = self.data.collection.documents, self.experiment
+        given: Any = experiment.index
+        analyzer: Any = experiment.analyzer
+        if isinstance(documents, IndexedDocuments):
+            if given is not None or analyzer is not None:
+                raise InputError("the collection is an index: leave index and analyzer out")
+            return replace(self, data=replace(self.data, index=documents.index))
+        index = open_index(documents, given, analyzer, folder and folder / WORK / "index")
+        # A worker opens it, and it is not sent, unless that takes a function that nobody has there.
+        path = index.path if index.analyzer.function is None or analyzer is not None else None
+        if path:
+            experiment = experiment.model_copy(update={"index": None})
+        data = replace(self.data, index=index)
+        return replace(self, experiment=experiment, data=data, index_path=path or None)
+
+
+# Both tasks
+
+
+def _validates(splits: Splits) -> bool:
+    return any(part[0].validation is not None for part in splits.crossed or [splits])
+
+
+def _check_names(systems: Sequence[Any], baseline: str | None, problems: Problems) -> None:
+    names = [system.name for system in systems]
+    for name in dict.fromkeys(names):
+        if names.count(name) > 1:
+            problems.add("systems", f"{names.count(name)} systems are called {name!r}: rename them")
+    if baseline is not None and baseline not in names:
+        known = ", ".join(names)
+        problems.add("baseline", f"unknown system {baseline!r}: expected one of {known}")
+
+
+@contextmanager
+def _splitting(problems: Problems) -> Iterator[None]:
+    """Add errors of the plan inside to the problems; warnings are in the notes of results."""
+    with problems.at("plan"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResamplingWarning)
+        yield
+
+
+def _check_validation(splits: Splits, inner: int | None, problems: Problems) -> None:
+    """Add what does not go with a validation part; `inner` is None if it was not given."""
+    if not _validates(splits):
+        return
+    if inner is not None:
+        message = "parameters are chosen on the validation part of the plan: leave out one of them"
+        problems.add("inner", message)
+    if splits.crossed is not None and splits[0].validation is None:
+        message = "queries and documents are held out: give both plans a validation part, or none"
+        problems.add("plan.validation", message)
+
+
+# Rankings
+
+
+def prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRankings | None:
+    """Prepare an experiment with systems that rank; mistakes are added to `problems`."""
+    index, analyzer = given_index(experiment, problems)
+    both = isinstance(experiment.plan, Crossed) and experiment.by == "query"
+    by = "both" if both else experiment.by
+    meant = {"by": by, "index": index, "analyzer": analyzer}
+    experiment = experiment.model_copy(update=meant)
+    measures, tune_for = given_measures(experiment, problems)
+    if tune_for is not None and tune_for.higher_is_better is None:
+        problems.add("tune_for", f"{tune_for} has no direction (better or worse): use another")
+    systems = _systems(experiment, problems)
+    _check_names(systems, experiment.baseline, problems)
+    machine = given_machine(experiment, measures, problems)
+    collection = given_collection(experiment, systems, machine, problems)
+    judges: TwoJudges | None = None
+    if collection is not None and machine is not None and len(collection.qrels):
+        from heldout.experiment.results.two_judges import two_judges  # rarely needed
+
+        with problems.at("machine"):
+            sampled = experiment.assume_random
+            judges = two_judges(collection, machine, experiment.tune_on, assume_random=sampled)
+            collection = judges.tuned
+    plan, splits = given_plan(experiment, problems), None
+    if plan is not None and collection is not None:
+        splits = _splits(experiment, plan, collection, problems)
+    _check_fitting(experiment, systems, measures, splits, problems)
+    if judges is not None and splits is not None:
+        with problems.at("plan"):
+            judges.check_splits(splits)
+    if problems.found or collection is None or splits is None or tune_for is None:
+        return None
+    known = collection.notes if judges is None else judges.notes
+    return PreparedRankings(
+        experiment=experiment,
+        systems=systems,
+        splits=splits,
+        measures=measures,
+        tune_for=tune_for,
+        notes=(*known, *splits.notes, *_notes(experiment, systems, splits)),
+        data=Data(collection, experiment.depth, experiment.seed),
+        judges=judges,
+        judged_depth=0 if machine is None else machine.depth,
+    )
+
+
+def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) -> Iterator[Note]:
+    from heldout.experiment.rankings import listed_splits  # slow to import
+
+    fixed = [system.name for system in systems if system.search.tuned and not system.learns]
+    if experiment.inner is not None and fixed:
+        text = (
+            f"inner folds are for systems that learn: {', '.join(fixed)} was tuned on the whole "
+            "training side"
+        )
+        yield Note("inner-folds", text, "info")
+    learning = [system.name for system in systems if system.learns]
+    if experiment.by != "query" and learning:
+        documents = (splits.crossed or [splits])[-1]
+        advice = "move them to one side"
+        if hasattr(documents.plan, "groups"):
+            advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
+        groups = getattr(documents.plan, "groups", None)
+        if not (isinstance(groups, str) and groups == NEAR):
+            yield from near_notes(documents, learning, advice)
+    listed, every = listed_splits(splits, experiment.by), len(splits)
+    if listed < every:
+        text = f"ranked lists are kept for the first {listed} of {every:,} splits"
+        yield Note("lists-kept", text, "info")
+
+
+def _systems(experiment: Experiment, problems: Problems) -> tuple[System, ...]:
+    from heldout.experiment.systems.build import build, link
+    from heldout.experiment.systems.spec import Given
+
+    given: Any = experiment.systems
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    if isinstance(given, Mapping):
+        listed = list(given.items())
+    if not listed:
+        problems.add("systems", "missing: name at least one system")
+    systems: list[System] = []
+    for number, described in enumerate(listed):
+        table: dict[str, Any] = {"system": described}
+        if isinstance(described, tuple) and len(described) == 2 and isinstance(described[0], str):
+            table = dict(zip(("name", "system"), described, strict=True))
+        elif isinstance(described, dict) and experiment.is_file:  # in Python: runs by name
+            table, before = described, len(problems.found)
+            problems.unknown(table, ("system", "name", "search", "trials"), f"systems[{number}].")
+            if "system" not in table:
+                problems.add(f"systems[{number}].system", "is missing")
+            if len(problems.found) > before:
+                continue
+        with problems.at(f"systems[{number}]"):
+            options = {name: value for name, value in table.items() if name != "system"}
+            systems.append(build(table["system"], Given(folder=experiment.home, **options)))
+    if len(systems) == len(listed):
+        with problems.at("systems"):
+            return link(systems, experiment.home)
+    return tuple(systems)
+
+
+def _check_fitting(
+    experiment: Experiment,
+    systems: Sequence[System],
+    measures: Sequence[Measure],
+    splits: Splits | None,
+    problems: Problems,
+) -> None:
+    """Add combinations that do not work; without splits, those that no splits would change."""
+    by = experiment.by
+    for number, system in enumerate(systems):
+        for why in system.misfits(by, splits):
+            problems.add(f"systems[{number}]", f"{system.name}: {why}")
+    for name in [name for name in ("target_size", "method") if name in experiment.given()]:
+        if by == "query":
+            problems.add(name, "is only for held-out documents: set by = 'document'")
+        elif by == "both":
+            problems.add(
+                name,
+                "cannot be set when queries and documents are held out: folds of all documents "
+                "are pooled",
+            )
+        elif not all(system.is_model for system in systems):
+            problems.add(name, "is only for built-in models, and there are other systems")
+        elif splits and not splits.partitions:
+            why = "is only for folds; under this plan each held-out side is evaluated alone"
+            problems.add(name, why)
+    if by != "query" and experiment.target_size is not None:
+        with problems.at("target_size"):
+            check_extrapolation(measures)
+            if splits and by == "document" and splits.partitions:
+                check_target(experiment.target_size, int((splits.folds(0) >= 0).sum()))
+
+
+def _splits(
+    experiment: Experiment,
+    plan: Plan | Crossed,
+    collection: Collection,
+    problems: Problems,
+) -> Splits | None:
+    splits: Splits | None = None
+    by, inner = experiment.by, experiment.inner
+    with _splitting(problems):
+        if isinstance(plan, Crossed):
+            splits = plan.splits(collection)
+        else:
+            splits = plan.splits(collection, "document" if by == "document" else "query")
+        splits = replace(splits, runs=experiment.runs)
+        _check_validation(splits, inner, problems)
+        if inner is not None:
+            for split in splits:
+                split.inner(KFold(inner), "query" if by == "both" else None)
+    return splits
+
+
+# Predictions
+
+
+def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
+    """Prepare an experiment with estimators; mistakes are added to `problems`."""
+    # scikit-learn is slow to import.
+    from heldout.experiment.experiment import PREDICTION_DEFAULTS
+    from heldout.experiment.instances import instances_of
+    from heldout.experiment.systems.estimators import baselines, estimators_of
+
+    home, task, given_inner = experiment.home, experiment.task, experiment.given().get("inner")
+    inner = {} if given_inner is None else {"inner": given_inner}
+    experiment = experiment.model_copy(update={**PREDICTION_DEFAULTS, **inner})
+    measures, tune_for = given_measures(experiment, problems)
+    own = estimators_of(experiment.systems, task, tune_for, problems, home)
+    systems = (*own, *baselines(task))
+    _check_names(systems, experiment.baseline, problems)
+    data = instances_of(experiment.data, task, problems, home)
+    if data is not None:
+        _check_measures(measures, data, problems)
+    plan, splits = given_plan(experiment, problems), None
+    if data is not None and isinstance(plan, Plan):
+        with _splitting(problems):
+            splits = replace(data.divided(plan), runs=experiment.runs)
+            _check_validation(splits, given_inner, problems)
+            _check_classes(splits, data)
+        tuned = any(system.search.tuned for system in systems)
+        if splits is not None and tuned and not _validates(splits):
+            with problems.at("inner"):
+                for split in (None, *splits):
+                    data.inner_folds(split, int(experiment.inner or 0), experiment.seed)
+    if problems.found or data is None or splits is None or tune_for is None:
+        return None
+    return PreparedPredictions(
+        experiment=experiment,
+        systems=systems,
+        splits=splits,
+        measures=measures,
+        tune_for=tune_for,
+        notes=(*splits.notes, *_unseen(data, splits)),
+        data=data,
+    )
+
+
+def _check_measures(measures: Sequence[Measure], data: Instances, problems: Problems) -> None:
+    """Add measures that cannot be computed for these data under any prediction."""
+    from heldout.data.predictions import NumberPredictions
+
+    for number, measure in enumerate(measures):
+        with problems.at(f"measures[{number}]"):
+            label = measure.parameters.get("class")
+            if label and label not in data.classes:
+                known = ", ".join(data.classes)
+                raise InputError(f"unknown class {label!r}: expected one of {known}")
+            if measure.family == "MAPE":
+                truth = data.y.astype(np.float64)
+                measure.units(NumberPredictions("data", data.ids, truth, truth))
+
+
+def _check_classes(splits: Splits, data: Instances) -> None:
+    for split in splits if data.classes else ():
+        seen = np.unique(data.codes[split.train > 0])
+        if len(seen) < 2:
+            names = ", ".join(data.classes[code] for code in seen.tolist())
+            raise InputError(
+                f"split {split.key}: all training rows have the same class, {names}: nothing can "
+                "be learned there"
+            )
+
+
+def _unseen(data: Instances, splits: Splits) -> tuple[Note, ...]:
+    """Return a note about classes that are held out and not in the training data."""
+    unseen: dict[str, None] = {}
+    for split in splits if data.classes else ():
+        held = set(data.codes[split.test > 0].tolist()) - set(data.codes[split.train > 0].tolist())
+        unseen |= dict.fromkeys(data.classes[code] for code in sorted(held))
+    if not unseen:
+        return ()
+    text = f"class {', '.join(unseen)} is held out in a split without it in the training data"
+    return (Note("unseen-class", text),)

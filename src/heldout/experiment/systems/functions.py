@@ -1,0 +1,260 @@
+"""Functions, rerankers, objects with fit and predict, and PyTerrier transformers, as systems.
+
+A `View` leads to its whole collection. A user's code therefore gets parts that are sealed:
+collections that contain one side of a split and nothing else. The side to rank has no judgements.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+
+from heldout.data.run import Run
+from heldout.errors import HeldoutError, InputError, failure
+from heldout.experiment.documents.lists import as_run, lists_of_run
+from heldout.experiment.systems.base import Parts, System
+from heldout.experiment.systems.references import load_reference, qualified_name, source_of
+from heldout.resample.hashing import seed_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from heldout.data.collection import View
+    from heldout.experiment.documents.lists import Lists
+    from heldout.experiment.systems.base import Data, Part
+    from heldout.experiment.systems.spec import Given
+    from heldout.resample.split import Splits
+    from heldout.tune.search import Search
+    from heldout.tune.space import Point
+
+
+DEPTH: Final = 100
+"""Documents of the first stage that are reranked, unless there is a parameter `depth`."""
+
+
+def call_seed(seed: int, *words: object) -> int:
+    """Return the seed of a call, which depends on the seed of the experiment and some words."""
+    return int(seed_word(seed, "call", *words) >> np.uint64(33))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FunctionSystem(System):
+    """A function ``f(train, test, **parameters)``, or a class or object with fit and predict.
+
+    A reranker, ``f(train, test, candidates, **parameters)``, has its first stage as the only part.
+    """
+
+    calls: ClassVar[bool] = True
+
+    call: Any = field(repr=False)
+    kind: str = "function"  # or object, or transformer
+    reference: str = ""  # such as ``ranker.py:rank``, if it was loaded by one
+    folder: Path | None = None  # where the reference starts
+
+    def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
+        """Call it with two sealed sides."""
+        return lists_of_run(
+            self._called(data, train, test, point, parts), data.collection, data.depth
+        )
+
+    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+        """Return all that it ranks, however long the lists are."""
+        return self._called(data, train, test, point, Parts())
+
+    def _called(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
+        # The same seed for all points, which are compared under the same random numbers.
+        seed = call_seed(data.seed, self.name, test.split, test.inner)
+        arguments = self._arguments(data, train, test, point, parts)
+        # What does not learn needs no judgements, and cannot learn from them by mistake.
+        seen = train.sealed(data.collection, judged=self.learns)
+        asked = test.sealed(data.collection, judged=False)
+        where = self.name if test.split == "all" else f"split {test.split}: {self.name}"
+        shown = ", ".join(f"{name}={value}" for name, value in point.items())
+        try:
+            run = _as_run(self._answer(seen, asked, arguments, seed), where)
+        except (HeldoutError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            called = f"{where}({shown})" if shown else where
+            raise InputError(failure(called, error)) from error
+        test.refuse_others(run, data.collection, where, file=False)
+        return run
+
+    def _arguments(
+        self, data: Data, train: Part, test: Part, point: Point, parts: Parts
+    ) -> dict[str, Any]:
+        """Return the parameters and, for a reranker, the candidates of both sides."""
+        arguments: dict[str, Any] = dict(point)
+        if not self.parts:
+            return arguments
+        depth: Any = point.get("depth", DEPTH)
+
+        def candidates(runs: Sequence[Run], part: Part) -> Run:
+            # The first documents of all, then those of the part: a list as long as in use.
+            lists = part.restrict(lists_of_run(runs[0], data.collection, depth))
+            return as_run(lists, data.collection, self.name)
+
+        arguments["candidates"] = candidates(parts.test, test)
+        if self.kind == "transformer" or takes(self.call, "train_candidates"):
+            arguments["train_candidates"] = candidates(parts.train, train)
+        if not takes(self.call, "depth"):
+            arguments.pop("depth", None)
+        return arguments
+
+    def _answer(self, train: View, test: View, arguments: dict[str, Any], seed: int) -> object:
+        call = self.call
+        if self.kind == "transformer":
+            from heldout.experiment.systems.terrier import transformed  # rarely needed
+
+            return transformed(call, train, test, arguments, seed)
+        if self.kind == "function":
+            return call(train, test, **with_seed(call, arguments, seed))
+        # Made or copied for each call, so that no fit influences another.
+        makes = isinstance(call, type) or (callable(call) and not hasattr(call, "predict"))
+        ranker = call(**with_seed(call, arguments, seed)) if makes else copy.deepcopy(call)
+        fitted = ranker.fit(train)
+        return (fitted if hasattr(fitted, "predict") else ranker).predict(test)
+
+    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
+        """Yield the reasons why it cannot be evaluated if this is held out."""
+        if by != "query" and self.kind == "transformer" and not self.parts:
+            yield (
+                "a PyTerrier transformer searches its own index of all documents: hold out "
+                "queries, let it rerank another system (first), or give a function f(train, test) "
+                "that indexes one side"
+            )
+            return
+        yield from super().misfits(by, splits)
+        if by == "document" and self.parts and not self.comparable:
+            yield (
+                "to hold out documents, say that its scores of documents in different calls can be "
+                "compared, with comparable=true; otherwise hold out queries"
+            )
+
+    def describe(self) -> dict[str, Any]:
+        """Return what it is as plain values, with a hash of its source."""
+        # The path of a file can be written in many ways; its content is hashed.
+        name = Path(self.reference).name or qualified_name(self.call)
+        source = source_of(self.call, self.reference, self.folder)
+        described = {**super().describe(), self.kind: name, "comparable": self.comparable}
+        return described | {"learns": self.learns, "source": source}
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out code that a worker loads from its file, as this process did."""
+        if not self.reference:
+            return self.__dict__
+        return {**self.__dict__, "call": None, "folder": (self.folder or Path()).resolve()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Load the code again."""
+        self.__dict__.update(state)
+        if self.reference:
+            self.__dict__["call"] = load_reference(self.reference, self.folder, system=self.name)
+
+
+def with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return arguments, with the seed if a function has a parameter for it that is not set."""
+    needed = "seed" not in arguments and takes(call, "seed")
+    return {**arguments, "seed": seed} if needed else arguments
+
+
+def takes(call: Any, name: str) -> bool:
+    """Return whether a function or class has a parameter of this name."""
+    try:
+        return name in inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return False
+
+
+def _as_run(answer: object, name: str) -> Run:
+    if isinstance(answer, Run):
+        return answer
+    if isinstance(answer, Mapping) or hasattr(answer, "columns"):
+        try:
+            return Run.of(answer, name)
+        except HeldoutError as error:
+            raise InputError(f"{name}: {error}") from None
+    raise InputError(
+        f"{name} returned {type(answer).__name__}: expected a Run, {{query: {{document: score}}}}, "
+        "or a frame with the columns qid, docno and score"
+    )
+
+
+# ---- from what was given ------------------------------------------------------------------------
+
+
+def function_system(call: Any, given: Given, reference: str = "") -> System:
+    """Make a system of a function, a class or object, or a PyTerrier transformer."""
+    name = given.name or getattr(call, "__name__", None) or type(call).__name__
+    kind, search, learns = given.kind or _kind_of(call), given.searched(), given.learns is not False
+    taken = ["comparable", "first", "kind", "parameters", "search", "trials"]
+    if kind == "function" or given.first is not None:
+        taken.append("learns")
+    given.only(name, *taken)
+    if given.first is not None:
+        _check_reranker(call, kind, name, search)
+    elif kind != "function" and search.space.axes and not callable(call):
+        raise InputError(
+            f"{name}: parameters need a class or a function that makes the {kind}, not a finished "
+            "object"
+        )
+    elif kind == "transformer":
+        from heldout.experiment.systems.terrier import can_learn
+
+        learns = can_learn(call, name, search.space.points()[0])
+    return FunctionSystem(
+        name=name,
+        search=search,
+        learns=learns,
+        comparable=given.comparable,
+        parts=() if given.first is None else (given.first,),
+        call=call,
+        kind=kind,
+        reference=reference,
+        folder=given.folder,
+    )
+
+
+def _check_reranker(call: Any, kind: str, name: str, search: Search) -> None:
+    function = callable(call) and not isinstance(call, type)
+    if kind == "object" or (kind == "function" and not function):
+        raise InputError(
+            f"{name}: a reranker is a function f(train, test, candidates, **parameters), or a "
+            "PyTerrier transformer"
+        )
+    for axis in search.space.axes:
+        for depth in axis.values if axis.name == "depth" else ():
+            if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+                raise InputError(f"{name}: the depth must be a positive integer, not {depth}")
+
+
+def _kind_of(call: Any) -> str:
+    if hasattr(call, "fit") and hasattr(call, "predict"):
+        return "object"
+    if hasattr(call, "transform"):
+        return "transformer"
+    if callable(call):
+        return "function" if _takes_sides(call) else "transformer"
+    raise InputError(
+        f"{call!r} is not a system: give a text such as bm25(k1=0.5:3:6), a Model, a Run, a "
+        "function f(train, test, **parameters), an object with fit and predict, a PyTerrier "
+        "transformer, or a function that makes one"
+    )
+
+
+def _takes_sides(call: Any) -> bool:
+    """Return whether a function takes a train and a test side: two arguments without defaults."""
+    try:
+        parameters = list(inspect.signature(call).parameters.values())
+    except (TypeError, ValueError):
+        return True  # compiled functions have no signature
+    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
+        return True
+    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return sum(each.kind in placed and each.default is each.empty for each in parameters) >= 2

@@ -1,0 +1,259 @@
+"""Work is a map that remembers: what an earlier process has finished is read, not done again.
+
+The result of an item depends on the experiment and the item alone. So items can be done in any
+order, by any number of processes (`workers`), before or after a crash. A finished item is a file in
+a folder beside the results until these are written. Links are refused: a folder may come from
+somebody else, and a link in it can name any file of the user who runs the experiment.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import shutil
+import signal
+import socket
+import sys
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from heldout.data.atomic import write_atomically
+from heldout.errors import InputError
+from heldout.experiment.manifest import MANIFEST
+from heldout.experiment.results.files import all_files, flush
+from heldout.experiment.workers import Arrays, perform
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from heldout.experiment.prepare import Prepared
+    from heldout.experiment.workers import Finished, Function, Items, Pool
+
+WORK: Final = "heldout-work"  # no name that users give to folders: it is removed as a whole
+_LOCK: Final = "lock"
+_SECONDS: Final = "_seconds"  # among the arrays of an item
+
+
+@dataclass
+class Work:
+    """Map functions over items: one file per finished item, in this process or by other workers."""
+
+    prepared: Prepared
+    key: str  # a hash of all that results depend on
+    folder: Path | None = None  # of the finished items, in one that is locked; None: none are kept
+    pool: Pool | None = None
+    show: Callable[[int, int, str], None] = lambda *_: None
+    seconds: dict[str, float] = field(default_factory=dict)  # of each item, also of those read
+
+    def map(self, function: Function, items: Items, *, calls: bool = True) -> dict[str, Arrays]:
+        """Return ``function(prepared, *item)`` of each item, in their order, by their unique names.
+
+        The function is one of a module, and returns numbers and texts, never objects. An item that
+        `calls` uses one core; one that uses all of them is done by a cluster or in this process.
+        """
+        paths = {name: self._path(function, name) for name in items}
+        done = {name: known for name, path in paths.items() if (known := _read(path)) is not None}
+        waiting = {name: item for name, item in items.items() if name not in done}
+        self.show(len(items), len(done), "")
+        with closing(self._run(function, waiting, calls=calls)) as finished:
+            # Each is stored as soon as it is there, so that it survives the failure of the next.
+            for name, arrays, seconds in finished:
+                if (path := paths[name]) is not None:
+                    content = io.BytesIO()
+                    np.savez(content, **arrays, **{_SECONDS: np.array(seconds)})  # type: ignore[arg-type]
+                    _store(path, content.getvalue())
+                done[name] = arrays, seconds
+                self.show(0, 1, name)
+        self.seconds |= {name: done[name][1] for name in items}
+        return {name: done[name][0] for name in items}
+
+    def _run(self, function: Function, items: Items, *, calls: bool) -> Finished:
+        pool = self.pool
+        # A single item is not worth starting processes; a cluster is already there.
+        if pool is not None and items and (pool.cluster or (calls and len(items) > 1)):
+            return pool.run(self.prepared, function, items)
+        return (
+            (name, *perform(self.prepared, function, name, item)) for name, item in items.items()
+        )
+
+    def _path(self, function: Function, name: str) -> Path | None:
+        text = f"{self.key}\0{function.__module__}\0{function.__qualname__}\0{name}"
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return None if self.folder is None else self.folder / f"{digest}.npz"
+
+
+@contextmanager
+def open_work(
+    prepared: Prepared, key: str, folder: Path | None, pool: Pool | None, *, progress: bool
+) -> Iterator[Work]:
+    """Give the work of an experiment, beside the results in `folder`, while its workers live."""
+    if sys.platform != "win32":
+        # Importing Polars makes system calls go on after Ctrl-C: it would wait for an item.
+        signal.siginterrupt(signal.SIGINT, True)
+    with ExitStack() as stack:
+        work = Work(prepared, key, folder and folder / WORK, pool)
+        if work.folder is not None:
+            _begin(work.folder, key)
+        if pool is not None:
+            pool.open(stack)
+        if progress and sys.stderr.isatty():
+            work.show = stack.enter_context(_progress_bar())
+        yield work
+
+
+def _begin(work: Path, key: str) -> None:
+    """Make the folder of finished items, or go on in it if it belongs to the same experiment."""
+    stored = work / "key"
+    try:
+        work.mkdir(exist_ok=True)
+        for path in work.iterdir():
+            if path.name.startswith("."):  # half an item or index, of a run that was killed
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+        known = stored.read_bytes().decode(errors="replace") if stored.exists() else ""
+    except OSError as error:
+        raise InputError(f"{work}: cannot be written ({error.strerror})") from None
+    if known:
+        refuse_other(work.parent, key, known)
+    else:
+        _store(stored, key.encode())
+
+
+def _read(path: Path | None) -> tuple[Arrays, float] | None:
+    """Return the arrays and the seconds of an item, if it is finished."""
+    if path is None or not path.is_file():
+        return None
+    try:
+        # Never a pickle: a folder from elsewhere must not execute code.
+        with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+        return arrays, float(arrays.pop(_SECONDS))
+    except Exception:  # noqa: BLE001 - damaged in whatever way: it is done again
+        return None
+
+
+def _store(path: Path, content: bytes) -> None:
+    """Write a file that is complete and on the disk, or not there."""
+    try:
+        with write_atomically(path) as aside:
+            aside.write_bytes(content)
+            flush(aside)
+    except InputError as error:
+        raise InputError(
+            f"{error}; finished tasks are kept: make room and continue with resume=True"
+        ) from None
+
+
+@contextmanager
+def _progress_bar() -> Iterator[Callable[[int, int, str], None]]:
+    """Give a function that takes the number of new items, of finished ones, and a name."""
+    from rich import progress  # only for the bar
+    from rich.console import Console
+
+    numbers = progress.MofNCompleteColumn(), progress.TimeElapsedColumn(), "left"
+    columns = "{task.description}", progress.BarColumn(), *numbers, progress.TimeRemainingColumn()
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("tasks", total=0)
+
+        def show(new: int, finished: int, name: str) -> None:
+            total = (bar.tasks[task].total or 0) + new
+            bar.update(task, total=total, advance=finished, description=name[:40] or None)
+
+        yield show
+
+
+# ---- the folder of the results -------------------------------------------------------------------
+
+
+@contextmanager
+def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]:
+    """Make and lock a folder; yield whether it has complete results, which are to be read.
+
+    Nothing is overwritten unless `force` says so. The finished items are removed at the end.
+    """
+    manifest, work = folder / MANIFEST, folder / WORK
+    with _locked(folder):
+        for name in all_files():
+            for aside in folder.glob(f".{name}.[0-9]*.tmp"):  # of a run that was killed
+                aside.unlink()
+        complete, begun = manifest.is_file(), work.is_dir()
+        others = [path.name for path in folder.iterdir() if path.name not in {_LOCK, WORK}]
+        if force:
+            manifest.unlink(missing_ok=True)
+            if begun:
+                shutil.rmtree(work)
+            complete = False
+        elif complete and not resume:
+            raise InputError(f"{folder} has results already: replace them with force=True")
+        elif begun and not resume:
+            raise InputError(
+                f"{folder} has an unfinished run: continue it with resume=True, or start from "
+                "scratch with force=True"
+            )
+        elif others and not begun and not complete:
+            raise InputError(
+                f"{folder} has other files ({min(others)}): give a new or empty folder"
+            )
+        yield complete
+        flush(folder)  # results must be on the disk before the work is removed
+        if work.exists():
+            shutil.rmtree(work)
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Make a folder and hold its lock; when the process ends, the operating system opens it."""
+    from filelock import FileLock, Timeout
+
+    def sign(file: int) -> None:
+        os.ftruncate(file, 0)
+        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
+
+    path, holder = folder / _LOCK, ""
+    # A file system without locks is refused: a mere marker file would outlive a killed process.
+    lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=sign)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        _refuse_links(folder)
+        lock.acquire()
+    except Timeout:
+        with suppress(OSError, ValueError):  # it may be writing it just now
+            holder = path.read_text(encoding="utf-8")
+        raise InputError(
+            f"{folder} is in use by {holder or 'another process'}: wait until it ends, or write to "
+            "another folder"
+        ) from None
+    except OSError as error:
+        where = error.filename or path
+        raise InputError(f"{where}: cannot be written ({error.strerror})") from None
+    try:
+        yield
+    finally:
+        # Removed while it is still held, so that the next process makes a new one.
+        with suppress(OSError):
+            path.unlink()
+        lock.release()
+
+
+def _refuse_links(folder: Path) -> None:
+    """Refuse links, which could name any file of the user, and pipes, which would block."""
+    names = *all_files(), WORK, _LOCK
+    for path in (*map(folder.joinpath, names), *(folder / WORK).glob("*")):
+        kind = "link" if path.is_symlink() else "pipe" if path.is_fifo() else None
+        if kind is not None:
+            raise InputError(
+                f"{path}: a {kind}, expected a regular file: remove it, or write to another folder"
+            )
+
+
+def refuse_other(folder: Path, own: str, other: str) -> None:
+    """Refuse to go on in the folder of an experiment with another key."""
+    if own != other:
+        raise InputError(
+            f"{folder} belongs to another experiment (settings, data, code of a system or a "
+            "version differ): give another folder, or start from scratch with force=True"
+        )
