@@ -9,9 +9,9 @@ import pytest
 
 IMPORTED = [
     "distributed",
-    "heldout.experiment.cluster",
     "heldout.experiment.prepare",
     "heldout.experiment.systems.build",
+    "heldout.experiment.workers",
     "heldout.retrieve.search",
     "sklearn.neighbors",
 ]

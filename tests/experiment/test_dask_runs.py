@@ -363,7 +363,7 @@ def test_what_cannot_be_sent_is_named(tmp_path):
 
 
 def test_without_the_package_it_says_what_to_install(folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "heldout.experiment.cluster", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(MissingExtraError, match=r"pip install '\.\[dask\]'"):
         experiment(folder).run(dask="tcp://127.0.0.1:1")
 

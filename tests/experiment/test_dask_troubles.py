@@ -13,10 +13,10 @@ import pytest
 from experiment_data import small_collection, table_bytes
 
 from heldout.errors import InputError
+from heldout.experiment import workers
 from heldout.experiment.experiment import Experiment
 
 pytest.importorskip("distributed", reason="needs the extra dask")
-cluster = pytest.importorskip("heldout.experiment.cluster")
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs named pipes and signals")
 
 RANKER = """
@@ -82,7 +82,7 @@ def alone():
 @pytest.mark.usefixtures("gate")
 def test_a_cluster_that_is_killed_leaves_a_run_that_goes_on(tmp_path, alone, monkeypatch):
     """Scheduler and worker are one process here, and gone at once."""
-    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 2)
+    monkeypatch.setattr(workers, "_SECONDS_TO_CONNECT", 2)
     process, address = alone
     failed = []
 
@@ -208,7 +208,7 @@ def stranger():
 
 
 def test_what_is_no_scheduler_is_named(tmp_path, stranger, monkeypatch):
-    monkeypatch.setattr(cluster, "_SECONDS_TO_CONNECT", 0.5)
+    monkeypatch.setattr(workers, "_SECONDS_TO_CONNECT", 0.5)
     whole = experiment(tmp_path)
 
     def refused(where):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_atomically(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path beside `path`, and rename it to `path` when everything is written."""
     target = Path(path)
-    with _named(path):
+    with naming_failures(path):
         if not target.name or target.is_dir():
             raise InputError(
                 f"{os.fspath(path)!r} is a directory, or empty: give the path of a file"
@@ -44,7 +44,7 @@ def write_folder(path: str | os.PathLike[str], check: Callable[[Path], object]) 
     target = Path(os.path.abspath(path))  # noqa: PTH100 - a name is needed even for "."
     if target.exists():
         check(target)
-    with _named(path):
+    with naming_failures(path):
         target.parent.mkdir(parents=True, exist_ok=True)
         aside = make_aside(target, Path.mkdir)
         old = aside.with_suffix(".old")
@@ -81,7 +81,7 @@ def made_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+def naming_failures(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn a failure to write (such as a full disk) into an error that names the file."""
     try:
         yield

@@ -15,28 +15,27 @@ import shutil
 import signal
 import socket
 import sys
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from heldout.data.atomic import write_atomically
+from heldout.data.atomic import naming_failures, write_atomically
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST
 from heldout.experiment.results.files import all_files, flush
-from heldout.experiment.workers import Arrays, perform
+from heldout.experiment.workers import SECONDS, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from heldout.experiment.prepare import Prepared
-    from heldout.experiment.workers import Finished, Function, Items, Pool
+    from heldout.experiment.workers import Arrays, Finished, Function, Items, Pool
 
 WORK: Final = "heldout-work"  # no name that users give to folders: it is removed as a whole
 _LOCK: Final = "lock"
-_SECONDS: Final = "_seconds"  # among the arrays of an item
 
 
 @dataclass
@@ -60,17 +59,16 @@ class Work:
         done = {name: known for name, path in paths.items() if (known := _read(path)) is not None}
         waiting = {name: item for name, item in items.items() if name not in done}
         self.show(len(items), len(done), "")
-        with closing(self._run(function, waiting, calls=calls)) as finished:
-            # Each is stored as soon as it is there, so that it survives the failure of the next.
-            for name, arrays, seconds in finished:
-                if (path := paths[name]) is not None:
-                    content = io.BytesIO()
-                    np.savez(content, **arrays, **{_SECONDS: np.array(seconds)})  # type: ignore[arg-type]
-                    _store(path, content.getvalue())
-                done[name] = arrays, seconds
-                self.show(0, 1, name)
-        self.seconds |= {name: done[name][1] for name in items}
-        return {name: done[name][0] for name in items}
+        # Each is stored as soon as it is there, so that it survives the failure of the next.
+        for name, arrays in self._run(function, waiting, calls=calls):
+            if (path := paths[name]) is not None:
+                content = io.BytesIO()
+                np.savez(content, **arrays)  # type: ignore[arg-type]
+                _store(path, content.getvalue())
+            done[name] = arrays
+            self.show(0, 1, name)
+        self.seconds |= {name: float(done[name].pop(SECONDS)) for name in items}
+        return {name: done[name] for name in items}
 
     def _run(self, function: Function, items: Items, *, calls: bool) -> Finished:
         pool = self.pool
@@ -78,7 +76,7 @@ class Work:
         if pool is not None and items and (pool.cluster or (calls and len(items) > 1)):
             return pool.run(self.prepared, function, items)
         return (
-            (name, *perform(self.prepared, function, name, item)) for name, item in items.items()
+            (name, perform(self.prepared, function, name, item)) for name, item in items.items()
         )
 
     def _path(self, function: Function, name: str) -> Path | None:
@@ -109,29 +107,24 @@ def open_work(
 def _begin(work: Path, key: str) -> None:
     """Make the folder of finished items, or go on in it if it belongs to the same experiment."""
     stored = work / "key"
-    try:
+    with naming_failures(work):
         work.mkdir(exist_ok=True)
-        for path in work.iterdir():
-            if path.name.startswith("."):  # half an item or index, of a run that was killed
-                shutil.rmtree(path) if path.is_dir() else path.unlink()
-        known = stored.read_bytes().decode(errors="replace") if stored.exists() else ""
-    except OSError as error:
-        raise InputError(f"{work}: cannot be written ({error.strerror})") from None
-    if known:
-        refuse_other(work.parent, key, known)
-    else:
-        _store(stored, key.encode())
+        for path in work.glob(".*"):  # half an item or index, of a run that was killed
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if stored.exists():
+            refuse_other(work.parent, key, stored.read_text(errors="replace"))
+        else:
+            _store(stored, key.encode())
 
 
-def _read(path: Path | None) -> tuple[Arrays, float] | None:
-    """Return the arrays and the seconds of an item, if it is finished."""
+def _read(path: Path | None) -> Arrays | None:
+    """Return the arrays of an item, if it is finished."""
     if path is None or not path.is_file():
         return None
     try:
         # Never a pickle: a folder from elsewhere must not execute code.
         with path.open("rb") as content, np.load(content, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-        return arrays, float(arrays.pop(_SECONDS))
+            return {**file, SECONDS: np.array(float(file[SECONDS]))}
     except Exception:  # noqa: BLE001 - damaged in whatever way: it is done again
         return None
 
@@ -180,21 +173,19 @@ def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]
         for name in all_files():
             for aside in folder.glob(f".{name}.[0-9]*.tmp"):  # of a run that was killed
                 aside.unlink()
-        complete, begun = manifest.is_file(), work.is_dir()
-        others = [path.name for path in folder.iterdir() if path.name not in {_LOCK, WORK}]
         if force:
             manifest.unlink(missing_ok=True)
-            if begun:
-                shutil.rmtree(work)
-            complete = False
-        elif complete and not resume:
+            shutil.rmtree(work, ignore_errors=True)
+        complete, begun = manifest.is_file(), work.is_dir()
+        others = [path.name for path in folder.iterdir() if path.name not in {_LOCK, WORK}]
+        if complete and not resume:
             raise InputError(f"{folder} has results already: replace them with force=True")
-        elif begun and not resume:
+        if begun and not resume:
             raise InputError(
                 f"{folder} has an unfinished run: continue it with resume=True, or start from "
                 "scratch with force=True"
             )
-        elif others and not begun and not complete:
+        if others and not (begun or complete or force):
             raise InputError(
                 f"{folder} has other files ({min(others)}): give a new or empty folder"
             )
@@ -213,23 +204,21 @@ def _locked(folder: Path) -> Iterator[None]:
         os.ftruncate(file, 0)
         os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
 
-    path, holder = folder / _LOCK, ""
+    path = folder / _LOCK
     # A file system without locks is refused: a mere marker file would outlive a killed process.
     lock = FileLock(path, blocking=False, fallback_to_soft=False, on_acquired=sign)
-    try:
+    with naming_failures(path):
         folder.mkdir(parents=True, exist_ok=True)
         _refuse_links(folder)
-        lock.acquire()
-    except Timeout:
-        with suppress(OSError, ValueError):  # it may be writing it just now
-            holder = path.read_text(encoding="utf-8")
-        raise InputError(
-            f"{folder} is in use by {holder or 'another process'}: wait until it ends, or write to "
-            "another folder"
-        ) from None
-    except OSError as error:
-        where = error.filename or path
-        raise InputError(f"{where}: cannot be written ({error.strerror})") from None
+        try:
+            lock.acquire()
+        except Timeout:
+            holder = "another process"
+            with suppress(OSError, ValueError):  # it may be writing it just now
+                holder = path.read_text(encoding="utf-8") or holder
+            raise InputError(
+                f"{folder} is in use by {holder}: wait until it ends, or write to another folder"
+            ) from None
     try:
         yield
     finally:

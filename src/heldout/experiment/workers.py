@@ -1,4 +1,4 @@
-"""Workers: processes of this machine that do the items of `Work`; for others see `cluster`.
+"""Workers do the items of `Work`: processes of this machine, or those of a Dask cluster.
 
 A worker gets the experiment once (fields, paths and objects, not what they mean) and prepares it
 itself. An item is then a few words, and its result a few arrays. Whatever fails in a worker comes
@@ -7,40 +7,46 @@ back as an `InputError`: other errors may not survive pickling, and would look l
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import signal
 import sys
 import threading
 import time
-from concurrent.futures import BrokenExecutor, as_completed
+from concurrent.futures import BrokenExecutor, CancelledError, as_completed
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from heldout.data.parallel import threads
 from heldout.errors import HeldoutError, InputError, MissingExtraError, cause_of, failure
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import ExitStack
 
-    from heldout.experiment.cluster import Cluster
+    from distributed import Client
+
     from heldout.experiment.prepare import Prepared
 
     Function = Callable[..., "Arrays"]
     Items = Mapping[str, tuple[Any, ...]]
-    Finished = Generator[tuple[str, "Arrays", float], None, None]
+    Finished = Iterator[tuple[str, "Arrays"]]
     Pool: TypeAlias = "Processes | Cluster"
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The result of an item: numbers, and texts as arrays; never objects."""
 
+SECONDS: Final = "_seconds"
+"""The time that an item took, among its arrays."""
 DEATHS: Final = 3
 """Worker processes that may die before a run gives up."""
 _SAFE_PATH: Final = "PYTHONSAFEPATH"
+_SECONDS_TO_CONNECT: Final = 20
 
 
 def make_pool(workers: int, dask: Any, on_message: Callable[[str], None] | None) -> Pool | None:
@@ -52,13 +58,12 @@ def make_pool(workers: int, dask: Any, on_message: Callable[[str], None] | None)
     if workers > 1:
         raise InputError("workers are processes here, dask is a cluster: give one of them")
     try:
-        from heldout.experiment.cluster import Cluster
+        return Cluster(dask, on_message)
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install '.[dask]' in a clone of "
             "heldout (or pip install distributed)"
         ) from error
-    return Cluster(dask, on_message)
 
 
 class Processes:
@@ -78,19 +83,16 @@ class Processes:
         """Do the items in any order; those of a process that dies are done again."""
         waiting = dict(items)
         for _ in range(DEATHS + 1):
-            self._executor = self._executor or self._start(prepared)
             futures: dict[Any, str] = {}
-            try:
-                with _starting(), suppress(BrokenExecutor):
-                    for name, item in waiting.items():
-                        futures[self._executor.submit(do_item, name, send(function, item))] = name
-            except UnboundLocalError as error:  # of loky, if a process cannot be started
-                raise error.__context__ or error from None
+            with _starting() as safe, suppress(BrokenExecutor):
+                self._executor = self._executor or self._start(prepared, safe)
+                for name, item in waiting.items():
+                    futures[self._executor.submit(do_item, name, send(function, item))] = name
             for future in as_completed(futures):
                 name = futures.pop(future)  # forgotten, with its arrays
                 if not isinstance(future.exception(), BrokenExecutor):
                     del waiting[name]
-                    yield (name, *future.result())
+                    yield name, future.result()
             if not waiting:
                 return
             self._close()
@@ -99,20 +101,19 @@ class Processes:
             "the code of a system): use fewer workers"
         )
 
-    def _start(self, prepared: Prepared) -> Any:
+    def _start(self, prepared: Prepared, safe: str) -> Any:
         # Not joblib.Parallel, whose processes stay for the next run with modules of this one.
         from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
 
-        packed, share = pack(prepared), str(max(threads() // self._workers, 1))
+        share = str(max(threads() // self._workers, 1))
         libraries = "HELDOUT", "NUMBA_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM"
         limits = {f"{library}_THREADS": share for library in libraries}
-        with _starting() as safe:
-            return ProcessPoolExecutor(
-                self._workers,
-                initializer=_begin,
-                initargs=(packed, os.getpid(), safe),
-                env={**limits, **os.environ, _SAFE_PATH: "1"},
-            )
+        return ProcessPoolExecutor(
+            self._workers,
+            initializer=_begin,
+            initargs=(pack(prepared), os.getpid(), safe),
+            env={**limits, **os.environ},
+        )
 
     def _close(self) -> None:
         if self._executor is not None:
@@ -142,22 +143,131 @@ def _starting() -> Iterator[str]:
             signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
+# ---- a Dask cluster -----------------------------------------------------------------------------
+
+
+class Cluster:
+    """The workers of a cluster, which is given by its address, its scheduler file, or a client."""
+
+    cluster = True
+
+    def __init__(self, where: Any, on_message: Callable[[str], None] | None) -> None:
+        from distributed import Client
+
+        # Connecting to text that is not an address could take for ever.
+        if not isinstance(where, Client) and "://" not in str(where) and not os.path.isfile(where):
+            raise InputError(
+                f"{str(where)!r} is not a Dask cluster: give tcp://HOST:PORT or a scheduler file; "
+                "processes of this machine are workers=4 or --jobs 4"
+            )
+        self._where, self._on_message = where, on_message
+        self._client: Any = None
+        self._executor: Any = None
+        self._payload: Any = None  # a future
+
+    def open(self, stack: ExitStack) -> None:
+        """Connect to the cluster until the end of the run."""
+        address = isinstance(self._where, str | os.PathLike)
+        self._client = stack.enter_context(_connect(self._where)) if address else self._where
+        self._executor = self._client.get_executor(pure=False, retries=2)
+        stack.callback(self._forget)
+        if self._on_message and not self._client.scheduler_info(n_workers=-1)["workers"]:
+            self._on_message("the Dask cluster has no workers: waiting for the first one")
+
+    def run(self, prepared: Prepared, function: Function, items: Items) -> Finished:
+        """Do the items; one that fails, or whose worker dies, is repeated, perhaps on another."""
+        import dask.config
+
+        # The payload is the result of a task, which the scheduler keeps: it is made again if the
+        # worker that has it dies. Scattered data would be lost: of several copies Dask keeps one.
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            if self._payload is None:
+                self._payload = self._client.submit(_same, self._packed(prepared), pure=False)
+            _senders.add(os.getpid())
+            futures = {
+                self._executor.submit(_do_there, name, send(function, item), self._payload): name
+                for name, item in items.items()
+            }
+        for future in as_completed(futures):
+            name = futures.pop(future)  # the cluster can forget it
+            yield name, _result(future, name)
+
+    def _packed(self, prepared: Prepared) -> bytes:
+        packed = pack(prepared)
+        size = len(packed) / 2**30
+        if size > 1:  # all of it goes through the scheduler
+            raise InputError(
+                f"the experiment has {size:.1f} GB of data, too large to send: put them on storage "
+                "that all workers reach under the same path, and give the paths"
+            )
+        try:
+            # An item that a worker cannot import would kill it without a message.
+            self._client.run(_same, None)
+        except Exception as error:
+            raise InputError(
+                f"the workers cannot load the experiment ({cause_of(error)}): install the same "
+                "versions of heldout, and of everything your systems need, there"
+            ) from error
+        return packed
+
+    def _forget(self) -> None:
+        """Cancel what is not needed any more, and remove the experiment from the cluster."""
+        with suppress(Exception):  # the cluster may be gone
+            self._executor.shutdown(wait=False)
+            self._client.cancel([] if self._payload is None else [self._payload])
+
+
+def _connect(where: str | os.PathLike[str]) -> Client:
+    from distributed import Client
+
+    # A client that failed to connect is closed when it is garbage-collected. If that happens while
+    # another client starts, it waits for ever for a lock that the other one holds.
+    gc.collect()
+    given = {"address" if "://" in str(where) else "scheduler_file": str(where)}
+    try:
+        return Client(**given, timeout=_SECONDS_TO_CONNECT)
+    except Exception as error:  # noqa: BLE001 - whatever answers need not be a scheduler
+        hint = ": does Dask's configuration name the certificates in distributed.comm.tls?"
+        raise InputError(
+            f"no Dask scheduler at {where} ({cause_of(error)})"
+            f"{hint if str(where).startswith('tls://') else ''}"
+        ) from None
+
+
+def _result(future: Any, name: str) -> Arrays:
+    """Return the result of an item, or raise an error that says what happened to it."""
+    from distributed import KilledWorker
+
+    try:
+        return future.result()  # type: ignore[no-any-return]
+    except InputError:
+        raise
+    except KilledWorker:
+        said = (
+            f"{name}: every worker that ran it has died (out of memory, or a crash in the code of "
+            "a system): give workers more memory, or use smaller parts"
+        )
+    except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
+        said = (
+            f"the Dask cluster is lost ({cause_of(lost)}); finished tasks are kept: continue with "
+            "resume=True, there or elsewhere"
+        )
+    except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send
+        said = f"{name} failed on a worker: {cause_of(error)}"
+    raise InputError(said)
+
+
 # ---- what a worker gets and does -----------------------------------------------------------------
 
 
-def perform(
-    prepared: Prepared, function: Function, name: str, item: tuple[Any, ...]
-) -> tuple[Arrays, float]:
-    """Return the arrays of an item, and the seconds that it took."""
+def perform(prepared: Prepared, function: Function, name: str, item: tuple[Any, ...]) -> Arrays:
+    """Return the arrays of an item, with the seconds that it took."""
     begin = time.perf_counter()
     try:
         arrays = function(prepared, *item)
     except SystemExit as error:  # of a user's code: it must not end the run without a message
         raise InputError(failure(name, error)) from None
-    return arrays, time.perf_counter() - begin
-
-
-# ---- what a worker gets and does -----------------------------------------------------------------
+    return {**arrays, SECONDS: np.array(time.perf_counter() - begin)}
 
 
 def pack(prepared: Prepared) -> bytes:
@@ -204,7 +314,7 @@ def _prepared(packed: bytes) -> Prepared:
     return reopened(*contents)
 
 
-def do_item(name: str, sent: bytes, packed: bytes = b"", worker: str = "") -> tuple[Arrays, float]:
+def do_item(name: str, sent: bytes, packed: bytes = b"", worker: str = "") -> Arrays:
     """Do an item in a worker, which is named if it cannot prepare the experiment."""
     where = worker and f"worker {worker}: "
     try:
@@ -239,3 +349,26 @@ def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)
+
+
+# ---- in a worker of a cluster -------------------------------------------------------------------
+
+_senders: set[int] = set()
+"""This process, if it gives work to clusters: a worker can also be a thread of it."""
+_one_at_a_time = threading.Lock()
+"""A user's system need not be thread-safe, and a worker can have several threads."""
+
+
+def _do_there(name: str, sent: bytes, packed: bytes) -> Arrays:
+    from distributed import get_worker
+
+    worker = get_worker()
+    if os.getpid() not in _senders:
+        # As many threads as the worker has, not as many as the machine has.
+        os.environ.setdefault("HELDOUT_THREADS", str(worker.state.nthreads))
+    with _one_at_a_time:
+        return do_item(name, sent, packed, worker.address)
+
+
+def _same(data: Any) -> Any:
+    return data
