@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -79,7 +78,7 @@ def one_sample(candidates: Candidates, parts: int, shuffle: int, part: int) -> l
         depth=candidates.depth, replicates=REPLICATES, seed=seed, ratio=ratio,
     )[0]  # fmt: skip
     truth = np.nanmean(unseen_values(candidates, sample, ~sample, 0, MEASURE))
-    variance = replace(spread, model=0.0).variance("documents")
+    variance = spread._replace(model=0.0).variance("documents")
     return [shuffle, estimate, truth, variance, spread.n_queries, ratio]
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from heldout.experiment.documents.alignment import align_scores
 from heldout.experiment.documents.lists import Lists, merged_lists
+from heldout.experiment.documents.pooling import align_scores
 
 
 def test_a_linear_change_of_scale_is_undone_exactly():

@@ -7,10 +7,9 @@ import pytest
 from document_data import indexed, topical_collection
 
 import heldout
-from heldout.experiment.documents.alignment import align_scores
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.methods import fold_values, per_fold
-from heldout.experiment.documents.pooling import pool, pooled_ranks
+from heldout.experiment.documents.estimates import fold_values, per_fold
+from heldout.experiment.documents.pooling import align_scores, pool, pooled_ranks
 from heldout.experiment.studies.bias import unseen_values
 from heldout.measure.names import parse_measure
 from heldout.retrieve.models import grid

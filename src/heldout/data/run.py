@@ -189,7 +189,7 @@ def read_run(
 
 def put_in_order(scores: Floats, offsets: Ints, docs: Ids, ties: str) -> None:
     """Order the rows of each query by score descending, then by the tie policy, in place."""
-    # `retrieve.kernels.heaps.better` and `experiment.documents.alignment` follow the same order.
+    # `retrieve.kernels.heaps.better` and `experiment.documents.lists` follow the same order.
     # Most files are sorted already, or nearly: only rows that must move are touched.
     same_query = np.ones(max(len(scores) - 1, 0), np.bool_)  # as the next row
     same_query[offsets[1:-1] - 1] = False

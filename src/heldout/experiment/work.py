@@ -25,7 +25,7 @@ from heldout.data.atomic import naming_failures, write_atomically
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST
 from heldout.experiment.results.files import all_files, flush
-from heldout.experiment.workers import SECONDS, perform
+from heldout.experiment.workers import SECONDS, Cluster, perform
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -71,10 +71,10 @@ class Work:
         return {name: done[name] for name in items}
 
     def _run(self, function: Function, items: Items, *, calls: bool) -> Finished:
-        pool = self.pool
         # A single item is not worth starting processes; a cluster is already there.
-        if pool is not None and items and (pool.cluster or (calls and len(items) > 1)):
-            return pool.run(self.prepared, function, items)
+        pool, several = self.pool, calls and len(items) > 1
+        if pool is not None and items and (isinstance(pool, Cluster) or several):
+            return pool.run(function, items)
         return (
             (name, perform(self.prepared, function, name, item)) for name, item in items.items()
         )
@@ -98,7 +98,7 @@ def open_work(
         if work.folder is not None:
             _begin(work.folder, key)
         if pool is not None:
-            pool.open(stack)
+            pool.open(stack, prepared)
         if progress and sys.stderr.isatty():
             work.show = stack.enter_context(_progress_bar())
         yield work

@@ -67,25 +67,25 @@ def make_pool(workers: int, dask: Any, on_message: Callable[[str], None] | None)
 
 
 class Processes:
-    """Processes of this machine, started for the first items."""
-
-    cluster = False  # they share the cores of this process
+    """Processes of this machine, which share its cores; they are started for the first items."""
 
     def __init__(self, workers: int) -> None:
         self._workers = workers
+        self._prepared: Any = None
         self._executor: Any = None
 
-    def open(self, stack: ExitStack) -> None:
+    def open(self, stack: ExitStack, prepared: Prepared) -> None:
         """Let the end of the run end the processes."""
+        self._prepared = prepared
         stack.callback(self._close)
 
-    def run(self, prepared: Prepared, function: Function, items: Items) -> Finished:
+    def run(self, function: Function, items: Items) -> Finished:
         """Do the items in any order; those of a process that dies are done again."""
         waiting = dict(items)
         for _ in range(DEATHS + 1):
             futures: dict[Any, str] = {}
             with _starting() as safe, suppress(BrokenExecutor):
-                self._executor = self._executor or self._start(prepared, safe)
+                self._executor = self._executor or self._start(safe)
                 for name, item in waiting.items():
                     futures[self._executor.submit(do_item, name, send(function, item))] = name
             for future in as_completed(futures):
@@ -101,7 +101,7 @@ class Processes:
             "the code of a system): use fewer workers"
         )
 
-    def _start(self, prepared: Prepared, safe: str) -> Any:
+    def _start(self, safe: str) -> Any:
         # Not joblib.Parallel, whose processes stay for the next run with modules of this one.
         from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
 
@@ -111,7 +111,7 @@ class Processes:
         return ProcessPoolExecutor(
             self._workers,
             initializer=_begin,
-            initargs=(pack(prepared), os.getpid(), safe),
+            initargs=(pack(self._prepared), os.getpid(), safe),
             env={**limits, **os.environ},
         )
 
@@ -149,8 +149,6 @@ def _starting() -> Iterator[str]:
 class Cluster:
     """The workers of a cluster, which is given by its address, its scheduler file, or a client."""
 
-    cluster = True
-
     def __init__(self, where: Any, on_message: Callable[[str], None] | None) -> None:
         from distributed import Client
 
@@ -161,60 +159,61 @@ class Cluster:
                 "processes of this machine are workers=4 or --jobs 4"
             )
         self._where, self._on_message = where, on_message
-        self._client: Any = None
         self._executor: Any = None
         self._payload: Any = None  # a future
 
-    def open(self, stack: ExitStack) -> None:
-        """Connect to the cluster until the end of the run."""
-        address = isinstance(self._where, str | os.PathLike)
-        self._client = stack.enter_context(_connect(self._where)) if address else self._where
-        self._executor = self._client.get_executor(pure=False, retries=2)
-        stack.callback(self._forget)
-        if self._on_message and not self._client.scheduler_info(n_workers=-1)["workers"]:
-            self._on_message("the Dask cluster has no workers: waiting for the first one")
-
-    def run(self, prepared: Prepared, function: Function, items: Items) -> Finished:
-        """Do the items; one that fails, or whose worker dies, is repeated, perhaps on another."""
+    def open(self, stack: ExitStack, prepared: Prepared) -> None:
+        """Connect to the cluster, and send it the experiment, until the end of the run."""
         import dask.config
 
+        address = isinstance(self._where, str | os.PathLike)
+        client = stack.enter_context(_connect(self._where)) if address else self._where
+        if self._on_message and not client.scheduler_info(n_workers=-1)["workers"]:
+            self._on_message("the Dask cluster has no workers: waiting for the first one")
+        packed = _packed_for(client, prepared)
+        threshold = "distributed.admin.large-graph-warning-threshold"
+        stack.enter_context(dask.config.set({threshold: "1 TB"}))
+        stack.callback(self._forget)
         # The payload is the result of a task, which the scheduler keeps: it is made again if the
         # worker that has it dies. Scattered data would be lost: of several copies Dask keeps one.
-        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            if self._payload is None:
-                self._payload = self._client.submit(_same, self._packed(prepared), pure=False)
-            _senders.add(os.getpid())
-            futures = {
-                self._executor.submit(_do_there, name, send(function, item), self._payload): name
-                for name, item in items.items()
-            }
+        self._payload = client.submit(_same, packed, pure=False)
+        self._executor = client.get_executor(pure=False, retries=2)
+        _senders.add(os.getpid())
+
+    def run(self, function: Function, items: Items) -> Finished:
+        """Do the items; one that fails, or whose worker dies, is repeated, perhaps on another."""
+        futures = {
+            self._executor.submit(_do_there, name, send(function, item), self._payload): name
+            for name, item in items.items()
+        }
         for future in as_completed(futures):
             name = futures.pop(future)  # the cluster can forget it
             yield name, _result(future, name)
-
-    def _packed(self, prepared: Prepared) -> bytes:
-        packed = pack(prepared)
-        size = len(packed) / 2**30
-        if size > 1:  # all of it goes through the scheduler
-            raise InputError(
-                f"the experiment has {size:.1f} GB of data, too large to send: put them on storage "
-                "that all workers reach under the same path, and give the paths"
-            )
-        try:
-            # An item that a worker cannot import would kill it without a message.
-            self._client.run(_same, None)
-        except Exception as error:
-            raise InputError(
-                f"the workers cannot load the experiment ({cause_of(error)}): install the same "
-                "versions of heldout, and of everything your systems need, there"
-            ) from error
-        return packed
 
     def _forget(self) -> None:
         """Cancel what is not needed any more, and remove the experiment from the cluster."""
         with suppress(Exception):  # the cluster may be gone
             self._executor.shutdown(wait=False)
-            self._client.cancel([] if self._payload is None else [self._payload])
+            self._payload.cancel()
+
+
+def _packed_for(client: Client, prepared: Prepared) -> bytes:
+    packed = pack(prepared)
+    size = len(packed) / 2**30
+    if size > 1:  # all of it goes through the scheduler
+        raise InputError(
+            f"the experiment has {size:.1f} GB of data, too large to send: put them on storage "
+            "that all workers reach under the same path, and give the paths"
+        )
+    try:
+        # An item that a worker cannot import would kill it without a message.
+        client.run(_same, None)
+    except Exception as error:
+        raise InputError(
+            f"the workers cannot load the experiment ({cause_of(error)}): install the same "
+            "versions of heldout, and of everything your systems need, there"
+        ) from error
+    return packed
 
 
 def _connect(where: str | os.PathLike[str]) -> Client:

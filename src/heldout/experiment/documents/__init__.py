@@ -7,4 +7,4 @@ from typing import Literal
 Method = Literal[
     "pooled", "per-fold", "per-fold-zero", "pro-weighted", "dynamic-cutoff", "training"
 ]
-"""How the score on new documents is estimated; see `heldout.experiment.documents.methods`."""
+"""How the score on new documents is estimated; see `heldout.experiment.documents.estimates`."""

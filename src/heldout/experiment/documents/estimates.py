@@ -1,20 +1,39 @@
-"""Estimates of the score on new documents, from held-out values and ranked lists."""
+"""Estimates of the score on new documents, from held-out values and ranked lists.
+
+``pooled``
+    The default. Every document is scored by the fold that holds it out, with the parameters chosen
+    there; all folds are merged into one ranking, which is evaluated once (`pooling`). It ranks as
+    many documents as the sample has; for another target size see `extrapolate`.
+``per-fold``
+    Each fold's documents are ranked and evaluated alone; the value of a query is its mean over
+    the folds in which it has a relevant document.
+``per-fold-zero``
+    The same with 0 if a fold has no relevant document; common in practice, and far too low.
+``pro-weighted``
+    Per fold, weighted by the share of ten ranks that relevant documents could fill (Pro10).
+``dynamic-cutoff``
+    Per fold, with the cutoff scaled to the size of the fold.
+``training``
+    No held-out data: the documents that parameters were chosen on. Shows the optimism.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
 from heldout.experiment.documents.extrapolate import extrapolate
-from heldout.experiment.documents.methods import fold_values, per_fold
 from heldout.experiment.documents.pooling import pooled_ranks
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
+from heldout.retrieve.sides import held_out_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from heldout.data.words import Flags, Floats
+    from heldout.data.words import Flags, Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.prepare import PreparedRankings
@@ -30,6 +49,8 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 }
 """What an estimate is of, in words."""
 
+PRO: Final = 10
+"""Ranks of Pro10: a query with as many relevant documents, or more, has the full weight."""
 _FEWEST: Final = 100
 """Replicates of an estimate that is one of many, at least."""
 
@@ -69,22 +90,13 @@ def document_estimates(
     by_method: Floats | None = None,
     resized: Floats | None = None,
 ) -> tuple[Estimate, ...]:
-    """Return an estimate for each measure.
+    """Return an estimate for each measure, from lists (queries × places) of the `ranked` documents.
 
-    Parameters
-    ----------
-    lists
-        Queries × places: the ranked documents.
-    ranked
-        Which documents were ranked; the interval comes from leaving out some of them.
-    values, training
-        Measures × queries of these lists, and on as many training documents; NaN: left out.
-    share
-        Number of such estimates that are averaged; each one gets its share of the replicates.
-    by_method
-        The values of the estimation method, if it does not pool all documents.
-    resized
-        The mean of each measure on a set of the target size, if it differs from that of `ranked`.
+    The interval comes from leaving out some of these. `values` and `training` are measures ×
+    queries of these lists, and on as many training documents (NaN: left out); `by_method` are those
+    of the estimation method, if it does not pool all documents. `resized` is the mean of each
+    measure on a set of the target size, if that is another one. Of a number of estimates that are
+    averaged, `share`, each one gets its share of the replicates.
     """
     experiment, sample = prepared.experiment, np.flatnonzero(ranked).astype(np.int32)
     own = values if by_method is None else by_method
@@ -140,14 +152,9 @@ def fold_estimates(  # noqa: PLR0917 - all of them are different things
 ) -> tuple[Floats, tuple[Estimate, ...]]:
     """Return measures × queries by the method of an experiment, and an estimate for each measure.
 
-    Parameters
-    ----------
-    folds, chosen
-        The fold of each document (−1: not in the sample), and the setting of each fold.
-    pooled, merged
-        The pooled ranking, and its values: measures × queries.
-    training
-        The values on the documents that the final setting was chosen on.
+    `folds` has the fold of each document (−1: not in the sample), `chosen` the setting of each
+    fold. `merged` are the values of the pooled ranking (measures × queries), and `training` those
+    on the documents that the final setting was chosen on.
     """
     experiment, measures, sample = prepared.experiment, prepared.measures, folds >= 0
     method, size = experiment.method, int(sample.sum())
@@ -190,3 +197,59 @@ def resized_means(
         seed=seed,
         answered=table.answered(),
     )
+
+
+# ---- each fold by itself -------------------------------------------------------------------------
+
+
+class FoldValues(NamedTuple):
+    """The values of each fold."""
+
+    values: Floats  # measures × folds × queries; NaN: no relevant document in the fold
+    dynamic: Floats  # the same with the cutoff scaled to the size of the fold
+    relevant: Ints  # folds × queries: relevant documents in the fold
+
+
+def fold_values(
+    candidates: Candidates,
+    folds: Numbers,
+    chosen: Sequence[int],
+    measures: Sequence[Measure],
+    target_size: int,
+) -> FoldValues:
+    """Rank and evaluate every fold alone, also with cutoffs scaled from the target size."""
+    table, number = candidates.table, len(chosen)
+    shares = np.bincount(folds[folds >= 0], minlength=number) / target_size
+    both = [[*measures, *(_scaled(measure, share) for measure in measures)] for share in shares]
+    depth = max(needed_depth(own, candidates.depth) for own in both)
+    side = held_out_side(candidates.index, candidates.vocabulary, folds, number)
+    ranking = candidates.rank(replace(side, relative=True), chosen, by_fold=True, depth=depth)
+    each, relevant = [], []
+    for fold, own in enumerate(both):
+        counted, retrieved = folds[table.documents] == fold, ranking.retrieved[:, fold]
+        each.append(table.evaluate(ranking.ranks, counted, retrieved, own, candidates.depth)[:, 0])
+        relevant.append(table.relevant(counted))
+    values = np.stack(each, axis=1)
+    return FoldValues(values[: len(measures)], values[len(measures) :], np.stack(relevant))
+
+
+def _scaled(measure: Measure, share: float) -> Measure:
+    """Return the measure with its cutoff scaled, at least 1."""
+    if measure.cutoff is None:
+        return measure
+    cutoff = max(1, round(measure.cutoff * share))
+    return measure.definition.make(measure.parameters, cutoff=cutoff)
+
+
+def per_fold(folds: FoldValues, method: str) -> Floats:
+    """Return measures × queries by one of the per-fold methods; NaN: left out."""
+    values = folds.dynamic if method == "dynamic-cutoff" else folds.values
+    if method == "per-fold-zero":
+        filled: Floats = np.nan_to_num(values).mean(axis=1)
+        return filled
+    factor = np.isfinite(values) * 1.0
+    if method == "pro-weighted":
+        factor *= np.minimum(folds.relevant, PRO) / PRO
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean: Floats = (np.nan_to_num(values) * factor).sum(axis=1) / factor.sum(axis=1)
+    return mean

@@ -21,7 +21,6 @@ them. Ranks follow from the rates, and any measure from the ranks.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -41,6 +40,7 @@ FARTHEST: Final = 100
 _STEPS: Final = 200
 _FEW: Final = 30
 """With fewer relevant documents of a grade, its rates are estimated from all grades."""
+_LAST: Final = np.iinfo(np.int64).max
 _RATES: Final = 80
 _LEAST: Final = 1e-3
 _WIDTH: Final = 0.5
@@ -115,22 +115,20 @@ def _binomial(counts: Ints, totals: Ints, share: float) -> Floats:
     return _scaled(np.where(possible, logs, -np.inf))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Relevant:
+class _Relevant(NamedTuple):
     """The relevant documents of the sample, by query and rank."""
 
     query: Ints
     grade: Ints
     before: Ints  # non-relevant documents before it; −1: not retrieved
     first: Ints  # for each query the place of its first relevant document
-    count: Ints  # for each query the number of relevant documents
+    counts: Ints  # for each query the number of relevant documents
 
 
 def _relevant(sample: Rows, n_queries: int) -> _Relevant:
     rows = np.flatnonzero(sample.grade > 0)
     query, rank = sample.query[rows], sample.rank[rows].astype(np.int64)
-    last = np.iinfo(np.int64).max
-    order = np.lexsort((np.where(rank > 0, rank, last), query))
+    order = np.lexsort((np.where(rank > 0, rank, _LAST), query))
     query, rank, grade = query[order], rank[order], sample.grade[rows][order]
     count = np.bincount(query, minlength=n_queries)
     first = np.cumsum(count) - count
@@ -163,7 +161,7 @@ def _alikeness(sample: _Relevant) -> float:
     """Return the intraclass correlation of gains: how similar relevant documents of a query are."""
     gain = sample.grade / np.log2(np.maximum(sample.before, 0) + 2.0)
     gain = np.where(sample.before >= 0, gain, 0.0)
-    several = sample.count[sample.query] >= 2
+    several = sample.counts[sample.query] >= 2
     if several.sum() < _FEW or not gain[several].var():
         return 0.0
     query, gain = sample.query[several], gain[several]
@@ -214,7 +212,7 @@ def extrapolate(
     alike = _alikeness(sample)
     # Shrinkage: the more relevant documents a query has, the more it lends to itself (as in the
     # best linear prediction).
-    own_share = sample.count * alike / np.maximum(1 + (sample.count - 1) * alike, 1e-12)
+    own_share = sample.counts * alike / np.maximum(1 + (sample.counts - 1) * alike, 1e-12)
     parts = []
     # Several targets are drawn together, as many as fit; their queries are numbered separately.
     together = max(_CELLS // (n_queries * len(totals)), 1)
@@ -222,18 +220,21 @@ def extrapolate(
         times = min(together, draws - begin)
         source = np.tile(np.arange(n_queries), times)
         total = _draw_rows(number_chances[source], generator)
-        number = np.maximum(totals[total] - sample.count[source], 0)
+        number = np.maximum(totals[total] - sample.counts[source], 0)
         asked = np.repeat(np.arange(len(source)), np.where(answered[source], number, 0))
         query = source[asked]
         lender = lenders.draw(total[asked], generator)
-        has = sample.count[query] > 0
-        own = sample.first[query] + (generator.random(len(query)) * sample.count[query]).astype(int)
+        has = sample.counts[query] > 0
+        own = sample.first[query] + (generator.random(len(query)) * sample.counts[query]).astype(
+            int
+        )
         keep = has & (generator.random(len(query)) < own_share[query])
         lender = np.where(keep, np.minimum(own, len(sample.query) - 1), lender)
         rate = ratio * rates[_draw_rows(rate_chances[lender], generator)]
         rate[sample.before[lender] < 0] = np.inf
-        asked, lender, before = _standing(asked, lender, rate, generator)
-        each = _target_values(len(source), asked, sample.grade[lender], before, measures, depth)
+        asked, lender, rank = _ranked(asked, lender, rate, generator)
+        target = Rows(asked, sample.grade[lender], rank)
+        each = measure_rows(target, np.full(len(source), _LAST), measures, depth)
         parts.append(each.reshape(len(measures), times, n_queries))
     values = np.concatenate(parts, axis=1)  # measures × draws × queries
     there = np.isfinite(values)
@@ -248,14 +249,14 @@ def model_variance(ratio: float) -> float:
     return (_MODEL_ERROR * math.log(ratio) / math.log(5)) ** 2
 
 
-def _standing(
+def _ranked(
     query: Ints, lender: Ints, rate: Floats, generator: np.random.Generator
 ) -> tuple[Ints, Ints, Ints]:
-    """Draw the number of non-relevant documents before each relevant one, by query and rate.
+    """Draw the ranks of relevant documents (0: not retrieved), and order them by query and rate.
 
     A document before one relevant document is also before all later ones of the query, so the
-    numbers between neighbours are Poisson. If they were drawn independently, the best of many
-    relevant documents would be ranked too high.
+    numbers of non-relevant documents between neighbours are Poisson. If those before each were
+    drawn independently, the best of many relevant documents would be ranked too high.
     """
     order = np.lexsort((rate, query))
     query, lender, rate = query[order], lender[order], rate[order]
@@ -266,8 +267,10 @@ def _standing(
     steps = np.cumsum(generator.poisson(np.where(finite, np.maximum(gaps, 0.0), 0.0)))
     first = np.flatnonzero(starts)
     earlier = np.concatenate(([0], steps))[first]
-    before = steps - np.repeat(earlier, np.diff(first, append=len(query)))
-    return query, lender, np.where(finite, before, -1)
+    size = np.diff(first, append=len(query))
+    before = steps - np.repeat(earlier, size)
+    nth = np.arange(len(query)) - np.repeat(first, size) + 1
+    return query, lender, np.where(finite, before + nth, 0)
 
 
 class _Lenders(NamedTuple):
@@ -294,8 +297,8 @@ def _number_chances(
     sample: _Relevant, answered: Flags, ratio: float, steps: int
 ) -> tuple[Floats, Ints, _Lenders]:
     """Return cumulative probabilities of the total number of relevant documents of each query."""
-    totals = np.arange(int(sample.count.max() * (1 + ratio) * 1.5) + 11)
-    seen, place = np.unique(sample.count, return_inverse=True)
+    totals = np.arange(int(sample.counts.max() * (1 + ratio) * 1.5) + 11)
+    seen, place = np.unique(sample.counts, return_inverse=True)
     weights = np.bincount(place[answered], minlength=len(seen)).astype(np.float64)
     posterior = mixture(_binomial(seen, totals, 1 / (1 + ratio)), weights, steps)
     group = place[sample.query]
@@ -305,22 +308,3 @@ def _number_chances(
     cumulative = np.cumsum(shares, axis=1) / shares.sum(axis=1, keepdims=True)
     lenders = _Lenders(np.argsort(group, kind="stable"), np.cumsum(size) - size, size, cumulative)
     return np.cumsum(posterior, axis=1)[place], totals, lenders
-
-
-def _target_values(
-    n_queries: int,
-    query: Ints,
-    grade: Ints,
-    before: Ints,
-    measures: Sequence[Measure],
-    depth: int | None,
-) -> Floats:
-    """Evaluate one target: ranks follow from the order of the documents."""
-    last = np.iinfo(np.int64).max
-    order = np.lexsort((np.where(before >= 0, before, last), query))
-    query, grade, before = query[order], grade[order], before[order]
-    count = np.bincount(query, minlength=n_queries)
-    nth = np.arange(len(query)) - (np.cumsum(count) - count)[query] + 1
-    rank = np.where(before >= 0, before + nth, 0)
-    retrieved = np.full(n_queries, last)
-    return measure_rows(Rows(query, grade, rank), retrieved, measures, depth)

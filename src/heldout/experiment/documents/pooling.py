@@ -3,18 +3,28 @@
 Each fold scores its held-out documents with statistics and parameters of its training documents.
 Merging all folds gives one ranking of the whole sample in which no document has influenced its own
 score. Unlike the mean over folds, it ranks as many documents as the sample has, and no fold lacks
-relevant documents. Scores of folds with different parameters are on different scales and are
-aligned first (`alignment`).
+relevant documents.
+
+Folds that chose different parameters have scores on different scales, which are aligned first. A
+BM25 score under k1 = 2 is larger than under k1 = 1: if scores were merged as they are, folds that
+chose the larger value would take all top ranks. Scores are therefore mapped, query by query, to the
+scale of a reference setting. All documents of the sample are ranked under the setting of the fold
+and under the reference setting; the score at a rank of the first list becomes the score at the same
+rank of the second, with linear interpolation in between.
+
+The map never falls, so that within a fold no document passes another (two of them may tie, where
+the reference setting has ties), and it is the identity if the fold chose the reference setting. It
+is the same for all documents of a fold, so a held-out document gains nothing from being in the
+sample by which the scales are compared.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from heldout.experiment.documents.alignment import align_scores
 from heldout.experiment.documents.lists import Lists, lists_of_documents, merged_lists, ranks_in
 from heldout.retrieve.sides import held_out_side, seen_side
 
@@ -24,6 +34,11 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
     from heldout.retrieve.kernels.types import Numbers
+
+_TOP = 20
+"""Places at the end of a list from which the map is extrapolated beyond it."""
+_ROUNDING = 1e-9
+"""Scores with a smaller relative difference are equal: rounding errors have no slope."""
 
 
 def pool(
@@ -42,19 +57,18 @@ def pool(
         return Lists(ranking.documents[:, 0, 0], ranking.scores[:, 0, 0])
     side = replace(held_out_side(index, vocabulary, folds, len(chosen)), relative=True)
     ranking = candidates.rank(side, chosen, by_fold=True, k=depth, judged=False, depth=depth)
+    parts = [
+        Lists(ranking.documents[:, fold, 0], ranking.scores[:, fold, 0])
+        for fold in range(len(chosen))
+    ]
     # The scales come from the documents of the sample alone: an estimate from the sample must not
     # depend on anything else.
     numbers = sorted({*chosen, reference})
     sample = replace(seen_side(index, vocabulary, folds >= 0), relative=True)
     ranked = candidates.rank(sample, numbers, k=depth, judged=False, depth=depth)
-    scales = {number: ranked.scores[:, 0, row] for row, number in enumerate(numbers)}
-    parts = []
-    for fold, number in enumerate(chosen):
-        part = Lists(ranking.documents[:, fold, 0], ranking.scores[:, fold, 0])
-        if models[number] != models[reference]:
-            part = _aligned(part, scales[number], scales[reference])
-        parts.append(part)
-    return merged_lists(parts, np.asarray(index.id_order), k)
+    scales = {models[number]: ranked.scores[:, 0, row] for row, number in enumerate(numbers)}
+    own = [models[number] for number in chosen]
+    return _merged(parts, own, models[reference], scales, np.asarray(index.id_order), k)
 
 
 def pooled_ranks(
@@ -78,12 +92,6 @@ def _alike(candidates: Candidates, chosen: Sequence[int]) -> bool:
     return len({candidates.models[number] for number in chosen}) == 1
 
 
-def _aligned(lists: Lists, own: Floats, reference: Floats) -> Lists:
-    """Return lists with the scores of every query mapped from their own scale to the reference."""
-    rows = zip(lists.scores, own, reference, strict=True)
-    return Lists(lists.documents, np.stack([align_scores(*row) for row in rows]))
-
-
 def pool_points(
     lists: Mapping[int, Lists],
     chosen: Sequence[int],
@@ -92,18 +100,72 @@ def pool_points(
     order: Numbers,
     depth: int,
 ) -> Lists:
-    """Merge the documents of all folds, each as its own point ranks it among all documents.
+    """Merge the documents of all folds, each as its own point ranks it in the whole sample.
 
     For systems whose scores do not depend on the fold: runs, and fusions of pooled rankings.
-    `lists` rank all documents, at each point that was `chosen` by a fold and at the `reference`, on
+    `lists` rank the sample, at each point that was `chosen` by a fold and at the `reference`, on
     whose scale they are merged; the `order` of ids breaks ties.
     """
     if len(set(chosen)) == 1:
-        return lists_of_documents(lists[chosen[0]], folds >= 0)
-    parts = []
-    for fold, point in enumerate(chosen):
-        part = lists_of_documents(lists[point], folds == fold)
-        if point != reference:
-            part = _aligned(part, lists[point].scores, lists[reference].scores)
-        parts.append(part)
-    return lists_of_documents(merged_lists(parts, order, depth), folds >= 0)  # no empty places
+        return lists[chosen[0]]
+    parts = [lists_of_documents(lists[point], folds == fold) for fold, point in enumerate(chosen)]
+    scales = {point: ranked.scores for point, ranked in lists.items()}
+    merged = _merged(parts, chosen, reference, scales, order, depth)
+    return lists_of_documents(merged, folds >= 0)  # no empty places
+
+
+def _merged(
+    parts: Sequence[Lists],
+    chosen: Sequence[Any],
+    reference: Any,
+    scales: Mapping[Any, Floats],
+    order: Numbers,
+    k: int,
+) -> Lists:
+    """Merge the lists of all folds, with the scores of every query on the scale of the reference.
+
+    `scales` has queries × places: the scores of the sample under each setting.
+    """
+    aligned = []
+    for part, own in zip(parts, chosen, strict=True):
+        scores = part.scores
+        if own != reference:
+            rows = zip(scores, scales[own], scales[reference], strict=True)
+            scores = np.stack([align_scores(*row) for row in rows])
+        aligned.append(Lists(part.documents, scores))
+    return merged_lists(aligned, order, k)
+
+
+def align_scores(scores: Floats, own: Floats, reference: Floats) -> Floats:
+    """Map scores of one query from their own scale to that of a reference.
+
+    The scales are scores of the same documents under both settings, each in descending order; if
+    one list is longer, its end is not used.
+
+    >>> own, reference = np.array([8.0, 4.0, 2.0]), np.array([4.0, 2.0, 1.0])
+    >>> align_scores(np.array([4.0, 3.0, 9.0]), own, reference)
+    array([2. , 1.5, 4.5])
+    """
+    places = min(len(own), len(reference))
+    own, reference = own[:places], reference[:places]
+    finite = np.isfinite(own) & np.isfinite(reference)
+    own, reference = own[finite], reference[finite]
+    if not len(own):
+        return scores
+    mapped = np.interp(scores, own[::-1], reference[::-1])
+    above = np.isfinite(scores) & (scores > own[0])
+    below = np.isfinite(scores) & (scores < own[-1])
+    mapped[above] = reference[0] + (scores[above] - own[0]) * _slope(own[:_TOP], reference[:_TOP])
+    mapped[below] = reference[-1] + (scores[below] - own[-1]) * _slope(
+        own[-_TOP:], reference[-_TOP:]
+    )
+    mapped[np.isneginf(scores)] = -np.inf
+    return mapped
+
+
+def _slope(own: Floats, reference: Floats) -> float:
+    """Return the slope beyond the end of a list: that of the last places."""
+    spread = float(own[0] - own[-1])
+    if spread <= _ROUNDING * float(np.abs(own).max()):
+        return 1.0
+    return float(reference[0] - reference[-1]) / spread

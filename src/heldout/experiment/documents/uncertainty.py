@@ -29,8 +29,8 @@ The interval depends on the estimand:
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
@@ -66,8 +66,7 @@ SAME_SIZE: Final = 0.01
 """Sizes with a smaller relative difference are treated as equal."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Spread:
+class Spread(NamedTuple):
     """Variances of the mean of one measure.
 
     `halves` and `target_halves` are the scaled differences of all replicates; their mean squares
@@ -133,24 +132,12 @@ def document_spread(
 ) -> tuple[Spread, ...]:
     """Return the variances for each measure, from pairs of lists without some of the documents.
 
-    Parameters
-    ----------
-    lists
-        Queries × places: the ranked documents of the sample; −1: the list has ended.
-    sample
-        The numbers of all documents of the sample.
-    values
-        Measures × queries: the values whose mean is the estimate; NaN: left out.
-    depth
-        Ranks beyond it count as not retrieved.
-    replicates
-        Number of pairs.
-    ratio
-        The target size divided by the sample size. If it is not 1, both parts of a few pairs are
-        extrapolated to the target, for the variance of the extrapolated estimate.
-    groups
-        The group of each document of the collection; a group is left out as a whole. None: no
-        groups.
+    `lists` (queries × places; −1: the list has ended) rank the documents of the `sample`, which has
+    all their numbers; ranks beyond `depth` count as not retrieved. `values` (measures × queries;
+    NaN: left out) are those whose mean is the estimate. There are as many pairs as `replicates`. If
+    the `ratio` of the target size to that of the sample is not 1, both parts of a few pairs are
+    extrapolated to the target, for the variance of the extrapolated estimate. `groups` has the
+    group of each document of the collection, which is left out as a whole.
     """
     leaders = np.arange(len(sample))
     if groups is not None:
@@ -178,8 +165,8 @@ def document_spread(
         for row, gaps in enumerate(resized):
             if len(gaps):
                 documents, model = float((gaps**2).mean()), model_variance(ratio)
-                spreads[row] = replace(
-                    spreads[row], documents=documents, halves=tuple(gaps.tolist()), model=model
+                spreads[row] = spreads[row]._replace(
+                    documents=documents, halves=tuple(gaps.tolist()), model=model
                 )
     return tuple(spreads)
 

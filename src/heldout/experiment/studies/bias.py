@@ -19,10 +19,9 @@ import numpy as np
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import choose_in_folds
-from heldout.experiment.documents.estimates import resized_means
+from heldout.experiment.documents.estimates import PRO, fold_values, per_fold, resized_means
 from heldout.experiment.documents.extrapolate import check_extrapolation
 from heldout.experiment.documents.lists import measure_lists
-from heldout.experiment.documents.methods import PRO, fold_values, per_fold
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
