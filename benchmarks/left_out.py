@@ -58,8 +58,8 @@ def main() -> None:
         candidates = Candidates.make(index, collection, FIXED)
         n, number = index.n_documents, options.divisions
         everything = seen_side(index, candidates.vocabulary, np.ones(n, np.bool_))
-        lists = candidates.rank(everything, k=PLACES).documents[:, 0, 0].astype(np.int32)
-        reader = _Reader.make(candidates.table, lists, np.arange(n, dtype=np.int32))
+        (lists,) = candidates.lists(everything, [0], PLACES)
+        reader = _Reader.make(candidates.table, lists.documents, np.arange(n, dtype=np.int32))
         generator = np.random.default_rng(1)
         half = generator.integers(0, 2, (n, number), dtype=np.uint8)
         actual = ((means(reader, half) - means(reader, 1 - half)) ** 2).mean(axis=1) / 2

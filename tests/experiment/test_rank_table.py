@@ -60,13 +60,12 @@ def test_a_fold_by_itself_with_the_judgements_of_its_documents(collection, index
     candidates = Candidates.make(index, collection, MODELS[:1])
     folds = (np.arange(len(collection.documents)) * 5 % 3).astype(np.int32)
     side = held_out_side(index, candidates.vocabulary, folds, 3)
-    ranking = candidates.rank(side, k=len(folds))
-    for fold in range(3):
+    ranking = candidates.rank(side)
+    for fold, lists in enumerate(candidates.lists(side, [0], len(folds))):
         counted = folds[candidates.table.documents] == fold
         values = candidates.table.evaluate(
             ranking.ranks, counted, ranking.retrieved[:, fold], MEASURES, 1000
         )[:, 0]
-        lists = ranking.documents[:, fold, 0], ranking.scores[:, fold, 0]
         run = run_of_lists(index.document_ids, collection.queries.ids, *lists, "fold")
         names = {name for name, its in zip(index.document_ids, folds, strict=True) if its == fold}
         kept = {

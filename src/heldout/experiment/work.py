@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from filelock import BaseFileLock
+
     from heldout.experiment.prepare import Prepared
     from heldout.experiment.workers import Arrays, Finished, Function, Items, Pool
 
@@ -168,8 +170,8 @@ def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]
 
     Nothing is overwritten unless `force` says so. The finished items are removed at the end.
     """
-    manifest, work = folder / MANIFEST, folder / WORK
-    with _locked(folder):
+    manifest, work, lock = folder / MANIFEST, folder / WORK, _locked(folder)
+    try:
         for name in all_files():
             for aside in folder.glob(f".{name}.[0-9]*.tmp"):  # of a run that was killed
                 aside.unlink()
@@ -193,11 +195,15 @@ def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]
         flush(folder)  # results must be on the disk before the work is removed
         if work.exists():
             shutil.rmtree(work)
+    finally:
+        # Removed while it is still held, so that the next process makes a new one.
+        with suppress(OSError):
+            (folder / _LOCK).unlink()
+        lock.release()
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Make a folder and hold its lock; when the process ends, the operating system opens it."""
+def _locked(folder: Path) -> BaseFileLock:
+    """Make a folder and take its lock; when the process ends, the operating system opens it."""
     from filelock import FileLock, Timeout
 
     def sign(file: int) -> None:
@@ -219,13 +225,7 @@ def _locked(folder: Path) -> Iterator[None]:
             raise InputError(
                 f"{folder} is in use by {holder}: wait until it ends, or write to another folder"
             ) from None
-    try:
-        yield
-    finally:
-        # Removed while it is still held, so that the next process makes a new one.
-        with suppress(OSError):
-            path.unlink()
-        lock.release()
+    return lock
 
 
 def _refuse_links(folder: Path) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from heldout.errors import InputError
+from heldout.experiment.documents.lists import Lists
 from heldout.experiment.documents.rank_table import RankTable, needed_depth
 from heldout.retrieve.rank import rank
 from heldout.retrieve.sides import seen_side
@@ -64,13 +65,12 @@ class Candidates:
         *,
         by_fold: bool = False,
         k: int = 0,
-        judged: bool = True,
         depth: int | None = None,
     ) -> Ranking:
         """Rank a side under some settings (None: all), or each fold under the one given for it.
 
-        Lists have `k` places. Ranks are those of judged documents, if they are needed, and those
-        beyond `depth` are not.
+        The ranks of judged documents are returned, of which those beyond `depth` are not needed;
+        or, if `k` is given, lists of `k` places instead.
         """
         some = list(range(len(self)) if numbers is None else numbers)
         models, priors = [self.models[number] for number in some], self.priors
@@ -80,9 +80,21 @@ class Candidates:
                 own = np.maximum(side.statistics, 0)[:, None]
                 priors = np.take_along_axis(priors, own, axis=1)
         settings = [[model] for model in models] if by_fold else [models]
-        asked = self.table.asked() if judged else None
+        asked = None if k else self.table.asked()
         index, terms = self.index, self.vocabulary
-        return rank(index, terms, settings, side, k=k, judged=asked, priors=priors, depth=depth)
+        return rank(
+            index, terms, settings, side, k=k, judged=asked, priors=priors, depth=k or depth
+        )
+
+    def lists(
+        self, side: Side, numbers: Sequence[int], k: int, *, by_fold: bool = False
+    ) -> list[Lists]:
+        """Return lists of `k` places under each setting, or of each fold under its own."""
+        ranking = self.rank(side, numbers, by_fold=by_fold, k=k)
+        queries = len(ranking.documents)
+        documents = ranking.documents.reshape(queries, -1, k)
+        scores = ranking.scores.reshape(queries, -1, k)
+        return [Lists(documents[:, n], scores[:, n]) for n in range(documents.shape[1])]
 
     def evaluate(
         self, side: Side, measures: Sequence[Measure], numbers: Sequence[int] | None = None

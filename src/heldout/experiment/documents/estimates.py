@@ -26,7 +26,7 @@ import numpy as np
 
 from heldout.experiment.documents.extrapolate import extrapolate
 from heldout.experiment.documents.pooling import pooled_ranks
-from heldout.experiment.documents.rank_table import needed_depth
+from heldout.experiment.documents.rank_table import Rows, needed_depth
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
 from heldout.retrieve.sides import held_out_side
 
@@ -186,9 +186,9 @@ def resized_means(
 ) -> Floats:
     """Return the expected mean of each measure on a set `ratio` times as large as the sample."""
     table, sample = candidates.table, folds >= 0
-    ranks = pooled_ranks(candidates, folds, chosen, pooled)
+    ranks, counted = pooled_ranks(candidates, folds, chosen, pooled), sample[table.documents]
     return extrapolate(
-        table.rows(ranks, sample[table.documents]),
+        Rows(table.queries[counted], table.grades[counted], ranks[counted]),
         table.n_queries,
         ratio,
         measures,

@@ -50,23 +50,19 @@ def pool(
     setting of each fold. Folds with different settings are merged on the scale of the `reference`.
     """
     index, vocabulary, models = candidates.index, candidates.vocabulary, candidates.models
-    depth = max(k, candidates.depth)
     if _alike(candidates, chosen):
         side = held_out_side(index, vocabulary, folds, len(chosen), pooled=True)
-        ranking = candidates.rank(side, chosen, by_fold=True, k=k, judged=False, depth=depth)
-        return Lists(ranking.documents[:, 0, 0], ranking.scores[:, 0, 0])
+        (pooled,) = candidates.lists(side, chosen, k, by_fold=True)
+        return pooled
     side = replace(held_out_side(index, vocabulary, folds, len(chosen)), relative=True)
-    ranking = candidates.rank(side, chosen, by_fold=True, k=depth, judged=False, depth=depth)
-    parts = [
-        Lists(ranking.documents[:, fold, 0], ranking.scores[:, fold, 0])
-        for fold in range(len(chosen))
-    ]
+    depth = max(k, candidates.depth)
+    parts = candidates.lists(side, chosen, depth, by_fold=True)
     # The scales come from the documents of the sample alone: an estimate from the sample must not
     # depend on anything else.
     numbers = sorted({*chosen, reference})
     sample = replace(seen_side(index, vocabulary, folds >= 0), relative=True)
-    ranked = candidates.rank(sample, numbers, k=depth, judged=False, depth=depth)
-    scales = {models[number]: ranked.scores[:, 0, row] for row, number in enumerate(numbers)}
+    ranked = candidates.lists(sample, numbers, depth)
+    scales = {models[number]: own.scores for number, own in zip(numbers, ranked, strict=True)}
     own = [models[number] for number in chosen]
     return _merged(parts, own, models[reference], scales, np.asarray(index.id_order), k)
 

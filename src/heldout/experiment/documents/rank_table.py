@@ -57,10 +57,6 @@ class RankTable:
         """Return which queries have a relevant document somewhere in the collection."""
         return self.relevant(np.ones(len(self), np.bool_)) > 0
 
-    def rows(self, ranks: NDArray[np.integer], counted: Flags) -> Rows:
-        """Return the judgements that count, with the ranks of their documents."""
-        return Rows(self.queries[counted], self.grades[counted], ranks[counted])
-
     def evaluate(
         self,
         ranks: NDArray[np.integer],

@@ -156,8 +156,7 @@ def _alone(prepared: PreparedRankings, candidates: Candidates, split: Split) -> 
         choice = _choose(prepared, candidates.evaluate(tuning, [prepared.tune_for])[0])
     k = max(prepared.experiment.depth, prepared.kept)
     unseen = side(split.test, added=True)
-    ranking = candidates.rank(unseen, [choice.number], k=k, judged=False, depth=k)
-    lists = Lists(ranking.documents[:, 0, 0], ranking.scores[:, 0, 0])
+    (lists,) = candidates.lists(unseen, [choice.number], k)
     part = _train_parts(prepared, candidates, split)
     number, means = int(part.max()) + 1, []
     if number:

@@ -9,7 +9,6 @@ import numpy as np
 
 from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
-from heldout.experiment.documents.lists import Lists
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.systems.base import System
 from heldout.retrieve.models import Model
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from heldout.data.run import Run
     from heldout.data.words import Floats
+    from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points, Weights
     from heldout.experiment.systems.spec import Given
     from heldout.resample.split import Splits
@@ -53,10 +53,9 @@ class ModelSystem(System):
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Rank the documents of the test side by the statistics of the training side."""
         del parts
-        candidates, depth = self.candidates(data, [point]), data.depth
-        side = _side(candidates, train, test)
-        ranking = candidates.rank(side, k=depth, judged=False, depth=depth)
-        return test.restrict(Lists(ranking.documents[:, 0, 0], ranking.scores[:, 0, 0]))
+        candidates = self.candidates(data, [point])
+        (lists,) = candidates.lists(_side(candidates, train, test), [0], data.depth)
+        return test.restrict(lists)
 
     def grid(
         self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
