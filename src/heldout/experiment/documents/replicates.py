@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     # The choice for a split, the held-out lists, and the mean of each measure on each of some
     # parts of the training side.
     Ranked = tuple[Choice, Lists, list[list[float]]]
+    # The place of a split, the number of a setting, and the documents to rank.
+    Lane = tuple[int, int, Flags]
 
 PARTS: Final = 10
 """Parts of a training side that are evaluated beside a held-out one, at most."""
@@ -107,8 +109,7 @@ def evaluate_documents(
             estimate._replace(train=mean, optimism=mean - estimate.value)
             for estimate, mean in zip(estimates, map(mean_of, train.T), strict=True)
         )
-        top = lists.top(prepared.kept)
-        outcomes.append(SideOutcome(choice.number, choice.mean, choice.means, values, known, top))
+        outcomes.append(SideOutcome(*choice, values, known, lists.top(prepared.kept)))
     return outcomes
 
 
@@ -184,24 +185,24 @@ class _Together:
 
     def ranked(self) -> Iterator[Ranked]:
         """Yield what `_alone` returns for each split."""
-        choices, held = self._choices(), [split.test > 0 for split in self.splits]
-        numbers, every = [choice.number for choice in choices], range(len(self.splits))
-        lists = self._lists(numbers, held, every, added=True, k=_places(self.prepared))
+        choices = self._choices()
+        numbers = [choice.number for choice in choices]
+        lanes = [(row, numbers[row], split.test > 0) for row, split in enumerate(self.splits)]
+        lists = self._lists(lanes, added=True, k=_places(self.prepared))
         return zip(choices, lists, self._means_of_parts(numbers), strict=True)
 
     def _choices(self) -> list[Choice]:
         """Choose a point on each training side."""
-        splits, points = len(self.splits), len(self.candidates)
+        splits, points, prepared = self.splits, len(self.candidates), self.prepared
         if points == 1:
-            return [NO_CHOICE] * splits
-        prepared, measures = self.prepared, [self.prepared.tune_for]
-        seen, k = [split.train > 0 for split in self.splits], _cutoff(measures)
-        values = np.empty((splits, points, self.candidates.table.n_queries))
+            return [NO_CHOICE] * len(splits)
+        values = np.empty((len(splits), points, self.candidates.table.n_queries))
         for point in range(points):
-            lists = self._lists([point] * splits, seen, range(splits), added=False, k=k)
-            for number, split in enumerate(self.splits):
-                measured = prepared.data.measured(lists[number], Part(split.train), measures)
-                values[number, point] = measured[0]
+            lanes = [(row, point, split.train > 0) for row, split in enumerate(splits)]
+            lists = self._lists(lanes, added=False, k=_cutoff([prepared.tune_for]))
+            for row, split in enumerate(splits):
+                own = prepared.data.measured(lists[row], Part(split.train), [prepared.tune_for])
+                values[row, point] = own[0]
         return [_choose(prepared, own) for own in values]
 
     def _means_of_parts(self, numbers: Sequence[int]) -> list[list[list[float]]]:
@@ -212,36 +213,27 @@ class _Together:
         means: list[list[list[float]]] = [[] for _ in parts]
         for begin in range(0, len(named), step):
             some = named[begin : begin + step]
-            columns, ranked = [row for row, _ in some], [parts[row] == own for row, own in some]
-            points = [numbers[row] for row in columns]
-            lists = self._lists(points, ranked, columns, added=False, k=_cutoff(measures))
-            for row, own, documents in zip(columns, lists, ranked, strict=True):
-                values = data.measured(own, Part(documents.astype(np.int32)), measures)
+            lanes = [(row, numbers[row], parts[row] == own) for row, own in some]
+            lists = self._lists(lanes, added=False, k=_cutoff(measures))
+            for (row, _, documents), ranked in zip(lanes, lists, strict=True):
+                values = data.measured(ranked, Part(documents.astype(np.int32)), measures)
                 means[row].append([mean_of(value) for value in values])
         return means
 
-    def _lists(
-        self,
-        numbers: Sequence[int],
-        documents: Sequence[Flags],
-        columns: Sequence[int],
-        *,
-        added: bool,
-        k: int,
-    ) -> list[Lists]:
-        """Return lists, each of some documents, at a point, by the statistics of a split."""
+    def _lists(self, lanes: Sequence[Lane], *, added: bool, k: int) -> list[Lists]:
+        """Return the lists of all lanes; those with the same setting are ranked together."""
         candidates, lists = self.candidates, dict[int, Lists]()
-        for number in sorted(set(numbers)):
-            mine = [row for row, own in enumerate(numbers) if own == number]
+        for number in sorted({number for _, number, _ in lanes}):
+            mine = [place for place, lane in enumerate(lanes) if lane[1] == number]
             tops, scores = rank_times(
                 candidates.index,
                 candidates.vocabulary,
                 candidates.models[number],
-                self.known.take([columns[row] for row in mine]),
-                np.stack([documents[row] for row in mine], axis=1).astype(np.uint8),
+                self.known.take([lanes[place][0] for place in mine]),
+                np.stack([lanes[place][2] for place in mine], axis=1).astype(np.uint8),
                 added=added,
                 k=k,
             )
-            for place, row in enumerate(mine):
-                lists[row] = Lists(tops[:, place], scores[:, place])
-        return [lists[row] for row in range(len(numbers))]
+            for nth, place in enumerate(mine):
+                lists[place] = Lists(tops[:, nth], scores[:, nth])
+        return [lists[place] for place in range(len(lanes))]
