@@ -58,7 +58,8 @@ class Population:
 
 
 def carried(rows, ratio, **settings):
-    return extrapolate(rows, QUERIES, ratio, MEASURES, n_documents=1000, **settings)
+    settings = {"n_documents": 1000, "answered": np.full(QUERIES, True)} | settings
+    return extrapolate(rows, QUERIES, ratio, MEASURES, **settings)
 
 
 CASES = [
@@ -137,7 +138,7 @@ def test_queries_without_any_relevant_document_are_left_out():
     rows = Population(3).draw(1.0)
     answered = np.arange(QUERIES + 50) < QUERIES
     settings = {"n_documents": 1000, "seed": 4, "draws": 400}
-    alone = extrapolate(rows, QUERIES, 5.0, MEASURES, **settings)
+    alone = carried(rows, 5.0, **settings)
     more = extrapolate(rows, QUERIES + 50, 5.0, MEASURES, answered=answered, **settings)
     assert more == pytest.approx(alone, abs=0.002)
 

@@ -5,7 +5,7 @@ import pytest
 
 from heldout.experiment.documents import uncertainty
 from heldout.experiment.documents.extrapolate import extrapolate, model_variance
-from heldout.experiment.documents.rank_table import RankTable
+from heldout.experiment.documents.rank_table import RankTable, Rows
 from heldout.experiment.documents.uncertainty import Spread, _lots, document_spread, interval
 from heldout.measure.names import parse_measure
 
@@ -179,8 +179,9 @@ def test_the_variance_of_what_is_carried_over_is_not_understated():
     for seed in range(16):
         table, lists, values = population.draw(random)
         ranks = np.argsort(lists, axis=1)[table.queries, table.documents] + 1
-        rows = table.rows(ranks, np.ones(len(table), np.bool_))
-        target = extrapolate(rows, table.n_queries, 5.0, [NDCG], n_documents=160, seed=seed)
+        rows = Rows(table.queries, table.grades, ranks)
+        settings = {"n_documents": 160, "answered": table.answered(), "seed": seed}
+        target = extrapolate(rows, table.n_queries, 5.0, [NDCG], **settings)
         estimates.append(target[0])
         variances.append(spread_of(table, lists, values, 2, seed=seed, ratio=5.0).documents)
     assert 0.8 < np.mean(variances) / np.var(estimates, ddof=1) < 2.5

@@ -356,9 +356,9 @@ class Experiment(BaseModel):
         """
         from heldout.experiment.manifest import experiment_key, make_manifest
         from heldout.experiment.work import open_work, refuse_other, results_folder
-        from heldout.experiment.workers import make_pool
+        from heldout.experiment.workers import check_workers, open_workers
 
-        pool = make_pool(workers, dask, on_message)  # before anything is read or built
+        check_workers(workers, dask)  # before anything is read or built
         prepared = self.check()
         place, complete = None if folder is None else Path(folder), False
         with ExitStack() as stack:
@@ -374,7 +374,10 @@ class Experiment(BaseModel):
                 results = Results.read(place)
                 refuse_other(place, key, experiment_key(results.manifest))
                 return results
-            with open_work(prepared, key, place, pool, progress=progress) as work:
+            with (
+                open_workers(prepared, workers, dask, on_message) as run,
+                open_work(run, key, place, progress=progress) as work,
+            ):
                 outcomes = _evaluated(prepared, work)
             timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
             timings |= {"command": command} if command else {}

@@ -15,7 +15,7 @@ import shutil
 import signal
 import socket
 import sys
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -25,7 +25,7 @@ from heldout.data.atomic import naming_failures, write_atomically
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST
 from heldout.experiment.results.files import all_files, flush
-from heldout.experiment.workers import SECONDS, Cluster, perform
+from heldout.experiment.workers import SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -33,8 +33,7 @@ if TYPE_CHECKING:
 
     from filelock import BaseFileLock
 
-    from heldout.experiment.prepare import Prepared
-    from heldout.experiment.workers import Arrays, Finished, Function, Items, Pool
+    from heldout.experiment.workers import Arrays, Function, Items, Run
 
 WORK: Final = "heldout-work"  # no name that users give to folders: it is removed as a whole
 _LOCK: Final = "lock"
@@ -44,10 +43,9 @@ _LOCK: Final = "lock"
 class Work:
     """Map functions over items: one file per finished item, in this process or by other workers."""
 
-    prepared: Prepared
+    run: Run  # does items, here or elsewhere
     key: str  # a hash of all that results depend on
     folder: Path | None = None  # of the finished items, in one that is locked; None: none are kept
-    pool: Pool | None = None
     show: Callable[[int, int, str], None] = lambda *_: None
     seconds: dict[str, float] = field(default_factory=dict)  # of each item, also of those read
 
@@ -62,7 +60,7 @@ class Work:
         waiting = {name: item for name, item in items.items() if name not in done}
         self.show(len(items), len(done), "")
         # Each is stored as soon as it is there, so that it survives the failure of the next.
-        for name, arrays in self._run(function, waiting, calls=calls):
+        for name, arrays in self.run(function, waiting, calls):
             if (path := paths[name]) is not None:
                 content = io.BytesIO()
                 np.savez(content, **arrays)  # type: ignore[arg-type]
@@ -72,15 +70,6 @@ class Work:
         self.seconds |= {name: float(done[name].pop(SECONDS)) for name in items}
         return {name: done[name] for name in items}
 
-    def _run(self, function: Function, items: Items, *, calls: bool) -> Finished:
-        # A single item is not worth starting processes; a cluster is already there.
-        pool, several = self.pool, calls and len(items) > 1
-        if pool is not None and items and (isinstance(pool, Cluster) or several):
-            return pool.run(function, items)
-        return (
-            (name, perform(self.prepared, function, name, item)) for name, item in items.items()
-        )
-
     def _path(self, function: Function, name: str) -> Path | None:
         text = f"{self.key}\0{function.__module__}\0{function.__qualname__}\0{name}"
         digest = hashlib.sha256(text.encode()).hexdigest()
@@ -88,21 +77,16 @@ class Work:
 
 
 @contextmanager
-def open_work(
-    prepared: Prepared, key: str, folder: Path | None, pool: Pool | None, *, progress: bool
-) -> Iterator[Work]:
-    """Give the work of an experiment, beside the results in `folder`, while its workers live."""
+def open_work(run: Run, key: str, folder: Path | None, *, progress: bool) -> Iterator[Work]:
+    """Give the work of an experiment, beside the results in `folder`."""
     if sys.platform != "win32":
         # Importing Polars makes system calls go on after Ctrl-C: it would wait for an item.
         signal.siginterrupt(signal.SIGINT, True)
-    with ExitStack() as stack:
-        work = Work(prepared, key, folder and folder / WORK, pool)
-        if work.folder is not None:
-            _begin(work.folder, key)
-        if pool is not None:
-            pool.open(stack, prepared)
-        if progress and sys.stderr.isatty():
-            work.show = stack.enter_context(_progress_bar())
+    work = Work(run, key, folder and folder / WORK)
+    if work.folder is not None:
+        _begin(work.folder, key)
+    with _progress_bar() if progress and sys.stderr.isatty() else nullcontext(work.show) as show:
+        work.show = show
         yield work
 
 

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, as_completed
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -27,7 +27,7 @@ from heldout.errors import HeldoutError, InputError, MissingExtraError, cause_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from contextlib import ExitStack
+    from contextlib import AbstractContextManager
 
     from distributed import Client
 
@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     Function = Callable[..., "Arrays"]
     Items = Mapping[str, tuple[Any, ...]]
     Finished = Iterator[tuple[str, "Arrays"]]
-    Pool: TypeAlias = "Processes | Cluster"
+    Run = Callable[[Function, Items, bool], Finished]  # see `Work.map`
+    OnMessage = Callable[[str], None] | None
 
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The result of an item: numbers, and texts as arrays; never objects."""
@@ -49,45 +50,59 @@ _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _SECONDS_TO_CONNECT: Final = 20
 
 
-def make_pool(workers: int, dask: Any, on_message: Callable[[str], None] | None) -> Pool | None:
-    """Return the workers of a run, not started; None: this process does everything."""
+def check_workers(workers: int, dask: Any) -> None:
+    """Refuse workers that cannot be meant, before anything is read."""
     if workers < 1:
         raise InputError(f"workers={workers}: expected a positive integer")
     if dask is None:
-        return Processes(workers) if workers > 1 else None
+        return
     if workers > 1:
         raise InputError("workers are processes here, dask is a cluster: give one of them")
     try:
-        return Cluster(dask, on_message)
+        from distributed import Client
     except ImportError as error:
         raise MissingExtraError(
             "a Dask cluster needs the package distributed: pip install '.[dask]' in a clone of "
             "heldout (or pip install distributed)"
         ) from error
+    # Connecting to text that is not an address could take for ever.
+    if not isinstance(dask, Client) and "://" not in str(dask) and not os.path.isfile(dask):
+        raise InputError(
+            f"{str(dask)!r} is not a Dask cluster: give tcp://HOST:PORT or a scheduler file; "
+            "processes of this machine are workers=4 or --jobs 4"
+        )
 
 
-class Processes:
-    """Processes of this machine, which share its cores; they are started for the first items."""
+def open_workers(
+    prepared: Prepared, workers: int, dask: Any, on_message: OnMessage
+) -> AbstractContextManager[Run]:
+    """Give a function that does items, in whatever order, as long as the workers live."""
+    if dask is not None:
+        return _cluster(prepared, dask, on_message)
+    return _processes(prepared, workers)
 
-    def __init__(self, workers: int) -> None:
-        self._workers = workers
-        self._prepared: Any = None
-        self._executor: Any = None
 
-    def open(self, stack: ExitStack, prepared: Prepared) -> None:
-        """Let the end of the run end the processes."""
-        self._prepared = prepared
-        stack.callback(self._close)
+# ---- processes of this machine -------------------------------------------------------------------
 
-    def run(self, function: Function, items: Items) -> Finished:
-        """Do the items in any order; those of a process that dies are done again."""
+
+@contextmanager
+def _processes(prepared: Prepared, workers: int) -> Iterator[Run]:
+    """Give a function that does items in this process, or in others, which it starts."""
+    executor: Any = None
+
+    def run(function: Function, items: Items, calls: bool) -> Finished:
+        nonlocal executor
+        if workers == 1 or not calls or len(items) < 2:  # not worth starting processes
+            for name, item in items.items():
+                yield name, perform(prepared, function, name, item)
+            return
         waiting = dict(items)
         for _ in range(DEATHS + 1):
             futures: dict[Any, str] = {}
             with _starting() as safe, suppress(BrokenExecutor):
-                self._executor = self._executor or self._start(safe)
+                executor = executor or _start(prepared, workers, safe)
                 for name, item in waiting.items():
-                    futures[self._executor.submit(do_item, name, send(function, item))] = name
+                    futures[executor.submit(do_item, name, send(function, item))] = name
             for future in as_completed(futures):
                 name = futures.pop(future)  # forgotten, with its arrays
                 if not isinstance(future.exception(), BrokenExecutor):
@@ -95,30 +110,33 @@ class Processes:
                     yield name, future.result()
             if not waiting:
                 return
-            self._close()
+            executor.shutdown(kill_workers=True)
+            executor = None  # what a process that died had to do is done again
         raise InputError(
             f"worker processes have died {DEATHS + 1} times (killed, out of memory, or a crash in "
             "the code of a system): use fewer workers"
         )
 
-    def _start(self, safe: str) -> Any:
-        # Not joblib.Parallel, whose processes stay for the next run with modules of this one.
-        from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
+    try:
+        yield run
+    finally:
+        if executor is not None:
+            executor.shutdown(kill_workers=True)  # whatever they do
 
-        share = str(max(threads() // self._workers, 1))
-        libraries = "HELDOUT", "NUMBA_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM"
-        limits = {f"{library}_THREADS": share for library in libraries}
-        return ProcessPoolExecutor(
-            self._workers,
-            initializer=_begin,
-            initargs=(pack(self._prepared), os.getpid(), safe),
-            env={**limits, **os.environ},
-        )
 
-    def _close(self) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(kill_workers=True)  # whatever they do
-            self._executor = None
+def _start(prepared: Prepared, workers: int, safe: str) -> Any:
+    # Not joblib.Parallel, whose processes stay for the next run with modules of this one.
+    from joblib.externals.loky import ProcessPoolExecutor  # type: ignore[import-untyped]
+
+    share = str(max(threads() // workers, 1))
+    libraries = "HELDOUT", "NUMBA_NUM", "OMP_NUM", "OPENBLAS_NUM", "MKL_NUM", "BLIS_NUM"
+    limits = {f"{library}_THREADS": share for library in libraries}
+    return ProcessPoolExecutor(
+        workers,
+        initializer=_begin,
+        initargs=(pack(prepared), os.getpid(), safe),
+        env={**limits, **os.environ},
+    )
 
 
 @contextmanager
@@ -146,55 +164,41 @@ def _starting() -> Iterator[str]:
 # ---- a Dask cluster -----------------------------------------------------------------------------
 
 
-class Cluster:
-    """The workers of a cluster, which is given by its address, its scheduler file, or a client."""
+@contextmanager
+def _cluster(prepared: Prepared, where: Any, on_message: OnMessage) -> Iterator[Run]:
+    """Give a function that does items on a cluster: an address, a scheduler file, or a client.
 
-    def __init__(self, where: Any, on_message: Callable[[str], None] | None) -> None:
-        from distributed import Client
+    An item that fails, or whose worker dies, is repeated, perhaps on another one.
+    """
+    import dask.config
+    from distributed import Client
 
-        # Connecting to text that is not an address could take for ever.
-        if not isinstance(where, Client) and "://" not in str(where) and not os.path.isfile(where):
-            raise InputError(
-                f"{str(where)!r} is not a Dask cluster: give tcp://HOST:PORT or a scheduler file; "
-                "processes of this machine are workers=4 or --jobs 4"
-            )
-        self._where, self._on_message = where, on_message
-        self._executor: Any = None
-        self._payload: Any = None  # a future
-
-    def open(self, stack: ExitStack, prepared: Prepared) -> None:
-        """Connect to the cluster, and send it the experiment, until the end of the run."""
-        import dask.config
-
-        address = isinstance(self._where, str | os.PathLike)
-        client = stack.enter_context(_connect(self._where)) if address else self._where
-        if self._on_message and not client.scheduler_info(n_workers=-1)["workers"]:
-            self._on_message("the Dask cluster has no workers: waiting for the first one")
+    with nullcontext(where) if isinstance(where, Client) else _connect(str(where)) as client:
+        if on_message and not client.scheduler_info(n_workers=-1)["workers"]:
+            on_message("the Dask cluster has no workers: waiting for the first one")
         packed = _packed_for(client, prepared)
-        threshold = "distributed.admin.large-graph-warning-threshold"
-        stack.enter_context(dask.config.set({threshold: "1 TB"}))
-        stack.callback(self._forget)
-        # The payload is the result of a task, which the scheduler keeps: it is made again if the
-        # worker that has it dies. Scattered data would be lost: of several copies Dask keeps one.
-        self._payload = client.submit(_same, packed, pure=False)
-        self._executor = client.get_executor(pure=False, retries=2)
-        _senders.add(os.getpid())
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+            # The payload is the result of a task, which the scheduler keeps: it is made again if
+            # the worker that has it dies. Of several copies of scattered data Dask keeps only one.
+            payload = client.submit(_same, packed, pure=False)
+            executor = client.get_executor(pure=False, retries=2)
+            _senders.add(os.getpid())
 
-    def run(self, function: Function, items: Items) -> Finished:
-        """Do the items; one that fails, or whose worker dies, is repeated, perhaps on another."""
-        futures = {
-            self._executor.submit(_do_there, name, send(function, item), self._payload): name
-            for name, item in items.items()
-        }
-        for future in as_completed(futures):
-            name = futures.pop(future)  # the cluster can forget it
-            yield name, _result(future, name)
+            def run(function: Function, items: Items, _calls: bool) -> Finished:
+                futures = {
+                    executor.submit(_do_there, name, send(function, item), payload): name
+                    for name, item in items.items()
+                }
+                for future in as_completed(futures):
+                    name = futures.pop(future)  # the cluster can forget it
+                    yield name, _result(future, name)
 
-    def _forget(self) -> None:
-        """Cancel what is not needed any more, and remove the experiment from the cluster."""
-        with suppress(Exception):  # the cluster may be gone
-            self._executor.shutdown(wait=False)
-            self._payload.cancel()
+            try:
+                yield run
+            finally:
+                with suppress(Exception):  # the cluster may be gone
+                    executor.shutdown(wait=False)
+                    payload.cancel()
 
 
 def _packed_for(client: Client, prepared: Prepared) -> bytes:
@@ -216,20 +220,20 @@ def _packed_for(client: Client, prepared: Prepared) -> bytes:
     return packed
 
 
-def _connect(where: str | os.PathLike[str]) -> Client:
+def _connect(where: str) -> Client:
     from distributed import Client
 
     # A client that failed to connect is closed when it is garbage-collected. If that happens while
     # another client starts, it waits for ever for a lock that the other one holds.
     gc.collect()
-    given = {"address" if "://" in str(where) else "scheduler_file": str(where)}
+    given = {"address" if "://" in where else "scheduler_file": where}
     try:
         return Client(**given, timeout=_SECONDS_TO_CONNECT)
     except Exception as error:  # noqa: BLE001 - whatever answers need not be a scheduler
         hint = ": does Dask's configuration name the certificates in distributed.comm.tls?"
         raise InputError(
             f"no Dask scheduler at {where} ({cause_of(error)})"
-            f"{hint if str(where).startswith('tls://') else ''}"
+            f"{hint if where.startswith('tls://') else ''}"
         ) from None
 
 
@@ -288,9 +292,8 @@ def pack(prepared: Prepared) -> bytes:
         return cloudpickle.dumps(contents)  # type: ignore[no-any-return]
     except Exception as error:  # a user's object can contain anything
         raise InputError(
-            f"the systems or the data cannot be sent to other processes "
-            f"({type(error).__name__}: {error}): use 1 worker, or name the system by its file "
-            "(ranker.py:rank)"
+            f"the systems or the data cannot be sent to other processes ({cause_of(error)}): use "
+            "1 worker, or name the system by its file (ranker.py:rank)"
         ) from error
 
 

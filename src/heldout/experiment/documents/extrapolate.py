@@ -185,19 +185,19 @@ def extrapolate(
     measures: Sequence[Measure],
     *,
     n_documents: int,
+    answered: Flags,
     depth: int | None = None,
     seed: int = 0,
     draws: int = 40,
     steps: int = _STEPS,
-    answered: Flags | None = None,
 ) -> Floats:
     """Return the expected scores on a target with `ratio` times as many documents as the sample.
 
     One per measure: the mean over the queries that have a relevant document in the target. `rows`
     are the judged documents of the sample, which has `n_documents`, with their ranks; ranks of the
     target beyond `depth` count as not retrieved. `answered` are the queries that have a relevant
-    document somewhere in the collection (None: all); the others are left out, because they were
-    not judged. `draws` is the number of targets, `steps` that of EM.
+    document somewhere in the collection; the others are left out, because they were not
+    judged. `draws` is the number of targets, `steps` that of EM.
     """
     check_extrapolation(measures)
     sample = _relevant(rows, n_queries)
@@ -206,8 +206,6 @@ def extrapolate(
     generator = np.random.default_rng([seed, 0x72686F])
     rates = np.geomspace(_LEAST, max(n_documents, 10), _RATES)
     rate_chances = np.cumsum(_rate_posteriors(sample, rates, steps), axis=1)
-    if answered is None:
-        answered = np.ones(n_queries, np.bool_)
     number_chances, totals, lenders = _number_chances(sample, answered, ratio, steps)
     alike = _alikeness(sample)
     # Shrinkage: the more relevant documents a query has, the more it lends to itself (as in the
