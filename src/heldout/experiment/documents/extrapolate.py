@@ -59,17 +59,18 @@ def check_extrapolation(measures: Sequence[Measure]) -> None:
     """Refuse measures that cannot be extrapolated."""
     for measure in measures:
         if measure.family in _FIRST_ALONE:
-            raise MeasureError(
-                f"{measure} cannot be estimated for a set of another size: it depends on the first "
-                "relevant document alone, and estimates were too high by up to .12; leave out the "
-                "target size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+            why = (
+                "it depends on the first relevant document alone, and estimates were too high by "
+                "up to .12"
             )
-        if measure.family in _NEEDS_NON_RELEVANT or measure.parameters.get(JUDGED_ONLY):
-            raise MeasureError(
-                f"{measure} cannot be estimated for a set of another size, because it uses "
-                "documents judged not relevant: leave out the target size, or choose a measure "
-                "such as nDCG@10, AP, P@10 or R@100"
-            )
+        elif measure.family in _NEEDS_NON_RELEVANT or measure.parameters.get(JUDGED_ONLY):
+            why = "it uses documents judged not relevant"
+        else:
+            continue
+        raise MeasureError(
+            f"{measure} cannot be estimated for a set of another size: {why}; leave out the target "
+            "size, or choose a measure such as nDCG@10, AP, P@10 or R@100"
+        )
 
 
 def check_target(target: int, size: int) -> None:
