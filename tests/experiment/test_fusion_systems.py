@@ -181,7 +181,7 @@ TWO = "first.run, second.run"
         ([f"wsum({TWO}, w=0.5, norm=x)"], "norm='x': expected one of"),
         ([f"rrf({TWO}, norm=minmax)"], "rrf of 2 parts has no parameter norm"),
         ([f"wsum({TWO}, noise.run, w=1,2)"], "no 3 of its values add up to 1"),
-        (["rrf(first.run, *.run)"], "*.run matches 3 runs: make it a system of its own"),
+        (["rrf(first.run, *.run)"], "add it to the systems, such as part=*.run"),
         ([f"a=rrf({TWO})", "b=rrf(a, noise.run)"], "a cannot be fused: it is a fusion"),
         (["a=rrf(a, noise.run)"], "a is neither another system"),
         ([f"rrf({TWO}, k=-1)"], "k is -1: expected a number of at least 0"),

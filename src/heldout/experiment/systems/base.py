@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from heldout.resample.split import SplitKey, Splits
     from heldout.retrieve.index import Index
     from heldout.tune.search import How
-    from heldout.tune.space import Point, Space, Value
+    from heldout.tune.space import Point, Value
 
     Weights = NDArray[np.int32]
     Points = Sequence[Point]
@@ -280,7 +280,7 @@ class System(ABC):
         name: str | None = None,
         *,
         parts: Sequence[Run | System | Embeddings | str | os.PathLike[str]] = (),
-        space: Space | Mapping[str, Any] | None = None,
+        space: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Value] | None = None,
         search: How | None = None,
         trials: int | None = None,
@@ -340,8 +340,7 @@ class System(ABC):
         >>> len(system.search.points), system.search.points[0]
         (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
         """
-        from heldout.experiment.systems.build import build  # it makes systems
-        from heldout.experiment.systems.spec import Given, axes_of
+        from heldout.experiment.systems.build import Given, axes_of, build  # it makes systems
 
         axes = axes_of(parameters, space)
         options = Given(name, tuple(parts), axes, search, trials, comparable, learns, first, kind)

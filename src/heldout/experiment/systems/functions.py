@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import View
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Part
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import Splits
     from heldout.tune.search import Search
     from heldout.tune.space import Point

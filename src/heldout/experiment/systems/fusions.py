@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.tune.space import Point
 
 

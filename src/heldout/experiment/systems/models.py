@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.data.words import Floats
     from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points, Weights
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import Splits
     from heldout.retrieve.index import Index
     from heldout.tune.space import Point

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Part, Parts
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import SplitKey, Splits
     from heldout.tune.space import Point
 

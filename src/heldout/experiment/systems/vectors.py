@@ -17,7 +17,7 @@ from heldout.retrieve.dense import check_metric, rank_vectors
 if TYPE_CHECKING:
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Part, Parts, Weights
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.tune.space import Point
 
 
