@@ -41,7 +41,7 @@ def test_a_function_in_a_file(tmp_path):
     (tmp_path / "ranker.py").write_text("def rank(train, test):\n    return {}\n")
     assert System.of(f"mine={tmp_path}/ranker.py:rank").name == "mine"
     (tmp_path / "ranker.py").write_text("import no_such_package_at_all\n")
-    with pytest.raises(InputError, match=r"ranker\.py cannot be run \(ModuleNotFoundError"):
+    with pytest.raises(InputError, match=r"ranker\.py failed: ModuleNotFoundError"):
         System.of(f"{tmp_path}/ranker.py:rank")
 
 

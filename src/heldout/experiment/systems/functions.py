@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError, failure
+from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents.lists import as_run, lists_of_run
-from heldout.experiment.systems.base import Parts, System
-from heldout.experiment.systems.references import load_reference, qualified_name, source_of
+from heldout.experiment.systems.base import System
+from heldout.experiment.systems.references import qualified_name, source_of, users_code
 from heldout.resample.hashing import seed_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from heldout.data.collection import View
     from heldout.experiment.documents.lists import Lists
-    from heldout.experiment.systems.base import Data, Part
+    from heldout.experiment.systems.base import Data, Part, Parts
     from heldout.experiment.systems.build import Given
     from heldout.resample.split import Splits
     from heldout.tune.search import Search
@@ -58,54 +58,41 @@ class FunctionSystem(System):
     folder: Path | None = None  # where the reference starts
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
-        """Call it with two sealed sides."""
-        return lists_of_run(
-            self._called(data, train, test, point, parts), data.collection, data.depth
-        )
+        """Return the first documents of what it ranks."""
+        run = self.run(data, train, test, point, parts)
+        return lists_of_run(run, data.collection, data.depth)
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
-        """Return all that it ranks, however long the lists are."""
-        return self._called(data, train, test, point, Parts())
-
-    def _called(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
+        """Call it with two sealed sides; return all that it ranks, however long the lists are."""
         # The same seed for all points, which are compared under the same random numbers.
         seed = call_seed(data.seed, self.name, test.split, test.inner)
-        arguments = self._arguments(data, train, test, point, parts)
         # What does not learn needs no judgements, and cannot learn from them by mistake.
         seen = train.sealed(data.collection, judged=self.learns)
         asked = test.sealed(data.collection, judged=False)
+        arguments = {**point, **self._candidates(data, train, test, point, parts)}
+        if self.parts and not takes(self.call, "depth"):
+            arguments.pop("depth", None)
         where = self.name if test.split == "all" else f"split {test.split}: {self.name}"
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
-        try:
+        with users_code(f"{where}({shown})" if shown else where):
             run = _as_run(self._answer(seen, asked, arguments, seed), where)
-        except (HeldoutError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            called = f"{where}({shown})" if shown else where
-            raise InputError(failure(called, error)) from error
         test.refuse_others(run, data.collection, where, file=False)
         return run
 
-    def _arguments(
+    def _candidates(
         self, data: Data, train: Part, test: Part, point: Point, parts: Parts
-    ) -> dict[str, Any]:
-        """Return the parameters and, for a reranker, the candidates of both sides."""
-        arguments: dict[str, Any] = dict(point)
-        if not self.parts:
-            return arguments
+    ) -> dict[str, Run]:
+        """Return the documents of both sides that a reranker is asked for."""
         depth: Any = point.get("depth", DEPTH)
-
-        def candidates(runs: Sequence[Run], part: Part) -> Run:
+        sides = {"candidates": (parts.test, test)}
+        if self.kind == "transformer" or takes(self.call, "train_candidates"):
+            sides["train_candidates"] = (parts.train, train)
+        candidates = {}
+        for name, (runs, part) in sides.items() if self.parts else ():
             # The first documents of all, then those of the part: a list as long as in use.
             lists = part.restrict(lists_of_run(runs[0], data.collection, depth))
-            return as_run(lists, data.collection, self.name)
-
-        arguments["candidates"] = candidates(parts.test, test)
-        if self.kind == "transformer" or takes(self.call, "train_candidates"):
-            arguments["train_candidates"] = candidates(parts.train, train)
-        if not takes(self.call, "depth"):
-            arguments.pop("depth", None)
-        return arguments
+            candidates[name] = as_run(lists, data.collection, self.name)
+        return candidates
 
     def _answer(self, train: View, test: View, arguments: dict[str, Any], seed: int) -> object:
         call = self.call
@@ -145,18 +132,6 @@ class FunctionSystem(System):
         described = {**super().describe(), self.kind: name, "comparable": self.comparable}
         return described | {"learns": self.learns, "source": source}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out code that a worker loads from its file, as this process did."""
-        if not self.reference:
-            return self.__dict__
-        return {**self.__dict__, "call": None, "folder": (self.folder or Path()).resolve()}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Load the code again."""
-        self.__dict__.update(state)
-        if self.reference:
-            self.__dict__["call"] = load_reference(self.reference, self.folder, system=self.name)
-
 
 def with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
     """Return arguments, with the seed if a function has a parameter for it that is not set."""
@@ -173,17 +148,15 @@ def takes(call: Any, name: str) -> bool:
 
 
 def _as_run(answer: object, name: str) -> Run:
-    if isinstance(answer, Run):
-        return answer
-    if isinstance(answer, Mapping) or hasattr(answer, "columns"):
-        try:
-            return Run.of(answer, name)
-        except HeldoutError as error:
-            raise InputError(f"{name}: {error}") from None
-    raise InputError(
-        f"{name} returned {type(answer).__name__}: expected a Run, {{query: {{document: score}}}}, "
-        "or a frame with the columns qid, docno and score"
-    )
+    if not isinstance(answer, Run | Mapping) and not hasattr(answer, "columns"):
+        raise InputError(
+            f"{name} returned {type(answer).__name__}: expected a Run, "
+            "{query: {document: score}}, or a frame with the columns qid, docno and score"
+        )
+    try:
+        return answer if isinstance(answer, Run) else Run.of(answer, name)
+    except HeldoutError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 # ---- from what was given ------------------------------------------------------------------------
@@ -217,7 +190,7 @@ def function_system(call: Any, given: Given, reference: str = "") -> System:
         call=call,
         kind=kind,
         reference=reference,
-        folder=given.folder,
+        folder=(given.folder or Path()).resolve(),  # a worker can have another current folder
     )
 
 

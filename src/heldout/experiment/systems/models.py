@@ -73,10 +73,10 @@ class ModelSystem(System):
         *own, reference = [points.index(point) for point in points]
         return pool(self.candidates(data, points), folds, own, reference, data.depth)
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
         """Return what it ranks; a search of all documents lists only those with a query term."""
         if test.documents is not None:
-            return super().run(data, train, test, point)
+            return super().run(data, train, test, point, parts)
         from heldout.retrieve.search import search  # slow to import
 
         (model,) = self.models([point])

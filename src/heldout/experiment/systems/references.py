@@ -12,12 +12,13 @@ import os
 import re
 import sys
 import sysconfig
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.errors import InputError, cause_of
+from heldout.errors import HeldoutError, InputError, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,26 +31,34 @@ _INSTALLED: Final = re.compile(r"[/\\](site|dist)-packages[/\\]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
+@contextmanager
+def users_code(called: str) -> Iterator[None]:
+    """Turn whatever a user's code raises, also SystemExit, into an error that names the code."""
+    try:
+        yield
+    except (HeldoutError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise InputError(failure(called, error)) from error
+
+
 def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
     """Return the object that ``file.py:name``, seen from a folder, or ``module:name`` names."""
     place, _, attribute = reference.rpartition(":")
-    shown, path = f"{system}: {place}" if system else place, (folder or Path()) / place
+    path, of_system = (folder or Path()) / place, f"{system}: " if system else ""
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
-        raise InputError(f"{f'{system}: ' if system else ''}{path}: no such file")
-    try:
+        raise InputError(f"{of_system}{path}: no such file")
+    with users_code(f"{of_system}{place}"):
         module = _load_file(path) if is_file else importlib.import_module(place)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        done = "run" if is_file else "imported"
-        raise InputError(f"{shown} cannot be {done} ({cause_of(error)})") from error
     if not hasattr(module, attribute):
-        raise InputError(f"{shown} has no {attribute!r}")
+        raise InputError(f"{of_system}{place} has no {attribute!r}")
     return getattr(module, attribute)
 
 
 def _load_file(path: Path) -> Any:
+    import cloudpickle  # type: ignore[import-untyped] # rarely needed
+
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec: Any = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -58,6 +67,7 @@ def _load_file(path: Path) -> Any:
     except BaseException:
         del sys.modules[name]
         raise
+    cloudpickle.register_pickle_by_value(module)  # a worker cannot import it by this name
     return module
 
 

@@ -69,10 +69,10 @@ class RunSystem(System):
     def _at(self, point: Point) -> Run:
         return _run_of(self.files[self.search.points.index(point)])
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
         """Return a run as it is, if all documents are ranked."""
         if test.documents is not None:
-            return super().run(data, train, test, point)
+            return super().run(data, train, test, point, parts)
         return self._at(point)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:

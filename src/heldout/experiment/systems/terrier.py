@@ -5,8 +5,9 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.errors import InputError, MissingExtraError, cause_of
+from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.systems.functions import with_seed
+from heldout.experiment.systems.references import users_code
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,12 +22,8 @@ _VALIDATION: Final = 0.2
 def can_learn(call: Any, name: str, point: Mapping[str, Any]) -> bool:
     """Return whether a transformer, or what makes one at some point, has anything to learn."""
     if _makes(call):
-        try:
+        with users_code(name):
             call = call(**with_seed(call, dict(point), 0))
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:
-            raise InputError(f"{name} failed: {cause_of(error)}") from error
         if not hasattr(call, "transform"):
             raise InputError(
                 f"{name} does not take (train, test) and returned {type(call).__name__}: expected "
