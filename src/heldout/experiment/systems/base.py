@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
-    from heldout.data.words import Flags, Floats, Ints
+    from heldout.data.words import Flags, Floats
     from heldout.experiment.documents.lists import Lists
     from heldout.measure.base import Measure
     from heldout.resample.split import SplitKey, Splits
@@ -271,29 +271,6 @@ class Part:
         alone = Collection(view.documents, view.queries, qrels, name=whole.name)
         return View(alone, documents[documents > 0], queries[queries > 0])
 
-    def refuse_others(self, run: Run, whole: Collection, where: str, *, file: bool) -> None:
-        """Refuse a run with queries or documents that are not of this part.
-
-        A file may have unknown documents if none are held out, as any run.
-        """
-        known = {query: row for row, query in enumerate(whole.queries.ids)}
-        documents = list(dict.fromkeys(run.docs.tolist()))
-        rows = np.array([known.get(query, -1) for query in run.queries], np.intp)
-        sides: list[tuple[str, Sequence[str], Ints, Weights | None]]
-        sides = [("queries", run.queries, rows, self.queries)]
-        if self.documents is not None or not file:
-            rows = whole.documents.ids.find(documents)
-            sides.append(("documents", documents, rows, self.documents))
-        for what, ids, rows, weights in sides:
-            out = (rows < 0) | (weights is not None and weights[np.maximum(rows, 0)] == 0)
-            strange = [ids[row] for row in np.flatnonzero(out).tolist()]
-            if strange:
-                raise InputError(
-                    f"{where} ranks {what} that are not on the test side: {len(strange):,} "
-                    f"({named_few(strange, len(strange))})"
-                    f"{'. Were other folds or another seed used?' if file else ''}"
-                )
-
 
 @dataclass(frozen=True, eq=False)
 class Data:
@@ -334,3 +311,21 @@ def with_parts(systems: Sequence[Any]) -> Iterator[Any]:
     for system in systems:
         yield system
         yield from with_parts(getattr(system, "parts", ()))
+
+
+def refuse_others(
+    run: Run, view: View, where: str, *, documents: bool = True, why: str = ""
+) -> None:
+    """Refuse a run with queries, or documents, that are not in the part that was to be ranked."""
+    known = set(view.queries.ids)
+    strange = {"queries": [query for query in run.queries if query not in known]}
+    if documents:
+        ranked = list(dict.fromkeys(run.docs.tolist()))
+        rows = np.flatnonzero(view.documents.ids.find(ranked) < 0)
+        strange["documents"] = [ranked[row] for row in rows.tolist()]
+    for what, ids in strange.items():
+        if ids:
+            raise InputError(
+                f"{where} ranks {what} that are not on the test side: {len(ids):,} "
+                f"({named_few(ids, len(ids))}){why}"
+            )

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from heldout.tune.search import How
 
 _REFERENCE: Final = re.compile(r"(?:.*\.py|[\w.]+):[^\W\d]\w*", re.DOTALL)
+_COMMA: Final = re.compile(r",(?![^(]*\))")  # not in brackets: a part may be a call itself
 _PARAMETER: Final = re.compile(r"\s*([^\W\d]\w*)\s*=")
 
 
@@ -124,9 +125,8 @@ def _part(part: Any) -> System | str:
 
 def _of_text(text: str, given: Given) -> System:
     """Make a system of a text; what is no word of its own is the name or pattern of run files."""
-    label, head, inside = parse(text)
-    parts, settings = arguments(head, inside)
-    own = replace(given, name=given.name or label, parts=(*given.parts, *parts))
+    label, head, parts, settings = parse(text)
+    own = replace(given, name=given.name or label or None, parts=(*given.parts, *parts))
     if parts and head not in METHODS and head != "vectors":
         raise InputError(
             f"{head}: {parts[0]!r} is not a parameter: write k1=0.9, k1=0.5:3:6 (from:to:count) or "
@@ -153,33 +153,37 @@ def _of_text(text: str, given: Given) -> System:
         name = own.name or head.rpartition(":")[2]
         call = load_reference(head, own.folder, system=name)
         return function_system(call, replace(own, name=name), head)
-    # What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
-    whole = text.strip().removesuffix(f"({inside})").strip()
-    return _of_files(text, {whole: given.name, head: own.name}, own)
+    system = _of_files(label, head, own, given.name)
+    if system is None:
+        raise InputError(
+            f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
+            "pattern of runs, rrf(bm25.run, dense.run), vectors(docs.npy, queries.npy), "
+            "rerank(first=bm25, function=file.py:name), or file.py:function; models are "
+            f"{', '.join(MODELS)}"
+        )
+    return system
 
 
-def _of_files(text: str, names: Mapping[str, str | None], given: Given) -> System:
-    """Make a system of run files, by the first pattern that some match; each with a name for it."""
-    for pattern, name in names.items():
+def _of_files(label: str, head: str, given: Given, name: str | None) -> System | None:
+    """Make a system of the run files that match, or of those of splits; None: there are none.
+
+    What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
+    """
+    whole = {f"{label}={head}": name} if label else {}
+    for pattern, called in {**whole, head: given.name}.items():
         paths = run_paths(str(given.folder / pattern) if given.folder else pattern)
         if paths:
-            return run_system({path: path for path in paths}, replace(given, name=name))
-    *_, head = names
-    if re.search(r"\{\w*\}", head):
-        return fold_run_system(head, given)
-    raise InputError(
-        f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
-        "pattern of runs, rrf(bm25.run, dense.run), vectors(docs.npy, queries.npy), "
-        "rerank(first=bm25, function=file.py:name), or file.py:function; models are "
-        f"{', '.join(MODELS)}"
-    )
+            return run_system({path: path for path in paths}, replace(given, name=called))
+    return fold_run_system(head, given) if re.search(r"\{\w*\}", head) else None
 
 
-def parse(text: str) -> tuple[str | None, str, str]:
-    """Return label, head, and what is in brackets; the label of a path is a part of it.
+def parse(text: str) -> tuple[str, str, list[str], dict[str, str]]:
+    """Return label, head, the parts in brackets, and the settings behind them as texts.
 
-    >>> parse("dense = wsum(a.run, b.run, w=0:1:11)")
-    ('dense', 'wsum', 'a.run, b.run, w=0:1:11')
+    The label of a path is a part of it. A comma in a list of values does not end a setting.
+
+    >>> parse("dense = wsum(bm25.run, dense.run, norm=minmax, w=0,0.5,1)")
+    ('dense', 'wsum', ['bm25.run', 'dense.run'], {'norm': 'minmax', 'w': '0,0.5,1'})
     """
     whole, _, inside = text.strip().partition("(")
     if not inside.endswith(")"):  # a path may have brackets
@@ -187,27 +191,9 @@ def parse(text: str) -> tuple[str | None, str, str]:
     label, _, head = (part.strip() for part in whole.partition("="))
     is_path = re.fullmatch(r"[\w-]+", head) is None and not {*"/{}"}.isdisjoint(label)
     if not label or not head or is_path:
-        return None, whole.strip(), inside[:-1]
-    return label, head, inside[:-1]
-
-
-def arguments(head: str, inside: str) -> tuple[list[str], dict[str, str]]:
-    """Return the parts in brackets, and the settings behind them as they are written.
-
-    A comma in a list of values, or inside other brackets, does not end a setting.
-
-    >>> arguments("wsum", "bm25.run, dense, norm=minmax, w=0,0.5,1")
-    (['bm25.run', 'dense'], {'norm': 'minmax', 'w': '0,0.5,1'})
-    """
-    parts, settings = list[str](), dict[str, str]()
-    depth, pieces, name = 0, [""], ""
-    for letter in inside:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            pieces.append("")
-        else:
-            pieces[-1] += letter
-    for piece in pieces if inside.strip() else ():
+        label, head = "", whole.strip()
+    parts, settings, name = list[str](), dict[str, str](), ""
+    for piece in _COMMA.split(inside[:-1]) if inside[:-1].strip() else ():
         setting = _PARAMETER.match(piece)
         if setting is None and name:
             settings[name] += f",{piece}"
@@ -218,7 +204,7 @@ def arguments(head: str, inside: str) -> tuple[list[str], dict[str, str]]:
             if name in settings:
                 raise InputError(f"{head}: {name} is given twice")
             settings[name] = piece[setting.end() :].strip()
-    return parts, settings
+    return label, head, parts, settings
 
 
 # ---- systems that use others --------------------------------------------------------------------

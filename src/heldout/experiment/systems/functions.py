@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError
+from heldout.errors import HeldoutError, InputError, MissingExtraError
 from heldout.experiment.documents.lists import as_run, lists_of_run
-from heldout.experiment.systems.base import System
+from heldout.experiment.systems.base import System, refuse_others
 from heldout.experiment.systems.references import qualified_name, source_of, users_code
 from heldout.resample.hashing import seed_word
 
@@ -33,9 +33,10 @@ if TYPE_CHECKING:
     from heldout.tune.search import Search
     from heldout.tune.space import Point
 
-
 DEPTH: Final = 100
 """Documents of the first stage that are reranked, unless there is a parameter `depth`."""
+VALIDATION: Final = 0.2
+"""Share of the training queries that a PyTerrier estimator gets for validation."""
 
 
 def call_seed(seed: int, *words: object) -> int:
@@ -76,7 +77,7 @@ class FunctionSystem(System):
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
         with users_code(f"{where}({shown})" if shown else where):
             run = _as_run(self._answer(seen, asked, arguments, seed), where)
-        test.refuse_others(run, data.collection, where, file=False)
+        refuse_others(run, asked, where)
         return run
 
     def _candidates(
@@ -95,18 +96,16 @@ class FunctionSystem(System):
         return candidates
 
     def _answer(self, train: View, test: View, arguments: dict[str, Any], seed: int) -> object:
-        call = self.call
-        if self.kind == "transformer":
-            from heldout.experiment.systems.terrier import transformed  # rarely needed
-
-            return transformed(call, train, test, arguments, seed)
         if self.kind == "function":
-            return call(train, test, **with_seed(call, arguments, seed))
-        # Made or copied for each call, so that no fit influences another.
-        makes = isinstance(call, type) or (callable(call) and not hasattr(call, "predict"))
-        ranker = call(**with_seed(call, arguments, seed)) if makes else copy.deepcopy(call)
-        fitted = ranker.fit(train)
-        return (fitted if hasattr(fitted, "predict") else ranker).predict(test)
+            return self.call(train, test, **_with_seed(self.call, arguments, seed))
+        asked, known = arguments.pop("candidates", None), arguments.pop("train_candidates", None)
+        ranker = _made(self.call, self.kind, arguments, seed)
+        if self.kind == "object":
+            fitted = ranker.fit(train)
+            return (fitted if hasattr(fitted, "predict") else ranker).predict(test)
+        if _learns(ranker):
+            _fit(ranker, train, known, seed)
+        return ranker.transform(_frame(test, asked))
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated if this is held out."""
@@ -133,18 +132,27 @@ class FunctionSystem(System):
         return described | {"learns": self.learns, "source": source}
 
 
-def with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return arguments, with the seed if a function has a parameter for it that is not set."""
-    needed = "seed" not in arguments and takes(call, "seed")
-    return {**arguments, "seed": seed} if needed else arguments
-
-
 def takes(call: Any, name: str) -> bool:
     """Return whether a function or class has a parameter of this name."""
     try:
         return name in inspect.signature(call).parameters
     except (TypeError, ValueError):
         return False
+
+
+def _with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Return arguments, with the seed if a function has a parameter for it that is not set."""
+    needed = "seed" not in arguments and takes(call, "seed")
+    return {**arguments, "seed": seed} if needed else arguments
+
+
+def _made(call: Any, kind: str, arguments: dict[str, Any], seed: int) -> Any:
+    """Return an object or transformer for one call, so that no fit influences another."""
+    method = "predict" if kind == "object" else "transform"
+    if isinstance(call, type) or not hasattr(call, method):
+        return call(**_with_seed(call, arguments, seed))
+    # A transformer that is not fitted need not be copied; a Java index cannot be.
+    return copy.deepcopy(call) if kind == "object" or _learns(call) else call
 
 
 def _as_run(answer: object, name: str) -> Run:
@@ -157,6 +165,71 @@ def _as_run(answer: object, name: str) -> Run:
         return answer if isinstance(answer, Run) else Run.of(answer, name)
     except HeldoutError as error:
         raise InputError(f"{name}: {error}") from None
+
+
+# ---- PyTerrier ----------------------------------------------------------------------------------
+
+
+def _learns(transformer: Any) -> bool:
+    """Return whether there is an estimator in a transformer or pipeline."""
+    try:
+        from pyterrier import Estimator
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{type(transformer).__name__} has a method transform, as PyTerrier transformers have, "
+            "but PyTerrier is not installed: pip install python-terrier"
+        ) from error
+
+    if isinstance(transformer, Estimator):
+        return True
+    return any(map(_learns, getattr(transformer, "_transformers", ())))
+
+
+def _fit(transformer: Any, train: View, candidates: Run | None, seed: int) -> None:
+    """Fit an estimator on the training queries; some of them are for its own validation."""
+    import pandas as pd  # PyTerrier needs it, too
+
+    from heldout.resample.plans import HoldOut
+
+    ids = train.collection.queries.ids
+    if len(ids) < 2:
+        raise InputError(f"{len(ids)} training query: a PyTerrier estimator needs at least 2")
+    share = VALIDATION if round(VALIDATION * len(ids)) else 1
+    split = HoldOut(share, seed=seed).splits(ids)[0]
+    judged = [
+        (query, document, grade)
+        for query, grades in train.qrels.to_dict().items()
+        for document, grade in grades.items()
+    ]
+    qrels = pd.DataFrame(judged, columns=["qid", "docno", "label"]).astype({"label": "int64"})
+    frames = []
+    for side in ("train", "test"):
+        asked = [ids[number] for number in split.rows(side).tolist()]
+        tables = _frame(train, candidates), qrels
+        frames += [table[table["qid"].isin(asked)].reset_index(drop=True) for table in tables]
+    transformer.fit(*frames)
+
+
+def _frame(view: View, candidates: Run | None) -> Any:
+    """Return the queries of a side with the columns ``qid`` and ``query``.
+
+    With candidates, these: ``docno``, ``text``, ``score`` and ``rank`` (from 0) are added.
+    """
+    import pandas as pd
+
+    queries, documents = view.collection.queries, view.collection.documents
+    texts = queries.to_dict()
+    if candidates is None:
+        return pd.DataFrame(list(texts.items()), columns=["qid", "query"], dtype=object)
+    rows = [
+        (query, texts[query], document, documents.text(number) if number >= 0 else "", score, rank)
+        for query, ranked in candidates.to_dict().items()
+        if query in texts
+        for rank, (number, (document, score)) in enumerate(
+            zip(documents.ids.find(list(ranked)).tolist(), ranked.items(), strict=True)
+        )
+    ]
+    return pd.DataFrame(rows, columns=["qid", "query", "docno", "text", "score", "rank"])
 
 
 # ---- from what was given ------------------------------------------------------------------------
@@ -178,9 +251,15 @@ def function_system(call: Any, given: Given, reference: str = "") -> System:
             "object"
         )
     elif kind == "transformer":
-        from heldout.experiment.systems.terrier import can_learn
-
-        learns = can_learn(call, name, search.space.points()[0])
+        with users_code(name):
+            made = _made(call, kind, dict(search.space.points()[0]), 0)
+        if not hasattr(made, "transform"):
+            raise InputError(
+                f"{name} does not take (train, test) and returned {type(made).__name__}: expected "
+                "a function f(train, test, **parameters), or one that returns a PyTerrier "
+                "transformer"
+            )
+        learns = _learns(made)
     return FunctionSystem(
         name=name,
         search=search,
@@ -195,16 +274,14 @@ def function_system(call: Any, given: Given, reference: str = "") -> System:
 
 
 def _check_reranker(call: Any, kind: str, name: str, search: Search) -> None:
-    function = callable(call) and not isinstance(call, type)
-    if kind == "object" or (kind == "function" and not function):
+    if kind == "object" or (kind == "function" and isinstance(call, type)):
         raise InputError(
             f"{name}: a reranker is a function f(train, test, candidates, **parameters), or a "
             "PyTerrier transformer"
         )
-    for axis in search.space.axes:
-        for depth in axis.values if axis.name == "depth" else ():
-            if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-                raise InputError(f"{name}: the depth must be a positive integer, not {depth}")
+    for depth in {point.get("depth", DEPTH) for point in search.space.points()}:
+        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+            raise InputError(f"{name}: the depth must be a positive integer, not {depth}")
 
 
 def _kind_of(call: Any) -> str:
@@ -224,10 +301,9 @@ def _kind_of(call: Any) -> str:
 def _takes_sides(call: Any) -> bool:
     """Return whether a function takes a train and a test side: two arguments without defaults."""
     try:
-        parameters = list(inspect.signature(call).parameters.values())
+        parameters = inspect.signature(call).parameters.values()
     except (TypeError, ValueError):
         return True  # compiled functions have no signature
-    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        return True
-    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in placed and each.default is each.empty for each in parameters) >= 2
+    kinds = [each.kind for each in parameters if each.default is each.empty]
+    named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+    return inspect.Parameter.VAR_POSITIONAL in kinds or sum(k not in named for k in kinds) >= 2

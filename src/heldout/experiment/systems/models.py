@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.lists import Lists
 from heldout.experiment.documents.pooling import pool
@@ -46,7 +45,8 @@ class ModelSystem(System):
 
     def candidates(self, data: Data, points: Sequence[Point]) -> Candidates:
         """Return the model at some points, ready to rank."""
-        index, queries = _index(data), data.collection.queries
+        index: Any = data.index  # opened, since there is a model
+        queries = data.collection.queries
         vocabulary = data.once("vocabulary", lambda: index.encode(queries.texts))
         return Candidates(index, vocabulary, data.table, self.models(points), data.depth)
 
@@ -79,8 +79,8 @@ class ModelSystem(System):
             return super().run(data, train, test, point, parts)
         from heldout.retrieve.search import search  # slow to import
 
-        (model,) = self.models([point])
-        return search(_index(data), data.collection.queries, model, k=data.depth, name=self.name)
+        (model,), index = self.models([point]), cast("Index", data.index)
+        return search(index, data.collection.queries, model, k=data.depth, name=self.name)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield that the plan has no folds where it needs them."""
@@ -90,12 +90,6 @@ class ModelSystem(System):
     def describe(self) -> dict[str, Any]:
         """Return the model and its points, as plain values."""
         return {**super().describe(), "model": self.model}
-
-
-def _index(data: Data) -> Index:
-    if data.index is None:
-        raise InputError("a built-in model needs an index, and there is none")  # unreachable
-    return data.index
 
 
 def _side(candidates: Candidates, train: Part, test: Part) -> Side:
@@ -121,7 +115,5 @@ def model_system(model: str, given: Given) -> ModelSystem:
     search = given.searched()
     for axis in search.space.axes:
         for value in axis.values:
-            if isinstance(value, str | bool):
-                raise InputError(f"{model}: {axis.name} = {value!r} is not a number")
-            Model.make(model, **{axis.name: value})
+            Model.make(model, **{axis.name: cast("float", value)})  # which refuses others
     return ModelSystem(name=given.name or model, search=search, model=model)

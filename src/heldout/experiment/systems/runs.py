@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.lists import lists_of_run
-from heldout.experiment.systems.base import System
+from heldout.experiment.systems.base import System, refuse_others
 from heldout.notes import named_few
 from heldout.tune.run_names import labels_of, read_names
 from heldout.tune.search import Search
@@ -132,7 +132,14 @@ class FoldRunSystem(RunSystem):
             raise InputError(f"{self.name}: a run per split ranks no other data")  # unreachable
         path = self.path(test.key)
         run = _read(path)
-        test.refuse_others(run, data.collection, f"{self.name}: {path}", file=True)
+        # Like any run, it may have unknown documents, unless some are held out.
+        refuse_others(
+            run,
+            test.sealed(data.collection, judged=False),
+            f"{self.name}: {path}",
+            documents=test.documents is not None,
+            why=". Were other folds or another seed used?",
+        )
         return lists_of_run(run, data.collection, data.depth)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
