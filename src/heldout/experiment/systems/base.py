@@ -120,17 +120,24 @@ class System(ABC):
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield why it cannot be evaluated if this is held out; None: the splits are not known."""
-        merged = self.pools or self.parts
+        merged, written = self.pools or self.parts, getattr(self, "reference", "") or "NAME"
         if merged and by == "both":
             yield "queries and documents cannot both be held out of it: hold out one of them"
         elif merged and by == "document" and splits and not splits.partitions:
             yield "its held-out documents are merged, which needs folds: plan kfold or given"
+        elif merged and by == "document" and not self.comparable:
+            yield (
+                "to hold out documents, their scores in different folds must be comparable: if the "
+                "score of a document does not depend on the others (vectors of a fixed model), say "
+                f"so: {written}(comparable=true); otherwise hold out queries, or give a function "
+                "that searches one side"
+            )
         elif not merged and by != "query" and self.comparable is None:
             yield (
                 "say whether scores from different fits can be compared: comparable=true merges "
                 "the held-out documents of all folds into one ranking; comparable=false evaluates "
                 "every fold by itself, which estimates the score on a collection as small as a "
-                f"fold; in a text: {getattr(self, 'reference', '') or 'NAME'}(comparable=true)"
+                f"fold; in a text: {written}(comparable=true)"
             )
         for part in self.parts if by == "document" else ():
             if isinstance(part, System) and not part.comparable:
@@ -190,32 +197,29 @@ class System(ABC):
         name
             Its name in tables.
         parts
-            Of a method of fusion, what is fused: runs, their paths, or (names of) other systems. Of
-            ``vectors``, the vectors of documents and of queries, or their ``.npy`` files; see
-            `heldout.rank_vectors`.
+            What a fusion fuses: runs, their paths, or (names of) other systems. Of ``vectors``,
+            those of documents and of queries, or their files; see `heldout.rank_vectors`.
         space
-            The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
-            Of a fusion of two parts, ``w`` is the weight of the first, and the second has 1 − w;
-            of more, ``w`` stands for all weights that add up to 1, and ``w1``, ``w2``, … for
-            single ones.
+            The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``. In a fusion of
+            two parts ``w`` is the weight of the first, and the second has 1 − w; of more, ``w`` is
+            for all weights that add up to 1, and ``w1``, ``w2``, … are single ones.
         parameters
             Fixed parameters.
         search, trials
             How the space is searched: all parameter settings (``grid``), or a number of `trials`
             that are drawn (``random``) or proposed (``optuna``).
         comparable
-            Whether the scores of a function, object or run for documents of different parts of a
-            collection can be compared, so that folds of documents can be merged.
+            Whether scores of documents of different parts of a collection can be compared, so that
+            folds of documents can be merged: for a function, an object or a run.
         learns
             False: the ranking of a query by a function does not depend on the training queries and
-            judgements. It is then called once per parameter setting when queries are held out, gets
-            no judgements, and can be fused and reranked.
+            judgements. If queries are held out it is called once per parameter setting, without
+            judgements, and it can be fused and reranked.
         first
             The first stage of a function ``f(train, test, candidates, **parameters)`` that reranks:
-            a system, the name of another system of the experiment, a run or its path, or a built-in
-            model. `candidates` is a run with its first documents for the test queries; their number
-            is the parameter ``depth`` (default: 100). A parameter ``train_candidates`` gets those
-            of the training queries.
+            a system, the name of another one, a run or its path, or a built-in model. `candidates`
+            is a run with its first ``depth`` documents (a parameter; default: 100) for the test
+            queries; a parameter ``train_candidates`` gets those of the training queries.
         kind
             What is called, if that is ambiguous.
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -16,14 +15,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError, MissingExtraError
+from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.documents.lists import as_run, lists_of_run
 from heldout.experiment.systems.base import System, refuse_others
 from heldout.experiment.systems.references import qualified_name, source_of, users_code
 from heldout.resample.hashing import seed_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from heldout.data.collection import View
     from heldout.experiment.documents.lists import Lists
@@ -71,12 +70,12 @@ class FunctionSystem(System):
         seen = train.sealed(data.collection, judged=self.learns)
         asked = test.sealed(data.collection, judged=False)
         arguments = {**point, **self._candidates(data, train, test, point, parts)}
-        if self.parts and not takes(self.call, "depth"):
+        if self.parts and "depth" not in _parameters(self.call):
             arguments.pop("depth", None)
         where = self.name if test.split == "all" else f"split {test.split}: {self.name}"
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
         with users_code(f"{where}({shown})" if shown else where):
-            run = _as_run(self._answer(seen, asked, arguments, seed), where)
+            run = Run.of(self._answer(seen, asked, arguments, seed))
         refuse_others(run, asked, where)
         return run
 
@@ -86,7 +85,7 @@ class FunctionSystem(System):
         """Return the documents of both sides that a reranker is asked for."""
         depth: Any = point.get("depth", DEPTH)
         sides = {"candidates": (parts.test, test)}
-        if self.kind == "transformer" or takes(self.call, "train_candidates"):
+        if self.kind == "transformer" or "train_candidates" in _parameters(self.call):
             sides["train_candidates"] = (parts.train, train)
         candidates = {}
         for name, (runs, part) in sides.items() if self.parts else ():
@@ -115,13 +114,8 @@ class FunctionSystem(System):
                 "queries, let it rerank another system (first), or give a function f(train, test) "
                 "that indexes one side"
             )
-            return
-        yield from super().misfits(by, splits)
-        if by == "document" and self.parts and not self.comparable:
-            yield (
-                "to hold out documents, say that its scores of documents in different calls can be "
-                "compared, with comparable=true; otherwise hold out queries"
-            )
+        else:
+            yield from super().misfits(by, splits)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of its source."""
@@ -132,17 +126,17 @@ class FunctionSystem(System):
         return described | {"learns": self.learns, "source": source}
 
 
-def takes(call: Any, name: str) -> bool:
-    """Return whether a function or class has a parameter of this name."""
+def _parameters(call: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or class; of some compiled ones they are not known."""
     try:
-        return name in inspect.signature(call).parameters
+        return inspect.signature(call).parameters
     except (TypeError, ValueError):
-        return False
+        return {}
 
 
 def _with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
     """Return arguments, with the seed if a function has a parameter for it that is not set."""
-    needed = "seed" not in arguments and takes(call, "seed")
+    needed = "seed" not in arguments and "seed" in _parameters(call)
     return {**arguments, "seed": seed} if needed else arguments
 
 
@@ -153,18 +147,6 @@ def _made(call: Any, kind: str, arguments: dict[str, Any], seed: int) -> Any:
         return call(**_with_seed(call, arguments, seed))
     # A transformer that is not fitted need not be copied; a Java index cannot be.
     return copy.deepcopy(call) if kind == "object" or _learns(call) else call
-
-
-def _as_run(answer: object, name: str) -> Run:
-    if not isinstance(answer, Run | Mapping) and not hasattr(answer, "columns"):
-        raise InputError(
-            f"{name} returned {type(answer).__name__}: expected a Run, "
-            "{query: {document: score}}, or a frame with the columns qid, docno and score"
-        )
-    try:
-        return answer if isinstance(answer, Run) else Run.of(answer, name)
-    except HeldoutError as error:
-        raise InputError(f"{name}: {error}") from None
 
 
 # ---- PyTerrier ----------------------------------------------------------------------------------
@@ -300,10 +282,6 @@ def _kind_of(call: Any) -> str:
 
 def _takes_sides(call: Any) -> bool:
     """Return whether a function takes a train and a test side: two arguments without defaults."""
-    try:
-        parameters = inspect.signature(call).parameters.values()
-    except (TypeError, ValueError):
-        return True  # compiled functions have no signature
-    kinds = [each.kind for each in parameters if each.default is each.empty]
+    given = [each.kind for each in _parameters(call).values() if each.default is each.empty]
     named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
-    return inspect.Parameter.VAR_POSITIONAL in kinds or sum(k not in named for k in kinds) >= 2
+    return inspect.Parameter.VAR_POSITIONAL in given or sum(k not in named for k in given) >= 2

@@ -40,7 +40,6 @@ class FusionSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Fuse whole lists, then restrict them: ranks and norms mean what they mean in use."""
-        del train
         fusion = fusion_at(self.how, point, len(self.parts))
         run = fuse_runs(parts.test, fusion, depth=data.depth)
         return test.restrict(lists_of_run(run, data.collection, data.depth))
@@ -49,7 +48,6 @@ class FusionSystem(System):
         self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
     ) -> Floats:
         """Rank the judged documents alone, by all points in one pass over the joined runs."""
-        del train
         collection, table = data.collection, data.table
         fusions = [fusion_at(self.how, point, len(self.parts)) for point in points]
         ranks, retrieved = judged_ranks(parts.test, collection.qrels, fusions)

@@ -52,7 +52,6 @@ class ModelSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Rank the documents of the test side by the statistics of the training side."""
-        del parts
         candidates, depth = self.candidates(data, [point]), data.depth
         side = _side(candidates, train, test)
         ranking = candidates.rank(side, k=depth, judged=False, depth=depth)
@@ -62,13 +61,11 @@ class ModelSystem(System):
         self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
     ) -> Floats:
         """Rank the judged documents alone, by all points in one pass over the index."""
-        del parts
         candidates = self.candidates(data, points)
         return candidates.evaluate(_side(candidates, train, test), measures)
 
     def pool(self, data: Data, folds: Weights, chosen: Points, final: Point, parts: Parts) -> Lists:
         """Rank the held-out documents of all folds in one pass."""
-        del parts
         points = [*chosen, final]
         *own, reference = [points.index(point) for point in points]
         return pool(self.candidates(data, points), folds, own, reference, data.depth)

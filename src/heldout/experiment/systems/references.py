@@ -36,8 +36,10 @@ def users_code(called: str) -> Iterator[None]:
     """Turn whatever a user's code raises, also SystemExit, into an error that names the code."""
     try:
         yield
-    except (HeldoutError, KeyboardInterrupt):
+    except KeyboardInterrupt:
         raise
+    except HeldoutError as error:
+        raise InputError(f"{called}: {error}") from error
     except BaseException as error:
         raise InputError(failure(called, error)) from error
 
@@ -148,8 +150,6 @@ def _files_in(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 def plain_value(value: Any) -> Any:
     """Return a parameter as a JSON value that is short enough for a table.
 
-    Examples
-    --------
     >>> plain_value((1, 2)), plain_value(len), plain_value(0.5)
     ([1, 2], 'len', 0.5)
     """
@@ -167,8 +167,6 @@ def plain_value(value: Any) -> Any:
 def described(value: Any) -> Any:
     """Return a value as plain values: classes with a hash of their source, arrays by one of bytes.
 
-    Examples
-    --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> described(KNeighborsClassifier(3))["parameters"]["n_neighbors"]
     3

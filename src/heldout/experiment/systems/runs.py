@@ -59,7 +59,6 @@ class RunSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Return the lists of a run, without documents and queries of other sides."""
-        del train, parts
         run = self._at(point)
         return test.restrict(lists_of_run(run, data.collection, data.depth))
 
@@ -71,17 +70,6 @@ class RunSystem(System):
         if test.documents is not None:
             return super().run(data, train, test, point, parts)
         return self._at(point)
-
-    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
-        """Yield the reasons why it cannot be evaluated if this is held out."""
-        yield from super().misfits(by, splits)
-        if by == "document" and not self.comparable:
-            yield (
-                "a run was made with all documents. If the score of a document does not depend on "
-                "the others (vectors of a fixed model), write comparable=true in its brackets: "
-                f"{self.name}=FILE.run(comparable=true); otherwise hold out queries, or give a "
-                "function that searches one side"
-            )
 
     def runs(self) -> Iterator[Run]:
         """Yield its runs one after another."""
@@ -127,7 +115,6 @@ class FoldRunSystem(RunSystem):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Return the lists of the run of the split, which ranks what is held out there."""
-        del train, point, parts
         if test.key is None:
             raise InputError(f"{self.name}: a run per split ranks no other data")  # unreachable
         path = self.path(test.key)
@@ -144,7 +131,7 @@ class FoldRunSystem(RunSystem):
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield that nothing is known about its scores, or which files are wrong."""
-        yield from System.misfits(self, by, splits)
+        yield from super().misfits(by, splits)
         keys = map(splits.key, range(len(splits))) if splits else ()
         paths = [self.path(key) for key in keys]
         missing = [path for path in paths if not os.path.isfile(path)]

@@ -32,7 +32,6 @@ class VectorSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Rank the documents of the test side."""
-        del train, parts
         whole = data.collection
         documents = self.documents.rows(_some(whole.documents.ids, test.documents), "documents")
         queries = self.queries.rows(_some(whole.queries.ids, test.queries), "queries")
