@@ -122,9 +122,7 @@ def baselines(task: str) -> tuple[Estimator, ...]:
     if task == "classification":
         strategies = {MAJORITY: "most_frequent", RANDOM: "stratified"}
         models = {name: DummyClassifier(strategy=how) for name, how in strategies.items()}
-    return tuple(
-        Estimator(name=name, estimator=model, baseline=True) for name, model in models.items()
-    )
+    return tuple(Estimator(name=own, estimator=models[own], baseline=True) for own in models)
 
 
 # From what was given
@@ -220,10 +218,8 @@ def _check_model(model: Any, task: str, tune_for: Measure | None) -> None:
     kind = type(model).__name__
     if not hasattr(model, "predict"):
         raise InputError(f"{kind} has no predict: expected an estimator or a pipeline")
-    is_other, predicts = is_regressor, "numbers"
-    if task == "regression":
-        is_other, predicts = is_classifier, "classes"
-    if is_other(model):
+    if (is_classifier if task == "regression" else is_regressor)(model):
+        predicts = "classes" if task == "regression" else "numbers"
         raise InputError(f"{kind} predicts {predicts}: it does not fit task = {task!r}")
     if tune_for is None or not tune_for.needs_scores:
         return

@@ -178,13 +178,10 @@ def _fit(transformer: Any, train: View, candidates: Run | None, seed: int) -> No
         raise InputError(f"{len(ids)} training query: a PyTerrier estimator needs at least 2")
     share = VALIDATION if round(VALIDATION * len(ids)) else 1
     split = HoldOut(share, seed=seed).splits(ids)[0]
-    judged = [
-        (query, document, grade)
-        for query, grades in train.qrels.to_dict().items()
-        for document, grade in grades.items()
-    ]
-    qrels = pd.DataFrame(judged, columns=["qid", "docno", "label"]).astype({"label": "int64"})
-    frames = []
+    judged = train.qrels
+    asked = [judged.queries[row] for row in judged.query_of_row().tolist()]
+    columns = {"qid": asked, "docno": judged.docs.tolist(), "label": judged.grades.astype("int64")}
+    qrels, frames = pd.DataFrame(columns), []
     for side in ("train", "test"):
         asked = [ids[number] for number in split.rows(side).tolist()]
         tables = _frame(train, candidates), qrels
@@ -199,19 +196,13 @@ def _frame(view: View, candidates: Run | None) -> Any:
     """
     import pandas as pd
 
-    queries, documents = view.collection.queries, view.collection.documents
-    texts = queries.to_dict()
+    texts, documents = view.queries.to_dict(), view.documents
     if candidates is None:
         return pd.DataFrame(list(texts.items()), columns=["qid", "query"], dtype=object)
-    rows = [
-        (query, texts[query], document, documents.text(number) if number >= 0 else "", score, rank)
-        for query, ranked in candidates.to_dict().items()
-        if query in texts
-        for rank, (number, (document, score)) in enumerate(
-            zip(documents.ids.find(list(ranked)).tolist(), ranked.items(), strict=True)
-        )
-    ]
-    return pd.DataFrame(rows, columns=["qid", "query", "docno", "text", "score", "rank"])
+    frame = candidates.to_frame("pandas").rename(columns={"query_id": "qid", "doc_id": "docno"})
+    numbers = documents.ids.find(frame["docno"].tolist()).tolist()
+    content = {"query": frame["qid"].map(texts), "text": list(map(documents.text, numbers))}
+    return frame.assign(**content, rank=frame["rank"] - 1)
 
 
 # ---- from what was given ------------------------------------------------------------------------

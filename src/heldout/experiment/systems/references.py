@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import sysconfig
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -64,11 +64,7 @@ def _load_file(path: Path) -> Any:
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec: Any = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    spec.loader.exec_module(module)
     cloudpickle.register_pickle_by_value(module)  # a worker cannot import it by this name
     return module
 
@@ -123,14 +119,12 @@ def _with_imports(files: list[Path]) -> list[Path]:
 
 def _own_files(names: Sequence[str]) -> Iterator[Path]:
     """Yield the files of a module and of the packages it is in, if it is not an installed one."""
-    try:
+    spec = None
+    with suppress(ImportError, ValueError):  # ValueError: __main__ in a notebook
         spec = None if names[0] in _VERSIONED else importlib.util.find_spec(names[0])
-    except (ImportError, ValueError):  # ValueError: __main__ in a notebook
-        return
-    if spec is None:
-        return
-    place = str(spec.origin) if spec.has_location else ""
-    if _INSTALLED.search(place) or place.startswith(sysconfig.get_path("stdlib") + os.sep):
+    place = str(spec.origin) if spec is not None and spec.has_location else ""
+    of_python = place.startswith(sysconfig.get_path("stdlib") + os.sep)
+    if spec is None or of_python or _INSTALLED.search(place):
         return
     if place.endswith(".py"):
         yield Path(place).resolve()
