@@ -107,9 +107,8 @@ def build(system: Any, given: Given) -> System:
         return _of_text(system, given)
     if isinstance(system, Model):
         k3 = {"k3": system.k3} if math.isfinite(system.k3) else {}
-        every = (*axes_of({**dict(system.parameters), **k3}), *given.parameters)
-        own = {axis.name: axis for axis in every}  # what is given replaces what the model has
-        return model_system(system.name, replace(given, parameters=tuple(own.values())))
+        own = axes_of({**dict(system.parameters), **k3})
+        return model_system(system.name, replace(given, parameters=(*own, *given.parameters)))
     if isinstance(system, Run | os.PathLike):
         name = given.name or getattr(system, "name", None)
         return run_system({"run": system}, replace(given, name=name))

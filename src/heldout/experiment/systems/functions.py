@@ -32,10 +32,8 @@ if TYPE_CHECKING:
     from heldout.tune.search import Search
     from heldout.tune.space import Point
 
-DEPTH: Final = 100
-"""Documents of the first stage that are reranked, unless there is a parameter `depth`."""
-VALIDATION: Final = 0.2
-"""Share of the training queries that a PyTerrier estimator gets for validation."""
+DEPTH: Final = 100  # documents to rerank, unless there is a parameter `depth`
+VALIDATION: Final = 0.2  # of the training queries, for a PyTerrier estimator
 
 
 def call_seed(seed: int, *words: object) -> int:

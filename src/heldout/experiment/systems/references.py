@@ -8,10 +8,8 @@ import importlib
 import importlib.util
 import inspect
 import math
-import os
 import re
 import sys
-import sysconfig
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -121,10 +119,10 @@ def _own_files(names: Sequence[str]) -> Iterator[Path]:
     """Yield the files of a module and of the packages it is in, if it is not an installed one."""
     spec = None
     with suppress(ImportError, ValueError):  # ValueError: __main__ in a notebook
-        spec = None if names[0] in _VERSIONED else importlib.util.find_spec(names[0])
+        if names[0] not in {*_VERSIONED, *sys.stdlib_module_names}:
+            spec = importlib.util.find_spec(names[0])
     place = str(spec.origin) if spec is not None and spec.has_location else ""
-    of_python = place.startswith(sysconfig.get_path("stdlib") + os.sep)
-    if spec is None or of_python or _INSTALLED.search(place):
+    if spec is None or _INSTALLED.search(place):
         return
     if place.endswith(".py"):
         yield Path(place).resolve()

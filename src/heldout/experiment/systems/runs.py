@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from heldout.data.run import Run
 from heldout.errors import InputError
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     from heldout.resample.split import SplitKey, Splits
     from heldout.tune.space import Point
 
-_FIELDS: Final = r"\{(?:split|repeat|fold|other|run)\}"
-"""What the path of a run per split can have in place of the numbers of the split."""
+_FIELDS: Final = r"\{(?:split|repeat|fold|other|run)\}"  # in the path of a run per split
 
 
 def _read(run: Run | str) -> Run:
@@ -115,9 +114,7 @@ class FoldRunSystem(RunSystem):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Return the lists of the run of the split, which ranks what is held out there."""
-        if test.key is None:
-            raise InputError(f"{self.name}: a run per split ranks no other data")  # unreachable
-        path = self.path(test.key)
+        path = self.path(cast("SplitKey", test.key))  # what is held out has one
         run = _read(path)
         # Like any run, it may have unknown documents, unless some are held out.
         refuse_others(
