@@ -116,7 +116,7 @@ CHOSEN = System.of(longer, "mine")
 @pytest.mark.parametrize(
     ("systems", "fields", "message"),
     [
-        ([System.of(keep, first="bm25")], {"by": "document"}, "say that its scores of documents"),
+        ([System.of(keep, first="bm25")], {"by": "document"}, "scores in different folds must be"),
         ([COMPARABLE], {"by": "both"}, "hold out one of them"),
         ([COMPARABLE], {"by": "document", "plan": heldout.HoldOut(0.3)}, "which needs folds"),
         ([CHOSEN, System.of(keep, first="mine")], {}, "mine cannot be reranked: its ranking"),

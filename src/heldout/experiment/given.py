@@ -321,13 +321,14 @@ def judged_collection(
         """Add documents of a system; return the queries that it ranks whatever its parameters."""
         if system.parts:
             return set().union(*(ranked(cast("System", part), depth) for part in system.parts))
-        queries = set(asked)
+        queries = []
         for run in system.runs():
             rows = run.offsets[:-1, None] + np.arange(first)
             shown = run.docs.take(rows[rows < run.offsets[1:, None]])
             documents.update(dict.fromkeys(shown.tolist(), ""))
-            queries.intersection_update(run.queries)
-        return queries
+            queries.append(run.queries)
+        # A run per split has the queries of its split alone.
+        return set().union(*queries) if system.learns else set(asked).intersection(*queries)
 
     common = set(asked).intersection(*[ranked(system, top) for system in systems])
     queries = [query for query in asked if query in common or not intersection]

@@ -248,8 +248,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
 
 
 def _systems(experiment: Experiment, problems: Problems) -> tuple[System, ...]:
-    from heldout.experiment.systems.build import build, link
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given, build, link
 
     given: Any = experiment.systems
     listed = list(given) if isinstance(given, list | tuple) else [given]

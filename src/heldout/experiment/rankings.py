@@ -15,6 +15,7 @@ Whatever takes time is an item of `Work.map`: a function of the experiment and a
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -179,7 +180,7 @@ def _point_item(
     system, whole = system_of(prepared, name), Part()
     runs = part_runs(system, prepared, ALL, of_parts)
     # The values of a model are known from its table: here only the top of its lists is needed.
-    data = prepared.data.at_depth(prepared.kept) if system.is_model else prepared.data
+    data = replace(prepared.data, depth=prepared.kept) if system.is_model else prepared.data
     lists = system.rank(data, whole, whole, system.search.points[number], runs)
     values = data.measured(lists, whole, [*prepared.measures, prepared.tune_for])
     return {"values": values, **lists.top(prepared.kept)._asdict()}

@@ -206,7 +206,7 @@ def _ranked(
 
     def run(part: System, point: Point) -> Run:
         name = ("part", part.name, test.split, test is train, text_of(point))
-        ranked: Run = data.once(name, lambda: part.run(data, train, test, point))
+        ranked: Run = data.once(name, lambda: part.run(data, train, test, point, Parts()))
         return ranked
 
     return [run(part, point) for part, point in zip(parts_of(system), points, strict=True)]

@@ -1,16 +1,24 @@
 """What a system is: a class with one method, `rank`. Read this to write one.
 
-A system learns from one part of a collection and ranks another part. The engine (`rankings`) calls
-`rank` for every split; a system never sees which split that is, and nothing of the other parts.
-`grid` and `pool` have defaults that call `rank`; a kind of system overrides them if it has a
-faster way to the same numbers.
+A system learns from one part of a collection and ranks another::
+
+    @dataclass(frozen=True, kw_only=True, eq=False)
+    class Longest(System):
+        def rank(self, data, train, test, point, parts):
+            view = test.sealed(data.collection, judged=False)  # nothing else can be read from it
+            lengths = {name: len(text) for name, text in view.documents.pairs()}
+            run = Run.of({query: lengths for query in view.queries.ids})
+            return lists_of_run(run, data.collection, data.depth)
+
+The engine (`rankings`) calls `rank` for every split and every parameter setting that it tries; a
+system never sees which split that is. The fields say what may be done with its lists. `grid` and
+`pool` have defaults that call `rank`; a kind of system overrides them if it has a faster way to the
+same numbers. What is in `Part`, `Data` and `Parts` comes after the system.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import OrderedDict
-from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
@@ -38,136 +46,22 @@ if TYPE_CHECKING:
 
     from heldout.data.embeddings import Embeddings
     from heldout.data.run import Run
-    from heldout.data.words import Flags, Floats, Ints
+    from heldout.data.words import Flags, Floats
     from heldout.experiment.documents.lists import Lists
     from heldout.measure.base import Measure
     from heldout.resample.split import SplitKey, Splits
     from heldout.retrieve.index import Index
     from heldout.tune.search import How
-    from heldout.tune.space import Point, Space, Value
+    from heldout.tune.space import Point, Value
 
     Weights = NDArray[np.int32]
     Points = Sequence[Point]
     Measures = Sequence[Measure]
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
-    """Some documents and queries of a collection, as weights; None: all of them, once."""
-
-    documents: Weights | None = None
-    queries: Weights | None = None
-    split: str = "all"  # the split that it belongs to, which seeds what is random
-    inner: int = -1  # the inner fold of that split; −1: none
-    key: SplitKey | None = None  # of the split
-
-    def counted(self, table: RankTable) -> Flags:
-        """Return which judgements are of documents and queries of this part."""
-        counted = np.ones(len(table), np.bool_)
-        if self.documents is not None:
-            counted &= self.documents[table.documents] > 0
-        if self.queries is not None:
-            counted &= self.queries[table.queries] > 0
-        return counted
-
-    def restrict(self, lists: Lists) -> Lists:
-        """Return lists without documents and queries of other parts."""
-        if self.documents is not None:
-            lists = lists_of_documents(lists, self.documents > 0)
-        return lists if self.queries is None else lists_of_queries(lists, self.queries > 0)
-
-    def sealed(self, whole: Collection, *, judged: bool) -> View:
-        """Return the part as a collection of its own, so that nothing else can be read from it."""
-        view = View(whole, self.documents, self.queries)
-        documents, queries = view.document_weights, view.query_weights
-        qrels = view.qrels if judged and len(view.qrels) else None
-        alone = Collection(view.documents, view.queries, qrels, name=whole.name)
-        return View(alone, documents[documents > 0], queries[queries > 0])
-
-    def refuse_others(self, run: Run, whole: Collection, where: str, *, file: bool) -> None:
-        """Refuse a run with queries or documents that are not of this part.
-
-        A file may have unknown documents if none are held out, as any run.
-        """
-        known = {query: row for row, query in enumerate(whole.queries.ids)}
-        documents = list(dict.fromkeys(run.docs.tolist()))
-        rows = np.array([known.get(query, -1) for query in run.queries], np.intp)
-        sides: list[tuple[str, Sequence[str], Ints, Weights | None]]
-        sides = [("queries", run.queries, rows, self.queries)]
-        if self.documents is not None or not file:
-            rows = whole.documents.ids.find(documents)
-            sides.append(("documents", documents, rows, self.documents))
-        for what, ids, rows, weights in sides:
-            out = (rows < 0) | (weights is not None and weights[np.maximum(rows, 0)] == 0)
-            strange = [ids[row] for row in np.flatnonzero(out).tolist()]
-            if strange:
-                raise InputError(
-                    f"{where} ranks {what} that are not on the test side: {len(strange):,} "
-                    f"({named_few(strange, len(strange))})"
-                    f"{'. Were other folds or another seed used?' if file else ''}"
-                )
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What all systems of an experiment share."""
-
-    collection: Collection
-    depth: int  # ranks beyond it are ignored
-    seed: int
-    index: Index | None = None  # opened when the experiment runs, if a system needs it
-    table: RankTable = field(init=False)  # the judgements
-    _known: OrderedDict[Hashable, Any] = field(default_factory=OrderedDict, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "table", RankTable.of(self.collection))
-
-    def at_depth(self, depth: int) -> Data:
-        """Return the data for lists of another length."""
-        changed = copy(self)
-        object.__setattr__(changed, "depth", depth)
-        object.__setattr__(changed, "_known", OrderedDict())
-        return changed
-
-    def measured(self, lists: Lists, part: Part, measures: Sequence[Measure]) -> Floats:
-        """Return measures × queries; NaN: no relevant document of the part."""
-        return measure_lists(self.table, lists, part.counted(self.table), measures, self.depth)
-
-    def once(self, name: Hashable, make: Callable[[], Any]) -> Any:
-        """Return what was made under this name; it is made again when it was forgotten."""
-        if name not in self._known:
-            self._known[name] = make()
-            if len(self._known) > 32:  # ranked lists, or other large values
-                self._known.popitem(last=False)
-        self._known.move_to_end(name)
-        return self._known[name]
-
-
-class Parts(NamedTuple):
-    """What the parts of a fusion or reranker rank, as runs of whole sides."""
-
-    train: Sequence[Run] = ()
-    test: Sequence[Run] = ()
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class System(ABC):
-    """Something that ranks documents; `System.of` makes one from Python objects and texts.
-
-    Parameters
-    ----------
-    name
-        Its name in tables.
-    search
-        Its parameter settings, and how they are searched.
-    learns
-        False: its ranking of a query depends on the documents and its parameters alone.
-    comparable
-        Whether the scores of documents of different parts of a collection can be compared, so that
-        the held-out documents of all folds can be merged; None: it was not said.
-    parts
-        The systems whose lists it uses; usually none.
-    """
+    """Something that ranks documents; `System.of` makes one from Python objects and texts."""
 
     is_model: ClassVar[bool] = False
     """Whether it searches the index, and documents can be held out by every method."""
@@ -179,21 +73,23 @@ class System(ABC):
     """Whether `pool` ranks the held-out documents of all folds itself."""
 
     name: str
+    """Its name in tables."""
     search: Search = field(default_factory=Search)
+    """Its parameter settings, and how they are searched."""
     learns: bool = True
+    """False: its ranking of a query depends on the documents and its parameters alone."""
     comparable: bool | None = None
-    parts: tuple[System | str, ...] = ()  # a text: a name, until the experiment is prepared
+    """Whether scores of documents of different parts of a collection can be compared, so that the
+    held-out documents of all folds can be merged; None: it was not said."""
+    parts: tuple[System | str, ...] = ()
+    """The systems whose lists it uses; a text is a name, until the experiment is prepared."""
 
     @abstractmethod
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Learn from `train` and rank the documents of `test` for its queries.
 
-        Parameters
-        ----------
-        point
-            All parameters by name.
-        parts
-            The runs of `self.parts` at the points chosen for the same split: to be restricted.
+        A point has all parameters by name. `parts` has the runs of the systems in `self.parts` at
+        the points that were chosen for the same split, of whole sides: to be restricted.
         """
 
     def grid(
@@ -206,16 +102,8 @@ class System(ABC):
     def pool(self, data: Data, folds: Weights, chosen: Points, final: Point, parts: Parts) -> Lists:
         """Return one ranking of the held-out documents of all folds, if `pools`.
 
-        Each document is as the point of its fold ranks it, on the scale of the `final` point.
-
-        Parameters
-        ----------
-        folds
-            The fold of each document; −1: in none.
-        chosen, final
-            The point of each fold, and the one on whose scale scores are merged.
-        parts
-            `test` has the pooled runs of the parts.
+        Each document (its fold is in `folds`; −1: in none) is as the `chosen` point of its fold
+        ranks it, on the scale of the `final` point. `parts.test` has the pooled runs of the parts.
         """
         points = [*chosen, final]
         *own, reference = [points.index(point) for point in points]
@@ -225,24 +113,31 @@ class System(ABC):
             lists[number] = lists_of_documents(ranked, folds >= 0)
         return pool_points(lists, own, reference, folds, id_order(data.collection), data.depth)
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
         """Return what it ranks as a run, for a system that it is a part of."""
-        lists = self.rank(data, train, test, point, Parts())
+        lists = self.rank(data, train, test, point, parts)
         return as_run(lists, data.collection, self.name)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield why it cannot be evaluated if this is held out; None: the splits are not known."""
-        merged = bool(self.pools or self.parts) and not self.is_model
+        merged, written = self.pools or self.parts, getattr(self, "reference", "") or "NAME"
         if merged and by == "both":
             yield "queries and documents cannot both be held out of it: hold out one of them"
         elif merged and by == "document" and splits and not splits.partitions:
             yield "its held-out documents are merged, which needs folds: plan kfold or given"
+        elif merged and by == "document" and not self.comparable:
+            yield (
+                "to hold out documents, their scores in different folds must be comparable: if the "
+                "score of a document does not depend on the others (vectors of a fixed model), say "
+                f"so: {written}(comparable=true); otherwise hold out queries, or give a function "
+                "that searches one side"
+            )
         elif not merged and by != "query" and self.comparable is None:
             yield (
                 "say whether scores from different fits can be compared: comparable=true merges "
                 "the held-out documents of all folds into one ranking; comparable=false evaluates "
                 "every fold by itself, which estimates the score on a collection as small as a "
-                f"fold; in a text: {getattr(self, 'reference', '') or 'NAME'}(comparable=true)"
+                f"fold; in a text: {written}(comparable=true)"
             )
         for part in self.parts if by == "document" else ():
             if isinstance(part, System) and not part.comparable:
@@ -280,7 +175,7 @@ class System(ABC):
         name: str | None = None,
         *,
         parts: Sequence[Run | System | Embeddings | str | os.PathLike[str]] = (),
-        space: Space | Mapping[str, Any] | None = None,
+        space: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Value] | None = None,
         search: How | None = None,
         trials: int | None = None,
@@ -302,32 +197,29 @@ class System(ABC):
         name
             Its name in tables.
         parts
-            Of a method of fusion, what is fused: runs, their paths, or (names of) other systems. Of
-            ``vectors``, the vectors of documents and of queries, or their ``.npy`` files; see
-            `heldout.rank_vectors`.
+            What a fusion fuses: runs, their paths, or (names of) other systems. Of ``vectors``,
+            those of documents and of queries, or their files; see `heldout.rank_vectors`.
         space
-            The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``.
-            Of a fusion of two parts, ``w`` is the weight of the first, and the second has 1 − w;
-            of more, ``w`` stands for all weights that add up to 1, and ``w1``, ``w2``, … for
-            single ones.
+            The values to tune over, such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``. In a fusion of
+            two parts ``w`` is the weight of the first, and the second has 1 − w; of more, ``w`` is
+            for all weights that add up to 1, and ``w1``, ``w2``, … are single ones.
         parameters
             Fixed parameters.
         search, trials
             How the space is searched: all parameter settings (``grid``), or a number of `trials`
             that are drawn (``random``) or proposed (``optuna``).
         comparable
-            Whether the scores of a function, object or run for documents of different parts of a
-            collection can be compared, so that folds of documents can be merged.
+            Whether scores of documents of different parts of a collection can be compared, so that
+            folds of documents can be merged: for a function, an object or a run.
         learns
             False: the ranking of a query by a function does not depend on the training queries and
-            judgements. It is then called once per parameter setting when queries are held out, gets
-            no judgements, and can be fused and reranked.
+            judgements. If queries are held out it is called once per parameter setting, without
+            judgements, and it can be fused and reranked.
         first
             The first stage of a function ``f(train, test, candidates, **parameters)`` that reranks:
-            a system, the name of another system of the experiment, a run or its path, or a built-in
-            model. `candidates` is a run with its first documents for the test queries; their number
-            is the parameter ``depth`` (default: 100). A parameter ``train_candidates`` gets those
-            of the training queries.
+            a system, the name of another one, a run or its path, or a built-in model. `candidates`
+            is a run with its first ``depth`` documents (a parameter; default: 100) for the test
+            queries; a parameter ``train_candidates`` gets those of the training queries.
         kind
             What is called, if that is ambiguous.
 
@@ -340,12 +232,82 @@ class System(ABC):
         >>> len(system.search.points), system.search.points[0]
         (6, {'w1': 0.0, 'w2': 0.0, 'w3': 1.0})
         """
-        from heldout.experiment.systems.build import build  # it makes systems
-        from heldout.experiment.systems.spec import Given, axes_of
+        from heldout.experiment.systems.build import Given, axes_of, build  # it makes systems
 
         axes = axes_of(parameters, space)
         options = Given(name, tuple(parts), axes, search, trials, comparable, learns, first, kind)
         return build(given, options)
+
+
+# ---- what a system is given ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some documents and queries of a collection, as weights; None: all of them, once."""
+
+    documents: Weights | None = None
+    queries: Weights | None = None
+    split: str = "all"  # the split that it belongs to, which seeds what is random
+    inner: int = -1  # the inner fold of that split; −1: none
+    key: SplitKey | None = None  # of the split
+
+    def counted(self, table: RankTable) -> Flags:
+        """Return which judgements are of documents and queries of this part."""
+        counted = np.ones(len(table), np.bool_)
+        if self.documents is not None:
+            counted &= self.documents[table.documents] > 0
+        if self.queries is not None:
+            counted &= self.queries[table.queries] > 0
+        return counted
+
+    def restrict(self, lists: Lists) -> Lists:
+        """Return lists without documents and queries of other parts."""
+        if self.documents is not None:
+            lists = lists_of_documents(lists, self.documents > 0)
+        return lists if self.queries is None else lists_of_queries(lists, self.queries > 0)
+
+    def sealed(self, whole: Collection, *, judged: bool) -> View:
+        """Return the part as a collection of its own, so that nothing else can be read from it."""
+        view = View(whole, self.documents, self.queries)
+        documents, queries = view.document_weights, view.query_weights
+        qrels = view.qrels if judged and len(view.qrels) else None
+        alone = Collection(view.documents, view.queries, qrels, name=whole.name)
+        return View(alone, documents[documents > 0], queries[queries > 0])
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What all systems of an experiment share."""
+
+    collection: Collection
+    depth: int  # ranks beyond it are ignored
+    seed: int
+    index: Index | None = None  # opened when the experiment runs, if a system needs it
+    table: RankTable = field(init=False)  # the judgements
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "table", RankTable.of(self.collection))
+
+    def measured(self, lists: Lists, part: Part, measures: Sequence[Measure]) -> Floats:
+        """Return measures × queries; NaN: no relevant document of the part."""
+        return measure_lists(self.table, lists, part.counted(self.table), measures, self.depth)
+
+    def once(self, name: Hashable, make: Callable[[], Any]) -> Any:
+        """Return what was made under this name; it is made again when it was forgotten."""
+        value = self._known.pop(name) if name in self._known else make()
+        self._known[name] = value  # the last used comes last
+        if len(self._known) > 32:  # ranked lists, or other large values
+            del self._known[next(iter(self._known))]
+        return value
+
+
+class Parts(NamedTuple):
+    """What the parts of a fusion or reranker rank, as runs of whole sides."""
+
+    train: Sequence[Run] = ()
+    test: Sequence[Run] = ()
 
 
 def with_parts(systems: Sequence[Any]) -> Iterator[Any]:
@@ -353,3 +315,21 @@ def with_parts(systems: Sequence[Any]) -> Iterator[Any]:
     for system in systems:
         yield system
         yield from with_parts(getattr(system, "parts", ()))
+
+
+def refuse_others(
+    run: Run, view: View, where: str, *, documents: bool = True, why: str = ""
+) -> None:
+    """Refuse a run with queries, or documents, that are not in the part that was to be ranked."""
+    known = set(view.queries.ids)
+    strange = {"queries": [query for query in run.queries if query not in known]}
+    if documents:
+        ranked = list(dict.fromkeys(run.docs.tolist()))
+        rows = np.flatnonzero(view.documents.ids.find(ranked) < 0)
+        strange["documents"] = [ranked[row] for row in rows.tolist()]
+    for what, ids in strange.items():
+        if ids:
+            raise InputError(
+                f"{where} ranks {what} that are not on the test side: {len(ids):,} "
+                f"({named_few(ids, len(ids))}){why}"
+            )

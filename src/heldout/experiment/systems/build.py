@@ -1,12 +1,15 @@
-"""Make systems from texts and Python objects, and link those that use others."""
+"""Make systems from texts and Python objects, and link those that use others.
+
+A text, ``NAME=HEAD(part, …, parameter=values, …)``, says what the arguments of `System.of` say.
+"""
 
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.run import Run
@@ -17,16 +20,80 @@ from heldout.experiment.systems.fusions import fusion_system
 from heldout.experiment.systems.models import model_system
 from heldout.experiment.systems.references import load_reference
 from heldout.experiment.systems.runs import fold_run_system, run_system
-from heldout.experiment.systems.spec import Given, arguments, axes_of, not_a_parameter, parse
 from heldout.retrieve.fuse import METHODS
 from heldout.retrieve.models import MODELS, Model
 from heldout.tune.run_names import run_paths
+from heldout.tune.search import Search
+from heldout.tune.space import Axis, Space, parse_axis, parse_value
+from heldout.tune.space import given as axis_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
+    from heldout.tune.search import How
+
 _REFERENCE: Final = re.compile(r"(?:.*\.py|[\w.]+):[^\W\d]\w*", re.DOTALL)
+_COMMA: Final = re.compile(r",(?![^(]*\))")  # not in brackets: a part may be a call itself
+_PARAMETER: Final = re.compile(r"\s*([^\W\d]\w*)\s*=")
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """What is given with a system, as by `System.of`, and the folder where relative paths start."""
+
+    name: str | None = None
+    parts: tuple[Any, ...] = ()
+    parameters: tuple[Axis, ...] = ()  # a fixed one has one value
+    search: How | None = None
+    trials: int | None = None
+    comparable: bool | None = None
+    learns: bool | None = None
+    first: Any = None
+    kind: str | None = None
+    folder: Path | None = None
+
+    def only(self, called: str, *taken: str) -> None:
+        """Refuse options that would have no effect."""
+        options = {field.name for field in fields(self)} - {"name", "folder", *taken}
+        unused = [name for name in sorted(options) if getattr(self, name) not in (None, ())]
+        if unused:
+            use = f"; it takes {', '.join(taken)}" if taken else ""
+            raise InputError(f"{called}: {', '.join(unused)} would have no effect on it{use}")
+
+    def searched(self) -> Search:
+        """Return the points to try; fixed parameters come first."""
+        axes = sorted(self.parameters, key=lambda axis: len(axis.values) > 1)
+        return Search(Space(tuple(axes)), self.search or "grid", self.trials)
+
+    def written(self, head: str, settings: Mapping[str, str]) -> Given:
+        """Return it together with the settings that are written in brackets."""
+        axes, said = list[Axis](), dict[str, Any]()
+        for name, text in settings.items():
+            if name not in {"comparable", "learns"}:
+                axes.append(parse_axis(f"{name}={text}"))
+                continue
+            said[name] = parse_value(text)  # about the system, and not a parameter of it
+            if not isinstance(said[name], bool):
+                raise InputError(f"{head}: {name}={text}: expected true or false")
+        return replace(self, parameters=(*axes, *self.parameters), **said)
+
+
+def axes_of(
+    parameters: Mapping[str, Any] | None, space: Mapping[str, Any] | None = None
+) -> tuple[Axis, ...]:
+    """Return fixed parameters and a space such as ``{"k1": "0.5:3:6", "b": [0.3, 0.75]}``."""
+    axes = []
+    for what, named in (("parameters", parameters), ("space", space)):
+        if named is not None and not isinstance(named, Mapping):
+            raise InputError(f"{what}: expected names with values, not {named!r}")
+        for name, values in (named or {}).items():
+            if what == "space" and isinstance(values, str):
+                axes.append(parse_axis(f"{name}={values}"))
+                continue
+            listed = values.tolist() if hasattr(values, "tolist") else values  # of NumPy
+            several = what == "space" and isinstance(listed, Sequence)
+            axes.append(axis_of(str(name), listed if several else [listed]))
+    return tuple(axes)
 
 
 def build(system: Any, given: Given) -> System:
@@ -40,9 +107,8 @@ def build(system: Any, given: Given) -> System:
         return _of_text(system, given)
     if isinstance(system, Model):
         k3 = {"k3": system.k3} if math.isfinite(system.k3) else {}
-        own = axes_of({**dict(system.parameters), **k3}, None)
-        every = {axis.name: axis for axis in (*own, *given.parameters)}
-        return model_system(system.name, replace(given, parameters=tuple(every.values())))
+        own = axes_of({**dict(system.parameters), **k3})
+        return model_system(system.name, replace(given, parameters=(*own, *given.parameters)))
     if isinstance(system, Run | os.PathLike):
         name = given.name or getattr(system, "name", None)
         return run_system({"run": system}, replace(given, name=name))
@@ -51,28 +117,42 @@ def build(system: Any, given: Given) -> System:
     return function_system(system, given)
 
 
+def _part(part: Any) -> System | str:
+    """Return what is fused or reranked: a system, or the name of one or of a run file."""
+    return os.fspath(part) if isinstance(part, str | os.PathLike) else build(part, Given())
+
+
 def _of_text(text: str, given: Given) -> System:
-    """Make a system of a text; the name of a file, or a pattern of files, is that of runs."""
-    system = _of_files(text.strip(), given)
-    if system is not None:
-        return system
-    label, head, inside = parse(text)
-    parts, parameters = arguments(head, inside)
-    named = replace(given, name=given.name or label)
-    if head in METHODS or head == "vectors":
-        return _of_parts(head, replace(named, parts=(*given.parts, *parts)), parameters)
-    if parts:
-        raise not_a_parameter(head, parts[0])
-    if head == "rerank" or _REFERENCE.fullmatch(head):
-        return _of_reference(head, named, parameters)
-    named = named.written(head, parameters)
+    """Make a system of a text; what is no word of its own is the name or pattern of run files."""
+    label, head, parts, settings = parse(text)
+    own = replace(given, name=given.name or label or None, parts=(*given.parts, *parts))
+    if parts and head not in METHODS and head != "vectors":
+        raise InputError(
+            f"{head}: {parts[0]!r} is not a parameter: write k1=0.9, k1=0.5:3:6 (from:to:count) or "
+            "b=0.3,0.75"
+        )
+    if head == "rerank":
+        first, head = settings.pop("first", ""), settings.pop("function", "")
+        if not first or not _REFERENCE.fullmatch(head):
+            raise InputError(
+                f"rerank needs {'function' if first else 'first'}: write rerank(first=bm25, "
+                "function=file.py:name, depth=100)"
+            )
+        own = replace(own, first=first)
+    own = own.written(head, settings)
     if head in MODELS:
-        return model_system(head, named)
-    if re.search(r"\{\w*\}", head):
-        return fold_run_system(head, named)
-    # What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
-    whole = text.strip().removesuffix(f"({inside})").strip()
-    system = _of_files(whole, replace(named, name=given.name)) or _of_files(head, named)
+        return model_system(head, own)
+    if head in METHODS:
+        return fusion_system(head, tuple(map(_part, own.parts)), own)
+    if head == "vectors":
+        from heldout.experiment.systems.vectors import vector_system  # rarely needed
+
+        return vector_system(own)
+    if _REFERENCE.fullmatch(head):
+        name = own.name or head.rpartition(":")[2]
+        call = load_reference(head, own.folder, system=name)
+        return function_system(call, replace(own, name=name), head)
+    system = _of_files(label, head, own, given.name)
     if system is None:
         raise InputError(
             f"{text!r} is not a model, a file or a function: write bm25(k1=0.5:3:6), a run or a "
@@ -83,44 +163,47 @@ def _of_text(text: str, given: Given) -> System:
     return system
 
 
-def _of_parts(head: str, given: Given, parameters: Mapping[str, str]) -> System:
-    given = given.written(head, parameters)
-    if head in METHODS:
-        return fusion_system(head, tuple(map(_part, given.parts)), given)
-    from heldout.experiment.systems.vectors import vector_system  # rarely needed
+def _of_files(label: str, head: str, given: Given, name: str | None) -> System | None:
+    """Make a system of the run files that match, or of those of splits; None: there are none.
 
-    return vector_system(given)
-
-
-def _of_reference(head: str, given: Given, parameters: dict[str, str]) -> System:
-    """Make a system of ``rank.py:f``, or of ``rerank(first=bm25, function=rank.py:f)``."""
-    reference, first = head, given.first
-    if head == "rerank":
-        first, reference = parameters.pop("first", ""), parameters.pop("function", "")
-        if not first or not _REFERENCE.fullmatch(reference):
-            raise InputError(
-                f"rerank needs {'function' if first else 'first'}: write rerank(first=bm25, "
-                "function=file.py:name, depth=100)"
-            )
-    name = given.name or reference.rpartition(":")[2]
-    call = load_reference(reference, given.folder, system=name)
-    given = replace(given, name=name, first=first).written(head, parameters)
-    return function_system(call, given, reference)
+    What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
+    """
+    whole = {f"{label}={head}": name} if label else {}
+    for pattern, called in {**whole, head: given.name}.items():
+        paths = run_paths(str(given.folder / pattern) if given.folder else pattern)
+        if paths:
+            return run_system({path: path for path in paths}, replace(given, name=called))
+    return fold_run_system(head, given) if re.search(r"\{\w*\}", head) else None
 
 
-def _of_files(pattern: str, given: Given) -> System | None:
-    """Make a system of the runs that match; None: no file does."""
-    paths = _paths(pattern, given.folder)
-    return run_system({path: path for path in paths}, given) if paths else None
+def parse(text: str) -> tuple[str, str, list[str], dict[str, str]]:
+    """Return label, head, the parts in brackets, and the settings behind them as texts.
 
+    The label of a path is a part of it. A comma in a list of values does not end a setting.
 
-def _part(part: Any) -> System | str:
-    """Return what is fused or reranked: a system, or the name of one or of a run file."""
-    return os.fspath(part) if isinstance(part, str | os.PathLike) else build(part, Given())
-
-
-def _paths(pattern: str, folder: Path | None) -> list[str]:
-    return run_paths(str(folder / pattern) if folder else pattern)
+    >>> parse("dense = wsum(bm25.run, dense.run, norm=minmax, w=0,0.5,1)")
+    ('dense', 'wsum', ['bm25.run', 'dense.run'], {'norm': 'minmax', 'w': '0,0.5,1'})
+    """
+    whole, _, inside = text.strip().partition("(")
+    if not inside.endswith(")"):  # a path may have brackets
+        whole, inside = text.strip(), ""
+    label, _, head = (part.strip() for part in whole.partition("="))
+    is_path = re.fullmatch(r"[\w-]+", head) is None and not {*"/{}"}.isdisjoint(label)
+    if not label or not head or is_path:
+        label, head = "", whole.strip()
+    parts, settings, name = list[str](), dict[str, str](), ""
+    for piece in _COMMA.split(inside[:-1]) if inside[:-1].strip() else ():
+        setting = _PARAMETER.match(piece)
+        if setting is None and name:
+            settings[name] += f",{piece}"
+        elif setting is None:
+            parts.append(piece.strip())
+        else:
+            name = setting[1]
+            if name in settings:
+                raise InputError(f"{head}: {name} is given twice")
+            settings[name] = piece[setting.end() :].strip()
+    return label, head, parts, settings
 
 
 # ---- systems that use others --------------------------------------------------------------------
@@ -139,15 +222,22 @@ def link(systems: Sequence[System], folder: Path | None) -> tuple[System, ...]:
 def _linked(
     system: System, part: System | str, others: Mapping[str, System], folder: Path | None
 ) -> System:
-    if isinstance(part, str):
-        part = others.get(part) or _unlisted(system, part, others, folder)
-    used = others.get(part.name, part)
-    if used is not part and used.describe() != part.describe():
+    if isinstance(part, str) and part not in others:
+        try:
+            part = build(part, Given(part, folder=folder))
+        except InputError as error:
+            known = f" ({', '.join(others)})" if others else ""
+            raise InputError(
+                f"{system.name}: {part} is neither another system of this experiment{known} nor "
+                f"one by itself: {error}"
+            ) from error
+    used = others[part] if isinstance(part, str) else others.get(part.name, part)
+    if isinstance(part, System) and used.describe() != part.describe():
         raise InputError(f"{system.name}: two systems are called {part.name}: rename one of them")
-    if part.name not in others and (part.search.tuned or not part.pools):
+    if used.name not in others and (used.search.tuned or not used.pools):
         raise InputError(
             f"{system.name}: what is tuned, or made by a function, must be a system of its own to "
-            f"be a part: add {part.name} to the systems, and name it"
+            f"be a part: add it to the systems, such as part={used.name}, and use its name"
         )
     if used.parts or used.learns:
         why = "its ranking of a query can depend on the training side; write its run to a file"
@@ -156,23 +246,3 @@ def _linked(
         verb = "reranked" if system.calls else "fused"
         raise InputError(f"{system.name}: {used.name} cannot be {verb}: {why}")
     return used
-
-
-def _unlisted(
-    system: System, part: str, others: Mapping[str, System], folder: Path | None
-) -> System:
-    """Return a part that is not a system of the experiment: a model to rerank, or a run file."""
-    paths = _paths(part, folder)
-    if system.calls and parse(part)[1] in MODELS:
-        return build(part, Given())
-    if len(paths) == 1:
-        return run_system({part: paths[0]}, Given(part))
-    if paths:
-        raise InputError(
-            f"{system.name}: {part} matches {len(paths)} runs: make it a system of its own, such "
-            f"as --system 'part={part}', and name part"
-        )
-    known = f" ({', '.join(others)})" if others else ""
-    raise InputError(
-        f"{system.name}: {part} is neither another system of this experiment{known} nor a run file"
-    )

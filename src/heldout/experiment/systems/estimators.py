@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Estimator:
     """An estimator with the parameter settings to try; only copies of it are fitted."""
-
-    parts: ClassVar[tuple[()]] = ()
 
     name: str
     estimator: Any = field(repr=False)
@@ -124,9 +122,7 @@ def baselines(task: str) -> tuple[Estimator, ...]:
     if task == "classification":
         strategies = {MAJORITY: "most_frequent", RANDOM: "stratified"}
         models = {name: DummyClassifier(strategy=how) for name, how in strategies.items()}
-    return tuple(
-        Estimator(name=name, estimator=model, baseline=True) for name, model in models.items()
-    )
+    return tuple(Estimator(name=own, estimator=models[own], baseline=True) for own in models)
 
 
 # From what was given
@@ -159,11 +155,11 @@ def estimators_of(
     estimators = []
     for number, (name, item) in enumerate(named):
         if isinstance(item, Mapping):
-            table = checked(EstimatorTable, _tuples(item), problems, f"systems[{number}].")
+            fields = _tuples(item)
         else:
-            estimator, space = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
-            # Values of Python objects are used as they are.
-            table = EstimatorTable.model_construct(estimator=estimator, space=space)
+            pair = item if isinstance(item, tuple) and len(item) == 2 else (item, {})
+            fields = dict(zip(("estimator", "space"), pair, strict=True))
+        table = checked(EstimatorTable, fields, problems, f"systems[{number}].")
         if table is not None:
             with problems.at(f"systems[{number}]"):
                 estimators.append(_estimator(table, name or table.name, task, tune_for, home))
@@ -186,7 +182,7 @@ def _estimator(
     try:
         steps = [_loaded(step, home) if isinstance(step, str) else step for step in steps]
         estimator = clone(steps[0] if len(steps) == 1 else make_pipeline(*steps))
-        search, objects = _search(table.space, table.search or "grid", table.trials)
+        search, objects = _search(table)
         system = Estimator(
             name=name,
             estimator=estimator.set_params(**table.parameters),
@@ -222,35 +218,34 @@ def _check_model(model: Any, task: str, tune_for: Measure | None) -> None:
     kind = type(model).__name__
     if not hasattr(model, "predict"):
         raise InputError(f"{kind} has no predict: expected an estimator or a pipeline")
-    is_other, predicts = is_regressor, "numbers"
-    if task == "regression":
-        is_other, predicts = is_classifier, "classes"
-    if is_other(model):
+    if (is_classifier if task == "regression" else is_regressor)(model):
+        predicts = "classes" if task == "regression" else "numbers"
         raise InputError(f"{kind} predicts {predicts}: it does not fit task = {task!r}")
-    if tune_for is not None and tune_for.needs_scores:
-        enough = ["predict_proba", "decision_function"]
-        if tune_for.definition.needs == "probabilities":
-            enough.pop()
-        if not any(hasattr(model, method) for method in enough):
-            raise InputError(
-                f"{kind} has no {' or '.join(enough)}, so {tune_for} cannot be used for tuning: "
-                "set tune_for to another measure"
-            )
+    if tune_for is None or not tune_for.needs_scores:
+        return
+    enough = ["predict_proba", "decision_function"]
+    if tune_for.definition.needs == "probabilities":
+        enough.pop()
+    if not any(hasattr(model, method) for method in enough):
+        raise InputError(
+            f"{kind} has no {' or '.join(enough)}, so {tune_for} cannot be used for tuning: "
+            "set tune_for to another measure"
+        )
 
 
-def _search(space: Any, how: How, trials: int | None) -> tuple[Search, dict[str, list[Any]]]:
+def _search(table: EstimatorTable) -> tuple[Search, dict[str, Sequence[Any]]]:
     """Return a search, and the values that a space does not take: it has their positions instead.
 
     Positions are texts, which have no order, so that none is at an end.
     """
-    if not isinstance(space, Mapping):
+    if not isinstance(table.space, Mapping):
         raise InputError(
-            f"expected one grid such as {{'n_neighbors': [1, 5]}}, not {space!r}; instead of "
+            f"expected one grid such as {{'n_neighbors': [1, 5]}}, not {table.space!r}; instead of "
             "several grids, give one with all values, or several systems"
         )
     axes: list[Axis] = []
-    objects: dict[str, list[Any]] = {}
-    for name, tried in space.items():
+    objects: dict[str, Sequence[Any]] = {}
+    for name, tried in table.space.items():
         if isinstance(tried, str):
             axes.append(parse_axis(f"{name}={tried}"))
             continue
@@ -262,4 +257,4 @@ def _search(space: Any, how: How, trials: int | None) -> tuple[Search, dict[str,
         except InputError:  # None, an object, or a value twice
             objects[name] = values
             axes.append(given(str(name), map(str, range(len(values)))))
-    return Search(Space(tuple(axes)), how, trials), objects
+    return Search(Space(tuple(axes)), table.search or "grid", table.trials), objects

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -16,26 +15,25 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from heldout.data.run import Run
-from heldout.errors import HeldoutError, InputError, failure
+from heldout.errors import InputError, MissingExtraError
 from heldout.experiment.documents.lists import as_run, lists_of_run
-from heldout.experiment.systems.base import Parts, System
-from heldout.experiment.systems.references import load_reference, qualified_name, source_of
+from heldout.experiment.systems.base import System, refuse_others
+from heldout.experiment.systems.references import qualified_name, source_of, users_code
 from heldout.resample.hashing import seed_word
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping
 
     from heldout.data.collection import View
     from heldout.experiment.documents.lists import Lists
-    from heldout.experiment.systems.base import Data, Part
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.base import Data, Part, Parts
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import Splits
     from heldout.tune.search import Search
     from heldout.tune.space import Point
 
-
-DEPTH: Final = 100
-"""Documents of the first stage that are reranked, unless there is a parameter `depth`."""
+DEPTH: Final = 100  # documents to rerank, unless there is a parameter `depth`
+VALIDATION: Final = 0.2  # of the training queries, for a PyTerrier estimator
 
 
 def call_seed(seed: int, *words: object) -> int:
@@ -58,68 +56,53 @@ class FunctionSystem(System):
     folder: Path | None = None  # where the reference starts
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
-        """Call it with two sealed sides."""
-        return lists_of_run(
-            self._called(data, train, test, point, parts), data.collection, data.depth
-        )
+        """Return the first documents of what it ranks."""
+        run = self.run(data, train, test, point, parts)
+        return lists_of_run(run, data.collection, data.depth)
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
-        """Return all that it ranks, however long the lists are."""
-        return self._called(data, train, test, point, Parts())
-
-    def _called(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
+        """Call it with two sealed sides; return all that it ranks, however long the lists are."""
         # The same seed for all points, which are compared under the same random numbers.
         seed = call_seed(data.seed, self.name, test.split, test.inner)
-        arguments = self._arguments(data, train, test, point, parts)
         # What does not learn needs no judgements, and cannot learn from them by mistake.
         seen = train.sealed(data.collection, judged=self.learns)
         asked = test.sealed(data.collection, judged=False)
+        arguments = {**point, **self._candidates(data, train, test, point, parts)}
+        if self.parts and "depth" not in _parameters(self.call):
+            arguments.pop("depth", None)
         where = self.name if test.split == "all" else f"split {test.split}: {self.name}"
         shown = ", ".join(f"{name}={value}" for name, value in point.items())
-        try:
-            run = _as_run(self._answer(seen, asked, arguments, seed), where)
-        except (HeldoutError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            called = f"{where}({shown})" if shown else where
-            raise InputError(failure(called, error)) from error
-        test.refuse_others(run, data.collection, where, file=False)
+        with users_code(f"{where}({shown})" if shown else where):
+            run = Run.of(self._answer(seen, asked, arguments, seed))
+        refuse_others(run, asked, where)
         return run
 
-    def _arguments(
+    def _candidates(
         self, data: Data, train: Part, test: Part, point: Point, parts: Parts
-    ) -> dict[str, Any]:
-        """Return the parameters and, for a reranker, the candidates of both sides."""
-        arguments: dict[str, Any] = dict(point)
-        if not self.parts:
-            return arguments
+    ) -> dict[str, Run]:
+        """Return the documents of both sides that a reranker is asked for."""
         depth: Any = point.get("depth", DEPTH)
-
-        def candidates(runs: Sequence[Run], part: Part) -> Run:
+        sides = {"candidates": (parts.test, test)}
+        if self.kind == "transformer" or "train_candidates" in _parameters(self.call):
+            sides["train_candidates"] = (parts.train, train)
+        candidates = {}
+        for name, (runs, part) in sides.items() if self.parts else ():
             # The first documents of all, then those of the part: a list as long as in use.
             lists = part.restrict(lists_of_run(runs[0], data.collection, depth))
-            return as_run(lists, data.collection, self.name)
-
-        arguments["candidates"] = candidates(parts.test, test)
-        if self.kind == "transformer" or takes(self.call, "train_candidates"):
-            arguments["train_candidates"] = candidates(parts.train, train)
-        if not takes(self.call, "depth"):
-            arguments.pop("depth", None)
-        return arguments
+            candidates[name] = as_run(lists, data.collection, self.name)
+        return candidates
 
     def _answer(self, train: View, test: View, arguments: dict[str, Any], seed: int) -> object:
-        call = self.call
-        if self.kind == "transformer":
-            from heldout.experiment.systems.terrier import transformed  # rarely needed
-
-            return transformed(call, train, test, arguments, seed)
         if self.kind == "function":
-            return call(train, test, **with_seed(call, arguments, seed))
-        # Made or copied for each call, so that no fit influences another.
-        makes = isinstance(call, type) or (callable(call) and not hasattr(call, "predict"))
-        ranker = call(**with_seed(call, arguments, seed)) if makes else copy.deepcopy(call)
-        fitted = ranker.fit(train)
-        return (fitted if hasattr(fitted, "predict") else ranker).predict(test)
+            return self.call(train, test, **_with_seed(self.call, arguments, seed))
+        asked, known = arguments.pop("candidates", None), arguments.pop("train_candidates", None)
+        ranker = _made(self.call, self.kind, arguments, seed)
+        if self.kind == "object":
+            fitted = ranker.fit(train)
+            return (fitted if hasattr(fitted, "predict") else ranker).predict(test)
+        if _learns(ranker):
+            _fit(ranker, train, known, seed)
+        return ranker.transform(_frame(test, asked))
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield the reasons why it cannot be evaluated if this is held out."""
@@ -129,13 +112,8 @@ class FunctionSystem(System):
                 "queries, let it rerank another system (first), or give a function f(train, test) "
                 "that indexes one side"
             )
-            return
-        yield from super().misfits(by, splits)
-        if by == "document" and self.parts and not self.comparable:
-            yield (
-                "to hold out documents, say that its scores of documents in different calls can be "
-                "compared, with comparable=true; otherwise hold out queries"
-            )
+        else:
+            yield from super().misfits(by, splits)
 
     def describe(self) -> dict[str, Any]:
         """Return what it is as plain values, with a hash of its source."""
@@ -145,45 +123,84 @@ class FunctionSystem(System):
         described = {**super().describe(), self.kind: name, "comparable": self.comparable}
         return described | {"learns": self.learns, "source": source}
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Leave out code that a worker loads from its file, as this process did."""
-        if not self.reference:
-            return self.__dict__
-        return {**self.__dict__, "call": None, "folder": (self.folder or Path()).resolve()}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Load the code again."""
-        self.__dict__.update(state)
-        if self.reference:
-            self.__dict__["call"] = load_reference(self.reference, self.folder, system=self.name)
+def _parameters(call: Any) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or class; of some compiled ones they are not known."""
+    try:
+        return inspect.signature(call).parameters
+    except (TypeError, ValueError):
+        return {}
 
 
-def with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
+def _with_seed(call: Any, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
     """Return arguments, with the seed if a function has a parameter for it that is not set."""
-    needed = "seed" not in arguments and takes(call, "seed")
+    needed = "seed" not in arguments and "seed" in _parameters(call)
     return {**arguments, "seed": seed} if needed else arguments
 
 
-def takes(call: Any, name: str) -> bool:
-    """Return whether a function or class has a parameter of this name."""
+def _made(call: Any, kind: str, arguments: dict[str, Any], seed: int) -> Any:
+    """Return an object or transformer for one call, so that no fit influences another."""
+    method = "predict" if kind == "object" else "transform"
+    if isinstance(call, type) or not hasattr(call, method):
+        return call(**_with_seed(call, arguments, seed))
+    # A transformer that is not fitted need not be copied; a Java index cannot be.
+    return copy.deepcopy(call) if kind == "object" or _learns(call) else call
+
+
+# ---- PyTerrier ----------------------------------------------------------------------------------
+
+
+def _learns(transformer: Any) -> bool:
+    """Return whether there is an estimator in a transformer or pipeline."""
     try:
-        return name in inspect.signature(call).parameters
-    except (TypeError, ValueError):
-        return False
+        from pyterrier import Estimator
+    except ImportError as error:
+        raise MissingExtraError(
+            f"{type(transformer).__name__} has a method transform, as PyTerrier transformers have, "
+            "but PyTerrier is not installed: pip install python-terrier"
+        ) from error
+
+    if isinstance(transformer, Estimator):
+        return True
+    return any(map(_learns, getattr(transformer, "_transformers", ())))
 
 
-def _as_run(answer: object, name: str) -> Run:
-    if isinstance(answer, Run):
-        return answer
-    if isinstance(answer, Mapping) or hasattr(answer, "columns"):
-        try:
-            return Run.of(answer, name)
-        except HeldoutError as error:
-            raise InputError(f"{name}: {error}") from None
-    raise InputError(
-        f"{name} returned {type(answer).__name__}: expected a Run, {{query: {{document: score}}}}, "
-        "or a frame with the columns qid, docno and score"
-    )
+def _fit(transformer: Any, train: View, candidates: Run | None, seed: int) -> None:
+    """Fit an estimator on the training queries; some of them are for its own validation."""
+    import pandas as pd  # PyTerrier needs it, too
+
+    from heldout.resample.plans import HoldOut
+
+    ids = train.collection.queries.ids
+    if len(ids) < 2:
+        raise InputError(f"{len(ids)} training query: a PyTerrier estimator needs at least 2")
+    share = VALIDATION if round(VALIDATION * len(ids)) else 1
+    split = HoldOut(share, seed=seed).splits(ids)[0]
+    judged = train.qrels
+    asked = [judged.queries[row] for row in judged.query_of_row().tolist()]
+    columns = {"qid": asked, "docno": judged.docs.tolist(), "label": judged.grades.astype("int64")}
+    qrels, frames = pd.DataFrame(columns), []
+    for side in ("train", "test"):
+        asked = [ids[number] for number in split.rows(side).tolist()]
+        tables = _frame(train, candidates), qrels
+        frames += [table[table["qid"].isin(asked)].reset_index(drop=True) for table in tables]
+    transformer.fit(*frames)
+
+
+def _frame(view: View, candidates: Run | None) -> Any:
+    """Return the queries of a side with the columns ``qid`` and ``query``.
+
+    With candidates, these: ``docno``, ``text``, ``score`` and ``rank`` (from 0) are added.
+    """
+    import pandas as pd
+
+    texts, documents = view.queries.to_dict(), view.documents
+    if candidates is None:
+        return pd.DataFrame(list(texts.items()), columns=["qid", "query"], dtype=object)
+    frame = candidates.to_frame("pandas").rename(columns={"query_id": "qid", "doc_id": "docno"})
+    numbers = documents.ids.find(frame["docno"].tolist()).tolist()
+    content = {"query": frame["qid"].map(texts), "text": list(map(documents.text, numbers))}
+    return frame.assign(**content, rank=frame["rank"] - 1)
 
 
 # ---- from what was given ------------------------------------------------------------------------
@@ -205,9 +222,15 @@ def function_system(call: Any, given: Given, reference: str = "") -> System:
             "object"
         )
     elif kind == "transformer":
-        from heldout.experiment.systems.terrier import can_learn
-
-        learns = can_learn(call, name, search.space.points()[0])
+        with users_code(name):
+            made = _made(call, kind, dict(search.space.points()[0]), 0)
+        if not hasattr(made, "transform"):
+            raise InputError(
+                f"{name} does not take (train, test) and returned {type(made).__name__}: expected "
+                "a function f(train, test, **parameters), or one that returns a PyTerrier "
+                "transformer"
+            )
+        learns = _learns(made)
     return FunctionSystem(
         name=name,
         search=search,
@@ -217,21 +240,19 @@ def function_system(call: Any, given: Given, reference: str = "") -> System:
         call=call,
         kind=kind,
         reference=reference,
-        folder=given.folder,
+        folder=(given.folder or Path()).resolve(),  # a worker can have another current folder
     )
 
 
 def _check_reranker(call: Any, kind: str, name: str, search: Search) -> None:
-    function = callable(call) and not isinstance(call, type)
-    if kind == "object" or (kind == "function" and not function):
+    if kind == "object" or (kind == "function" and isinstance(call, type)):
         raise InputError(
             f"{name}: a reranker is a function f(train, test, candidates, **parameters), or a "
             "PyTerrier transformer"
         )
-    for axis in search.space.axes:
-        for depth in axis.values if axis.name == "depth" else ():
-            if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
-                raise InputError(f"{name}: the depth must be a positive integer, not {depth}")
+    for depth in {point.get("depth", DEPTH) for point in search.space.points()}:
+        if not isinstance(depth, int) or isinstance(depth, bool) or depth < 1:
+            raise InputError(f"{name}: the depth must be a positive integer, not {depth}")
 
 
 def _kind_of(call: Any) -> str:
@@ -250,11 +271,6 @@ def _kind_of(call: Any) -> str:
 
 def _takes_sides(call: Any) -> bool:
     """Return whether a function takes a train and a test side: two arguments without defaults."""
-    try:
-        parameters = list(inspect.signature(call).parameters.values())
-    except (TypeError, ValueError):
-        return True  # compiled functions have no signature
-    if any(each.kind is each.VAR_POSITIONAL for each in parameters):
-        return True
-    placed = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return sum(each.kind in placed and each.default is each.empty for each in parameters) >= 2
+    given = [each.kind for each in _parameters(call).values() if each.default is each.empty]
+    named = {inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.VAR_KEYWORD}
+    return inspect.Parameter.VAR_POSITIONAL in given or sum(k not in named for k in given) >= 2

@@ -15,15 +15,15 @@ from heldout.errors import InputError
 from heldout.experiment.documents.lists import lists_of_run
 from heldout.experiment.systems.base import System
 from heldout.notes import count_of
-from heldout.retrieve.fuse import METHODS, Fusion, fuse_runs, judged_ranks
+from heldout.retrieve.fuse import Fusion, fuse_runs, judged_ranks
 from heldout.tune.search import Search
-from heldout.tune.space import Axis, Space
+from heldout.tune.space import Space
 
 if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.tune.space import Point
 
 
@@ -40,7 +40,6 @@ class FusionSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Fuse whole lists, then restrict them: ranks and norms mean what they mean in use."""
-        del train
         fusion = fusion_at(self.how, point, len(self.parts))
         run = fuse_runs(parts.test, fusion, depth=data.depth)
         return test.restrict(lists_of_run(run, data.collection, data.depth))
@@ -49,7 +48,6 @@ class FusionSystem(System):
         self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
     ) -> Floats:
         """Rank the judged documents alone, by all points in one pass over the joined runs."""
-        del train
         collection, table = data.collection, data.table
         fusions = [fusion_at(self.how, point, len(self.parts)) for point in points]
         ranks, retrieved = judged_ranks(parts.test, collection.qrels, fusions)
@@ -94,8 +92,8 @@ def _with_weights(search: Search, parts: int) -> Search:
     shared = next((axis for axis in search.space.axes if axis.name == "w"), None)
     if shared is None or parts == 2:
         return search
-    names = [f"w{number + 1}" for number in range(parts)]
-    weights = [Axis(name, shared.values, shared.scale) for name in names]
+    names = _weight_names(parts)
+    weights = [replace(shared, name=name) for name in names]
     others = [axis for axis in search.space.axes if axis is not shared]
     search = replace(search, space=Space((*weights, *others)))
     if search.how == "optuna":
@@ -115,38 +113,29 @@ def _with_weights(search: Search, parts: int) -> Search:
     return Search(Space.listed(rows))
 
 
+def _weight_names(parts: int) -> list[str]:
+    return [f"w{number + 1}" for number in range(parts)]
+
+
 def fusion_at(how: str, point: Point, parts: int) -> Fusion:
     """Return the fusion at a point; of two parts, ``w`` is the weight of the first."""
     values: dict[str, Any] = dict(point)
-    known = {name for name in METHODS[how].parameters if name != "weights"}
-    known |= {"norm"} if METHODS[how].uses_scores else set()
-    weights = _weights(how, values, parts)
-    for name in values:
-        if name not in known:
-            allowed = sorted(known) + (["w" if parts == 2 else "w1, w2, …"] if weights else [])
-            raise InputError(
-                f"{how} of {count_of(parts, 'part')} has no parameter {name}; it has "
-                f"{', '.join(allowed) or 'none'}"
-            )
-    fusion = Fusion(how, weights=weights, **values)
-    fusion.check_runs(parts)
-    return fusion
-
-
-def _weights(how: str, values: dict[str, Any], parts: int) -> tuple[float, ...] | None:
-    """Take the weights out of some parameters."""
-    if "weights" not in METHODS[how].parameters:
-        return None
-    names = [f"w{number + 1}" for number in range(parts)]
-    if "w" in values and parts == 2:
+    names = _weight_names(parts)
+    weights: tuple[float, ...] | None = None
+    if how == "wsum" and "w" in values and parts == 2:
         first = values.pop("w")
         if isinstance(first, str | bool) or not 0 <= first <= 1:
             raise InputError(f"w={first}: expected a number between 0 and 1; the second has 1 − w")
-        return first, round(1 - first, 12)
-    if not set(names) & set(values):
-        what = "w=0:1:11 (the weight of the first)" if parts == 2 else "w=0:1:5"
-        raise InputError(
-            f"{how} needs weights: write {what} to tune them, or {'=…, '.join(names)}=…"
-        )
-    weights = tuple(values.pop(name, 0) for name in names)
-    return weights if any(weights) else (1.0,) * parts  # a corner of the space, for a search
+        weights = (first, round(1 - first, 12))
+    elif how == "wsum":
+        weights = tuple(values.pop(name, 0) for name in names)
+        if not set(names) & set(point):
+            what = "w=0:1:11 (the weight of the first)" if parts == 2 else "w=0:1:5"
+            raise InputError(
+                f"{how} needs weights: write {what} to tune them, or {'=…, '.join(names)}=…"
+            )
+        weights = weights if any(weights) else (1.0,) * parts  # a corner of the space, for a search
+    for name in values:
+        if name not in {"norm", "k"}:  # of these, `Fusion` knows which it has
+            raise InputError(f"{how} of {count_of(parts, 'part')} has no parameter {name}")
+    return Fusion(how, weights=weights, **values)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from heldout.errors import InputError
 from heldout.experiment.documents.candidates import Candidates
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.systems.base import System
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Measures, Part, Parts, Points, Weights
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import Splits
     from heldout.retrieve.index import Index
     from heldout.tune.space import Point
@@ -46,13 +45,13 @@ class ModelSystem(System):
 
     def candidates(self, data: Data, points: Sequence[Point]) -> Candidates:
         """Return the model at some points, ready to rank."""
-        index, queries = _index(data), data.collection.queries
+        index: Any = data.index  # opened, since there is a model
+        queries = data.collection.queries
         vocabulary = data.once("vocabulary", lambda: index.encode(queries.texts))
         return Candidates(index, vocabulary, data.table, self.models(points), data.depth)
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Rank the documents of the test side by the statistics of the training side."""
-        del parts
         candidates = self.candidates(data, [point])
         (lists,) = candidates.lists(_side(candidates, train, test), [0], data.depth)
         return test.restrict(lists)
@@ -61,25 +60,23 @@ class ModelSystem(System):
         self, data: Data, train: Part, test: Part, points: Points, measures: Measures, parts: Parts
     ) -> Floats:
         """Rank the judged documents alone, by all points in one pass over the index."""
-        del parts
         candidates = self.candidates(data, points)
         return candidates.evaluate(_side(candidates, train, test), measures)
 
     def pool(self, data: Data, folds: Weights, chosen: Points, final: Point, parts: Parts) -> Lists:
         """Rank the held-out documents of all folds in one pass."""
-        del parts
         points = [*chosen, final]
         *own, reference = [points.index(point) for point in points]
         return pool(self.candidates(data, points), folds, own, reference, data.depth)
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
         """Return what it ranks; a search of all documents lists only those with a query term."""
         if test.documents is not None:
-            return super().run(data, train, test, point)
+            return super().run(data, train, test, point, parts)
         from heldout.retrieve.search import search  # slow to import
 
-        (model,) = self.models([point])
-        return search(_index(data), data.collection.queries, model, k=data.depth, name=self.name)
+        (model,), index = self.models([point]), cast("Index", data.index)
+        return search(index, data.collection.queries, model, k=data.depth, name=self.name)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield that the plan has no folds where it needs them."""
@@ -89,12 +86,6 @@ class ModelSystem(System):
     def describe(self) -> dict[str, Any]:
         """Return the model and its points, as plain values."""
         return {**super().describe(), "model": self.model}
-
-
-def _index(data: Data) -> Index:
-    if data.index is None:
-        raise InputError("a built-in model needs an index, and there is none")  # unreachable
-    return data.index
 
 
 def _side(candidates: Candidates, train: Part, test: Part) -> Side:
@@ -120,7 +111,5 @@ def model_system(model: str, given: Given) -> ModelSystem:
     search = given.searched()
     for axis in search.space.axes:
         for value in axis.values:
-            if isinstance(value, str | bool):
-                raise InputError(f"{model}: {axis.name} = {value!r} is not a number")
-            Model.make(model, **{axis.name: value})
+            Model.make(model, **{axis.name: cast("float", value)})  # which refuses others
     return ModelSystem(name=given.name or model, search=search, model=model)

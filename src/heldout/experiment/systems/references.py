@@ -8,16 +8,15 @@ import importlib
 import importlib.util
 import inspect
 import math
-import os
 import re
 import sys
-import sysconfig
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.errors import InputError, cause_of
+from heldout.errors import HeldoutError, InputError, failure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,34 +29,41 @@ _INSTALLED: Final = re.compile(r"[/\\](site|dist)-packages[/\\]")
 _ADDRESS: Final = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
+@contextmanager
+def users_code(called: str) -> Iterator[None]:
+    """Turn whatever a user's code raises, also SystemExit, into an error that names the code."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except HeldoutError as error:
+        raise InputError(f"{called}: {error}") from error
+    except BaseException as error:
+        raise InputError(failure(called, error)) from error
+
+
 def load_reference(reference: str, folder: Path | None = None, *, system: str = "") -> Any:
     """Return the object that ``file.py:name``, seen from a folder, or ``module:name`` names."""
     place, _, attribute = reference.rpartition(":")
-    shown, path = f"{system}: {place}" if system else place, (folder or Path()) / place
+    path, of_system = (folder or Path()) / place, f"{system}: " if system else ""
     is_file = place.endswith(".py")
     if is_file and not path.is_file():
-        raise InputError(f"{f'{system}: ' if system else ''}{path}: no such file")
-    try:
+        raise InputError(f"{of_system}{path}: no such file")
+    with users_code(f"{of_system}{place}"):
         module = _load_file(path) if is_file else importlib.import_module(place)
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        done = "run" if is_file else "imported"
-        raise InputError(f"{shown} cannot be {done} ({cause_of(error)})") from error
     if not hasattr(module, attribute):
-        raise InputError(f"{shown} has no {attribute!r}")
+        raise InputError(f"{of_system}{place} has no {attribute!r}")
     return getattr(module, attribute)
 
 
 def _load_file(path: Path) -> Any:
+    import cloudpickle  # type: ignore[import-untyped] # rarely needed
+
     name = f"{FILE_MODULE}{re.sub(r'[^0-9A-Za-z]', '_', str(path.resolve()))}"
     spec: Any = importlib.util.spec_from_file_location(name, path)
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
+    spec.loader.exec_module(module)
+    cloudpickle.register_pickle_by_value(module)  # a worker cannot import it by this name
     return module
 
 
@@ -111,14 +117,12 @@ def _with_imports(files: list[Path]) -> list[Path]:
 
 def _own_files(names: Sequence[str]) -> Iterator[Path]:
     """Yield the files of a module and of the packages it is in, if it is not an installed one."""
-    try:
-        spec = None if names[0] in _VERSIONED else importlib.util.find_spec(names[0])
-    except (ImportError, ValueError):  # ValueError: __main__ in a notebook
-        return
-    if spec is None:
-        return
-    place = str(spec.origin) if spec.has_location else ""
-    if _INSTALLED.search(place) or place.startswith(sysconfig.get_path("stdlib") + os.sep):
+    spec = None
+    with suppress(ImportError, ValueError):  # ValueError: __main__ in a notebook
+        if names[0] not in {*_VERSIONED, *sys.stdlib_module_names}:
+            spec = importlib.util.find_spec(names[0])
+    place = str(spec.origin) if spec is not None and spec.has_location else ""
+    if spec is None or _INSTALLED.search(place):
         return
     if place.endswith(".py"):
         yield Path(place).resolve()
@@ -138,8 +142,6 @@ def _files_in(folder: Path, names: Sequence[str]) -> Iterator[Path]:
 def plain_value(value: Any) -> Any:
     """Return a parameter as a JSON value that is short enough for a table.
 
-    Examples
-    --------
     >>> plain_value((1, 2)), plain_value(len), plain_value(0.5)
     ([1, 2], 'len', 0.5)
     """
@@ -157,8 +159,6 @@ def plain_value(value: Any) -> Any:
 def described(value: Any) -> Any:
     """Return a value as plain values: classes with a hash of their source, arrays by one of bytes.
 
-    Examples
-    --------
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> described(KNeighborsClassifier(3))["parameters"]["n_neighbors"]
     3

@@ -9,12 +9,12 @@ import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from heldout.data.run import Run
 from heldout.errors import InputError
 from heldout.experiment.documents.lists import lists_of_run
-from heldout.experiment.systems.base import System
+from heldout.experiment.systems.base import System, refuse_others
 from heldout.notes import named_few
 from heldout.tune.run_names import labels_of, read_names
 from heldout.tune.search import Search
@@ -26,28 +26,24 @@ if TYPE_CHECKING:
 
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Part, Parts
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.resample.split import SplitKey, Splits
     from heldout.tune.space import Point
 
-_FIELDS: Final = r"\{(?:split|repeat|fold|other|run)\}"
-"""What the path of a run per split can have in place of the numbers of the split."""
+_FIELDS: Final = r"\{(?:split|repeat|fold|other|run)\}"  # in the path of a run per split
+
+
+def _read(run: Run | str) -> Run:
+    """Return a run; a file is read once for all that it is a part of, while it does not change."""
+    if isinstance(run, Run):
+        return run
+    return _read_file(run, Path(run).stat().st_mtime_ns if os.path.isfile(run) else 0)
 
 
 @lru_cache(maxsize=16)
-def _read(path: str, changed: int) -> Run:
-    """Read a run file once, while it does not change, for all that it is a part of."""
+def _read_file(path: str, changed: int) -> Run:
     del changed
     return Run.of(path)
-
-
-def _run_of(given_run: Run | str) -> Run:
-    if isinstance(given_run, Run):
-        return given_run
-    try:
-        return _read(given_run, os.stat(given_run).st_mtime_ns)  # noqa: PTH116
-    except OSError:
-        return Run.of(given_run)  # which says what is wrong
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,33 +58,21 @@ class RunSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Return the lists of a run, without documents and queries of other sides."""
-        del train, parts
         run = self._at(point)
         return test.restrict(lists_of_run(run, data.collection, data.depth))
 
     def _at(self, point: Point) -> Run:
-        return _run_of(self.files[self.search.points.index(point)])
+        return _read(self.files[self.search.points.index(point)])
 
-    def run(self, data: Data, train: Part, test: Part, point: Point) -> Run:
+    def run(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Run:
         """Return a run as it is, if all documents are ranked."""
         if test.documents is not None:
-            return super().run(data, train, test, point)
+            return super().run(data, train, test, point, parts)
         return self._at(point)
-
-    def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
-        """Yield the reasons why it cannot be evaluated if this is held out."""
-        yield from super().misfits(by, splits)
-        if by == "document" and not self.comparable:
-            yield (
-                "a run was made with all documents. If the score of a document does not depend on "
-                "the others (vectors of a fixed model), write comparable=true in its brackets: "
-                f"{self.name}=FILE.run(comparable=true); otherwise hold out queries, or give a "
-                "function that searches one side"
-            )
 
     def runs(self) -> Iterator[Run]:
         """Yield its runs one after another."""
-        return map(_run_of, self.files)
+        return map(_read, self.files)
 
     @cached_property
     def _hashes(self) -> list[str]:
@@ -106,11 +90,8 @@ def _hash(run: Run | str) -> str:
         digest.update(run.offsets.tobytes() + run.scores.tobytes())
         digest.update("\0".join(run.docs.tolist()).encode())
         return digest.hexdigest()
-    try:
-        with Path(run).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InputError(f"{run}: cannot be read ({error.strerror})") from None
+    with Path(run).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -133,28 +114,21 @@ class FoldRunSystem(RunSystem):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Return the lists of the run of the split, which ranks what is held out there."""
-        del train, point, parts
-        if test.key is None:
-            raise InputError(f"{self.name}: a run per split ranks no other data")  # unreachable
-        path = self.path(test.key)
-        run = Run.of(path)
-        test.refuse_others(run, data.collection, f"{self.name}: {path}", file=True)
+        path = self.path(cast("SplitKey", test.key))  # what is held out has one
+        run = _read(path)
+        # Like any run, it may have unknown documents, unless some are held out.
+        refuse_others(
+            run,
+            test.sealed(data.collection, judged=False),
+            f"{self.name}: {path}",
+            documents=test.documents is not None,
+            why=". Were other folds or another seed used?",
+        )
         return lists_of_run(run, data.collection, data.depth)
-
-    def runs(self) -> Iterator[Run]:
-        """Yield runs of all queries that together have the lists of all files."""
-        lists: dict[str, list[dict[str, float]]] = {}
-        for run in super().runs():
-            for query, documents in run.to_dict().items():
-                lists.setdefault(query, []).append(documents)
-        # A query has several lists if it is held out several times.
-        for place in range(max(map(len, lists.values()), default=1)):
-            every = {query: own[min(place, len(own) - 1)] for query, own in lists.items()}
-            yield Run.of(every, self.name)
 
     def misfits(self, by: str, splits: Splits | None) -> Iterator[str]:
         """Yield that nothing is known about its scores, or which files are wrong."""
-        yield from System.misfits(self, by, splits)
+        yield from super().misfits(by, splits)
         keys = map(splits.key, range(len(splits))) if splits else ()
         paths = [self.path(key) for key in keys]
         missing = [path for path in paths if not os.path.isfile(path)]
@@ -176,15 +150,14 @@ class FoldRunSystem(RunSystem):
 def run_system(runs: Mapping[Any, Any], options: Given) -> RunSystem:
     """Make a system of runs or their paths by name; their parameters are read from the names."""
     options.only(options.name or "runs", "comparable")
-    listed: dict[str, Any] = {
-        str(key): os.fspath(run) if isinstance(run, os.PathLike) else run
-        for key, run in runs.items()
-    }
-    for key, run in listed.items():
+    listed = dict[str, Run | str]()
+    for key, given in runs.items():
+        run = os.fspath(given) if isinstance(given, os.PathLike) else given
         if not isinstance(run, Run | str):
             raise InputError(f"{key}: expected a run or the path of one, not {type(run).__name__}")
         if isinstance(run, str) and not os.path.isfile(run):
             raise InputError(f"{run}: no such run file")
+        listed[str(key)] = run
     labels, values = labels_of(list(listed)), list(listed.values())
     order, space = read_names(labels)
     if len(listed) == 1:

@@ -17,7 +17,7 @@ from heldout.retrieve.dense import check_metric, rank_vectors
 if TYPE_CHECKING:
     from heldout.experiment.documents.lists import Lists
     from heldout.experiment.systems.base import Data, Part, Parts, Weights
-    from heldout.experiment.systems.spec import Given
+    from heldout.experiment.systems.build import Given
     from heldout.tune.space import Point
 
 
@@ -32,7 +32,6 @@ class VectorSystem(System):
 
     def rank(self, data: Data, train: Part, test: Part, point: Point, parts: Parts) -> Lists:
         """Rank the documents of the test side."""
-        del train, parts
         whole = data.collection
         documents = self.documents.rows(_some(whole.documents.ids, test.documents), "documents")
         queries = self.queries.rows(_some(whole.queries.ids, test.queries), "queries")
