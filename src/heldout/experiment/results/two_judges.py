@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from heldout.experiment.given import Machine
     from heldout.experiment.outcomes import HeldOut, RankedOutcome
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.results.of_rankings import RankingResults
+    from heldout.experiment.results.results import Results
     from heldout.experiment.results.summary import EstimateRecord
     from heldout.infer.prediction_powered import Combined
     from heldout.measure.ranking.run_checks import ScoredRun
@@ -169,7 +169,7 @@ def _judged(
 
 
 def combine(
-    prepared: PreparedRankings, judged: JudgedTwice, results: RankingResults, notes: Iterable[Note]
+    prepared: PreparedRankings, judged: JudgedTwice, results: Results, notes: Iterable[Note]
 ) -> None:
     """Replace estimates from human judgements by those from human and machine judgements.
 
