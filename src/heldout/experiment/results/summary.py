@@ -111,8 +111,7 @@ def _edges(system: Any, outcome: Outcome) -> list[dict[str, Any]]:
 
 def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> list[EstimateRecord]:
     """Return the estimate of each measure."""
-    alone = _by_query if prepared.experiment.by == "query" else _per_fold
-    add, trained = _averaged if outcome.estimates else alone, int(for_training(prepared).sum())
+    by, trained = prepared.experiment.by, int(for_training(prepared).sum())
     records = []
     for row, (measure, values) in enumerate(
         zip(prepared.measures, outcome.per_query(), strict=True)
@@ -129,8 +128,17 @@ def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> lis
             "optimism": math.nan,
             "n_queries": len(known),
             "left_out": len(values) - len(known),
-        } | add(prepared, outcome, row, values)
-        records.append({**record, "left_out": record["left_out"] - trained})
+        }
+        if outcome.estimates:
+            record |= _averaged(prepared, outcome, row)
+        elif by == "query":
+            record |= _by_query(prepared, outcome, row, values)
+        else:  # without an interval, as documents cannot be merged
+            words = ESTIMANDS["both" if by == "both" else "documents"]
+            of = {"estimator": "per-fold", "estimand": f"{words}, as few as a fold has"}
+            record |= {**of, "target_size": None}
+        record["left_out"] -= trained
+        records.append(record)
     return records
 
 
@@ -144,9 +152,7 @@ def for_training(prepared: PreparedRankings) -> Flags:
     return never
 
 
-def _averaged(
-    prepared: PreparedRankings, outcome: RankedOutcome, row: int, _: Floats
-) -> EstimateRecord:
+def _averaged(prepared: PreparedRankings, outcome: RankedOutcome, row: int) -> EstimateRecord:
     """Return the mean of estimates from several repeats, with the mean width of their intervals."""
     own = [estimates[row] for estimates in outcome.estimates]
     value = float(np.mean([estimate.value for estimate in own]))
@@ -188,18 +194,6 @@ def _by_query(
         "train": train,
         "optimism": sign * (train - mean_of(values)),
         "target_size": len(prepared.data.collection.documents),
-    }
-
-
-def _per_fold(
-    prepared: PreparedRankings, _outcome: RankedOutcome, _row: int, _values: Floats
-) -> EstimateRecord:
-    """Say what a mean over folds is of: without an interval, as documents cannot be merged."""
-    words = ESTIMANDS["both" if prepared.experiment.by == "both" else "documents"]
-    return {
-        "estimator": "per-fold",
-        "estimand": f"{words}, as few as a fold has",
-        "target_size": None,
     }
 
 

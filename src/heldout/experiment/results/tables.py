@@ -17,7 +17,7 @@ from heldout.measure.base import Undefined
 from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from polars._typing import PolarsDataType
@@ -178,42 +178,30 @@ def split_table(splits: Splits) -> pl.DataFrame:
     repeat, once. Other plans have all sides. If queries and documents are both held out, rows of
     documents have the fold that other tables call ``other``.
     """
-    parts = [pl.DataFrame(schema=SPLITS)]
-    for own in splits.crossed or ():
-        table = split_table(own)
-        # A plan with one repeat is used for all repeats.
-        repeats = range(splits.repeats) if own.repeats < splits.repeats else ()
-        kind = SPLITS["repeat"]
-        parts += [table.with_columns(repeat=pl.lit(n, kind)) for n in repeats] or [table]
-    for repeat, folds, places, side, counts in () if splits.crossed else _sides(splits):
-        for begin in range(0, len(places), _ROWS):  # a corpus can have millions of ids
-            part = slice(begin, begin + _ROWS)
-            columns = {
-                "repeat": repeat,
-                "fold": folds[part],
-                "kind": splits.unit,
-                "unit": [splits.ids[place] for place in places[part].tolist()],
-                "side": side,
-                "count": counts[part],
-            }
-            parts.append(pl.DataFrame(columns, schema=SPLITS))
-    return pl.concat(parts, rechunk=True)
-
-
-def _sides(splits: Splits) -> Iterator[tuple[int, Numbers, Numbers, str, Numbers]]:
-    """Yield repeat, folds, numbers, side and counts of the units of folds, or of each split."""
-    if splits.partitions:
-        for repeat in range(splits.repeats):
-            folds = splits.folds(repeat)
-            places = np.flatnonzero(folds >= 0)
-            places = places[np.argsort(folds[places], kind="stable")]
-            yield repeat, folds[places], places, "test", np.ones_like(places)
-        return
-    for split in replace(splits, runs=1):  # all runs have the same sides
+    if splits.crossed is not None:
+        tables = []
+        for own in splits.crossed:
+            # A plan with one repeat is used for all repeats.
+            numbers = range(splits.repeats if own.repeats < splits.repeats else 1)
+            table, kind = split_table(own), SPLITS["repeat"]
+            tables += [table.with_columns(pl.col("repeat") + pl.lit(n, kind)) for n in numbers]
+        return pl.concat(tables, rechunk=True)
+    parts: list[dict[str, Any]] = []
+    for repeat in range(splits.repeats if splits.partitions else 0):
+        folds = splits.folds(repeat)
+        places = np.argsort(folds, kind="stable")[np.count_nonzero(folds < 0) :]
+        cells = {"fold": folds[places], "unit": places, "count": np.ones_like(places)}
+        parts.append({"repeat": repeat, "side": "test", **cells})
+    for split in () if splits.partitions else replace(splits, runs=1):  # runs have the same sides
         for side, weights in split.sides().items():
             places = np.flatnonzero(weights)
-            folds = np.full(len(places), split.key.fold)
-            yield split.key.repeat, folds, places, side, weights[places]
+            cells = {"fold": split.key.fold, "unit": places, "count": weights[places]}
+            parts.append({"repeat": split.key.repeat, "side": side, **cells})
+    table = _table({**SPLITS, "unit": pl.Int64}, [{**part, "kind": splits.unit} for part in parts])
+    ids = pl.Series(dtype=pl.String)
+    for begin in range(0, len(splits.ids), _ROWS):  # a corpus can have millions of ids
+        ids.append(pl.Series(list(splits.ids[begin : begin + _ROWS])))
+    return table.with_columns(unit=ids.gather(table["unit"]))
 
 
 # Rankings
