@@ -43,7 +43,6 @@ UnitName = Literal["query", "instance", "split"]
 class FoldPredictions(NamedTuple):
     """The predictions of a system for one held-out side: a run, or predictions."""
 
-    system: str
     key: SplitKey
     predictions: Any
 
@@ -341,7 +340,7 @@ class Results(Comparable):
                 rows = rows.sort("repeat", "run", "fold", maintain_order=True)
             parts = rows.partition_by(*PLACE, maintain_order=True)
             self._sides[system] = [
-                FoldPredictions(system, key_of(part), self._read(part)) for part in parts
+                FoldPredictions(key_of(part), self._read(part)) for part in parts
             ]
         return self._sides[system]
 

@@ -323,13 +323,11 @@ def make_results(
         judged, by_machine, notes = judge_held_out(prepared, judges.judged, outcomes)
         tables["machine"] = value_table(prepared, by_machine)
     if ranks:
-        tables |= {
-            "values": value_table(prepared, judged),
-            "held_out": list_table(prepared, judged),
-        }
+        tables["values"] = value_table(prepared, judged)
+        tables["held_out"] = list_table(prepared, judged)
     else:
-        tables |= prediction_tables(prepared, outcomes)
-    pairs = list(zip(prepared.systems, judged, strict=True))
+        tables = prediction_tables(prepared, outcomes)
+    pairs, names = list(zip(prepared.systems, judged, strict=True)), prepared.measures
     results = Results(
         **tables,
         **fold_tables(prepared.systems, judged),
@@ -338,23 +336,21 @@ def make_results(
         manifest=manifest,
         timings=timings,
     )
-    for entry, (system, outcome) in zip(results.summary, pairs, strict=True):
-        entry["estimates"] = plain(
-            ranking_estimates(prepared, outcome)
-            if ranks
-            else [
-                prediction_estimate(results, system.name, str(name)) for name in prepared.measures
-            ]
-        )
-    by = prepared.experiment.by if ranks else ""
-    if by == "document":
-        for entry, own in zip(
-            results.summary, document_differences(prepared, outcomes), strict=True
-        ):
-            entry["differences"] = own
-    if by == "query":
-        for entry, spreads in zip(results.summary, query_choices(prepared, outcomes), strict=True):
-            entry["choices"] = spreads
+    more: dict[str, Sequence[Any]] = {
+        "estimates": [ranking_estimates(prepared, outcome) for _, outcome in pairs]
+        if ranks
+        else [
+            [prediction_estimate(results, own.name, str(name)) for name in names]
+            for own, _ in pairs
+        ]
+    }
+    if ranks and prepared.experiment.by == "document":
+        more["differences"] = document_differences(prepared, outcomes)
+    if ranks and prepared.experiment.by == "query":
+        more["choices"] = query_choices(prepared, outcomes)
+    for name, values in more.items():
+        for entry, value in zip(results.summary, values, strict=True):
+            entry[name] = plain(value)
     if judges is not None:
         combine(prepared, judges.judged, results, notes)
     return results

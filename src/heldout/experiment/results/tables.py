@@ -53,7 +53,6 @@ SPLITS: Final[Schema] = {
     "side": pl.String,
     "count": pl.Int32,
 }
-_ALL: Final = (None,) * len(PLACE)
 _ROWS: Final = 1 << 16
 
 
@@ -128,31 +127,29 @@ def _table(schema: Schema, parts: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return table.filter(pl.col(long[0]).list.len() > 0).explode(long) if long else table
 
 
-def _source(system: str, place: Sequence[int | None]) -> dict[str, Any]:
-    return dict(zip(_SOURCE, (system, *place), strict=True))
-
-
 # All systems
 
 
 def fold_tables(systems: Sequence[Any], outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
     """Return `folds`, the choice of each split, and `surface`, the means of all points there."""
-    folds, surface = list[list[Any]](), list[dict[str, Any]]()
+    folds, surface = list[list[Any]](), []
     for system, outcome in zip(systems, outcomes, strict=True):
         shown = [_text(outcome, number) for number in range(len(outcome.points))]
-        for place, choice, score in outcome.folds:
+        for source, choice, score in outcome.folds:
             edges = ",".join(system.edges(outcome.points[choice.number]))
             chosen = choice.number, shown[choice.number], choice.train
-            folds.append([system.name, *place, *chosen, score, edges])
-        choices = [(tuple(fold.place), fold.chosen) for fold in outcome.folds]
-        for source, choice in [*choices, (_ALL, outcome.final)] if system.search.tuned else ():
+            folds.append([system.name, *source, *chosen, score, edges])
+        choices = [(fold.place._asdict(), fold.chosen) for fold in outcome.folds]
+        choices.append((dict.fromkeys(PLACE), outcome.final))
+        for place, choice in choices if system.search.tuned else ():
             held_out = np.full(len(shown), np.nan) if choice.held_out is None else choice.held_out
             tried = np.arange(len(shown))
             if system.search.how == "optuna":  # it tries other points in each split
                 tried = np.flatnonzero(np.isfinite(choice.surface))
             surface.append(
                 {
-                    **_source(system.name, source),
+                    **place,
+                    "system": system.name,
                     "number": tried,
                     "parameters": [shown[number] for number in tried.tolist()],
                     "mean": choice.surface[tried],
@@ -215,12 +212,13 @@ def value_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) -
         for side in outcome.held_out:
             row, query = np.nonzero(np.isfinite(side.values))
             cells = {
+                "system": system.name,
                 "unit": [ids[number] for number in query.tolist()],
                 "measure": [names[number] for number in row.tolist()],
                 "value": side.values[row, query],
                 "parameters": _text(outcome, side.number),
             }
-            parts.append(_source(system.name, side.place) | cells)
+            parts.append(cells | side.place._asdict())
     return _table(VALUES, parts)
 
 
@@ -235,6 +233,7 @@ def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) ->
             query, place = np.nonzero(side.lists.documents != NONE)
             documents = side.lists.documents[query, place].tolist()
             cells = {
+                "system": system.name,
                 "unit": [collection.queries.ids[number] for number in query.tolist()],
                 "rank": place + 1,
                 "document": [
@@ -243,7 +242,7 @@ def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) ->
                 ],
                 "score": side.lists.scores[query, place],
             }
-            parts.append(_source(system.name, side.place) | cells)
+            parts.append(cells | side.place._asdict())
     return _table(LISTS, parts).with_columns(_defined("score"))
 
 
@@ -270,7 +269,7 @@ def prediction_tables(
             known = getattr(given, "scores", None)
             unknown = pl.Series([None] * len(given.units), dtype=by_class)
             scores.append(unknown if known is None else pl.DataFrame(known, classes).to_struct())
-            source = _source(system.name, place)
+            source = {"system": system.name, **place._asdict()}
             cells = {
                 "unit": list(given.units),
                 "group": list(given.groups),
