@@ -181,16 +181,15 @@ class Results(Comparable):
         text = f"the systems were tuned over very different numbers of settings ({listed})"
         return (Note("uneven-tuning", text),)
 
-    def _measure(self, measure: str | None) -> Measure:
+    def _measure(self, measure: str | None, *, computed: bool = False) -> Measure:
+        """Return a measure; predictions are kept, so others of them can still be computed."""
         know_own(self.manifest)  # other results may have a measure of the same name
-        return parse_measure(measure or self.measures[0], self.task)
-
-    def _computed(self, measure: Measure) -> str:
-        """Return the name of a measure that was computed."""
-        if str(measure) not in self.measures:
+        wanted = parse_measure(measure or self.measures[0], self.task)
+        computed = computed or self.task == "ranking" or is_stored(wanted)
+        if computed and str(wanted) not in self.measures:
             known = ", ".join(self.measures)
-            raise InputError(f"{measure} was not computed: expected one of {known}")
-        return str(measure)
+            raise InputError(f"{wanted} was not computed: expected one of {known}")
+        return wanted
 
     def _system(self, name: str) -> SystemSummary:
         for entry in self.summary:
@@ -202,8 +201,8 @@ class Results(Comparable):
 
     def estimate(self, system: str, measure: str | None = None) -> EstimateRecord:
         """Return the estimate of a system (default measure: the first)."""
-        estimates, wanted = self._system(system)["estimates"], self._measure(measure)
-        return next(own.copy() for own in estimates if own["measure"] == self._computed(wanted))
+        estimates, name = self._system(system)["estimates"], self._measure(measure, computed=True)
+        return next(own.copy() for own in estimates if own["measure"] == str(name))
 
     def chosen(self, system: str) -> list[dict[str, object]]:
         """Return the chosen parameters, one per split."""
@@ -282,7 +281,7 @@ class Results(Comparable):
             sides = self.fold_predictions(system)
             return [(side.key, defined_value(measure, side.predictions)) for side in sides]
         # Of queries; or of a measure of the user's own, of which only the values are known.
-        rows = self.values.filter(system=system, measure=self._computed(measure))
+        rows = self.values.filter(system=system, measure=str(measure))
         if self.task != "ranking":
             rows = rows.filter(pl.col("unit").is_null())
         values: list[tuple[SplitKey, Number]] = []
@@ -406,10 +405,8 @@ class Results(Comparable):
             Values of several runs and repeats of one unit are averaged.
         """
         by_unit = self.unit != "split" if by_unit is None else by_unit
-        wanted = self._measure(measure)
-        if self.task == "ranking":
-            self._computed(wanted)
-        return scores_of(self, wanted, self._compared(systems, None), by_unit=by_unit)
+        names = self._compared(systems, None)
+        return scores_of(self, self._measure(measure), names, by_unit=by_unit)
 
     def compare(
         self,

@@ -231,11 +231,11 @@ def document_differences(
         repeats = list(zip(mine.estimates, its.estimates, strict=False))
         for row, measure in enumerate(prepared.measures):
             pairs = [(own[row], other[row]) for own, other in repeats]
-            pairs = [pair for pair in pairs if _comparable(*pair)]
-            if not pairs:
+            halves = [half for pair in pairs if (half := _half_width(*pair, level)) is not None]
+            if not pairs or len(halves) < len(pairs):
                 continue
             value = float(np.mean([own.value - other.value for own, other in pairs]))
-            half = float(np.mean([_half_width(*pair, level) for pair in pairs]))
+            half = float(np.mean(halves))
             bounds = Interval(value, value - half, value + half, level, "")
             _, low, high, *_ = difference_inside(bounds, measure.range)
             differences[second].append(
@@ -250,17 +250,16 @@ def document_differences(
     return differences
 
 
-def _comparable(mine: Estimate, its: Estimate) -> bool:
-    """Return whether both estimates have the same replicates and the same target size."""
-    same = all(len(getattr(mine, kind)) == len(getattr(its, kind)) > 0 for kind in _HALVES)
-    return same and mine.target_size == its.target_size
-
-
-def _half_width(mine: Estimate, its: Estimate, level: float) -> float:
+def _half_width(mine: Estimate, its: Estimate, level: float) -> float | None:
+    """Return half the width of the interval; None without the same replicates and target size."""
     from scipy.special import stdtrit
 
-    pairs = [(np.asarray(getattr(mine, kind)), getattr(its, kind)) for kind in _HALVES]
-    variance = sum(float(np.mean((own - other) ** 2)) for own, other in pairs)
+    variance = 0.0
+    for kind in _HALVES:
+        own, other = np.asarray(getattr(mine, kind)), np.asarray(getattr(its, kind))
+        if not len(own) == len(other) > 0 or mine.target_size != its.target_size:
+            return None
+        variance += float(np.mean((own - other) ** 2))
     df = max(min(mine.n_queries, its.n_queries) - 1, 1)
     return float(stdtrit(df, (1 + level) / 2)) * math.sqrt(variance)
 

@@ -79,9 +79,8 @@ def key_of(rows: pl.DataFrame) -> SplitKey:
 def run_of(rows: pl.DataFrame) -> Run:
     """Return ranked lists as a run; without scores, the rank determines the order."""
     kept = rows.filter(pl.col("document").is_not_null())
-    scores = kept["score"] if not kept["score"].is_null().any() else -kept["rank"]
-    columns = {"query": kept["unit"], "doc": kept["document"], "score": scores}
-    return Run.of({role: cells.to_list() for role, cells in columns.items()}, rows["system"][0])
+    score = -pl.col("rank") if kept["score"].is_null().any() else pl.col("score")
+    return Run.of(kept.select(query="unit", doc="document", score=score), rows["system"][0])
 
 
 def predictions_of(
@@ -142,24 +141,22 @@ def fold_tables(systems: Sequence[Any], outcomes: Sequence[Outcome]) -> dict[str
         choices = [(fold.place._asdict(), fold.chosen) for fold in outcome.folds]
         choices.append((dict.fromkeys(PLACE), outcome.final))
         for place, choice in choices if system.search.tuned else ():
-            held_out = np.full(len(shown), np.nan) if choice.held_out is None else choice.held_out
-            tried = np.arange(len(shown))
-            if system.search.how == "optuna":  # it tries other points in each split
-                tried = np.flatnonzero(np.isfinite(choice.surface))
+            unknown = np.full(len(shown), np.nan)
             surface.append(
                 {
                     **place,
                     "system": system.name,
-                    "number": tried,
-                    "parameters": [shown[number] for number in tried.tolist()],
-                    "mean": choice.surface[tried],
-                    "held_out": held_out[tried],
+                    "number": np.arange(len(shown)),
+                    "parameters": shown,
+                    "mean": choice.surface,
+                    "held_out": unknown if choice.held_out is None else choice.held_out,
                 }
             )
     table = pl.DataFrame(folds, schema=FOLDS, orient="row")
+    means = _table(SURFACE, surface).with_columns(_defined("mean"), _defined("held_out"))
     return {
         "folds": table.with_columns(_defined("train"), _defined("held_out")),
-        "surface": _table(SURFACE, surface).with_columns(_defined("mean"), _defined("held_out")),
+        "surface": means.drop_nulls("mean"),  # a search tries other points in each split
     }
 
 
