@@ -63,7 +63,7 @@ class Results(Comparable):
         training side and on the held-out side by the tuning measure. For estimators, the training
         score is that of the inner folds.
     surface
-        For each system and split, the training mean of every point (mean) and, where it is known,
+        For each system and split, the training mean of points that have one (mean) and, if known,
         its mean on the held-out side (held_out; a point chosen by it would be tuned on test data);
         a null repeat: all data.
     held_out
