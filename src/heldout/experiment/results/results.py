@@ -323,7 +323,7 @@ class Results(Comparable):
 
     @cached_property
     def _sides(self) -> dict[str, list[FoldPredictions]]:
-        """The held-out sides of the systems that were asked for."""
+        """The sides of the systems that were asked for: leave-one-out has as many as rows."""
         return {}
 
     def fold_predictions(self, system: str) -> list[FoldPredictions]:
@@ -354,7 +354,8 @@ class Results(Comparable):
         rows, one_each = self._rows(system), ["unit"]
         rows = rows.filter(pl.col("run").is_null() | (pl.col("run") == (run or 0)))
         if self.task == "ranking":
-            rows, one_each = rows.filter(repeat=rows["repeat"][0]), ["unit", "rank"]
+            rows = rows.filter(pl.col("repeat") == pl.col("repeat").first())
+            one_each = ["unit", "rank"]
         if rows.select(one_each).is_duplicated().any():
             raise InputError(
                 "units were held out several times: use fold_predictions(system) for each fold"

@@ -80,7 +80,8 @@ def run_of(rows: pl.DataFrame) -> Run:
     """Return ranked lists as a run; without scores, the rank determines the order."""
     kept = rows.filter(pl.col("document").is_not_null())
     score = -pl.col("rank") if kept["score"].is_null().any() else pl.col("score")
-    return Run.of(kept.select(query="unit", doc="document", score=score), rows["system"][0])
+    name = next(iter(rows["system"]), None)
+    return Run.of(kept.select(query="unit", doc="document", score=score), name)
 
 
 def predictions_of(
