@@ -19,7 +19,6 @@ from heldout.experiment.results.tables import PLACE, SPLITS, VALUES, key_of, pre
 from heldout.infer.comparison import Comparable
 from heldout.measure.base import Undefined
 from heldout.measure.names import parse_measure
-from heldout.measure.prediction.folds import repeated_value
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
@@ -223,6 +222,8 @@ class Results(Comparable):
             return float(estimate["value"])
         wanted, whole = self._measure(measure), "all rows together"
         if self._one_by_one:
+            from heldout.measure.prediction.folds import repeated_value  # not for rankings
+
             values = [(whole, repeated_value(self._together(system), wanted))]
         else:
             values = [(f"split {key}", value) for key, value in self._by_split(system, wanted)]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
-from heldout.data.predictions import ClassPredictions, NumberPredictions
 from heldout.data.run import Run
 from heldout.experiment.documents.lists import ABSENT, NONE
 from heldout.experiment.systems.references import plain_value
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from polars._typing import PolarsDataType
 
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.experiment.outcomes import Outcome, PredictedOutcome, RankedOutcome
     from heldout.experiment.prepare import PreparedPredictions, PreparedRankings
     from heldout.resample.split import Splits
@@ -88,6 +88,8 @@ def predictions_of(
     rows: pl.DataFrame, classes: Sequence[str], *, folds: bool = False, repeats: bool = False
 ) -> ClassPredictions | NumberPredictions:
     """Return predictions, with their folds or repeats; without `classes`, of numbers."""
+    from heldout.data.predictions import ClassPredictions, NumberPredictions  # not for rankings
+
     name, units, places = rows["system"][0], tuple(rows["unit"]), rows.select(*PLACE).rows()
     more: Any = {
         "groups": tuple(rows["group"]) if "group" in rows.columns else (),
