@@ -66,7 +66,7 @@ def make(queries: int, systems: int) -> tuple[Any, Any]:
     import polars as pl
 
     from heldout.data.collection import Collection
-    from heldout.experiment.results.of_rankings import RankingResults
+    from heldout.experiment.results.results import Results
 
     rng = np.random.default_rng(0)
     units = [f"q{n}" for n in range(queries)]
@@ -117,7 +117,7 @@ def make(queries: int, systems: int) -> tuple[Any, Any]:
         name="made up",
     )
     summary = [_summary(name, scores[:, k], queries) for k, name in enumerate(names)]
-    return RankingResults(
+    return Results(
         values, chosen, surface, lists, summary, _manifest(names, collection), {}
     ), collection
 

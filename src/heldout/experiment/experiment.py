@@ -382,7 +382,7 @@ class Experiment(BaseModel):
             timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
             timings |= {"command": command} if command else {}
             # Not earlier: with Polars, Ctrl-C does not end a system call in which a system waits.
-            from heldout.experiment.results.results import make_results
+            from heldout.experiment.results.summary import make_results
 
             results = make_results(prepared, outcomes, manifest, timings)
             if place is not None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import heldout
 from heldout.data.predictions import ClassPredictions
 from heldout.errors import InputError
-from heldout.experiment.results.of_rankings import RankingResults
+from heldout.experiment.results.results import Results
 from heldout.experiment.studies.bias import BiasRow
 from heldout.infer.blocks import Nemenyi
 from heldout.infer.randomization import randomization_test
@@ -210,7 +210,7 @@ def experiment(**changes):
         },
         "timings": {},
     }
-    return RankingResults(**(fields | changes))
+    return Results(**(fields | changes))
 
 
 def test_tuning_by_hand():

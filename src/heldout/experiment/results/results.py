@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from heldout.data.frames import frame_of
-from heldout.errors import InputError
-from heldout.experiment.manifest import know_own
+from heldout.errors import InputError, MeasureError
+from heldout.experiment.manifest import is_stored, know_own
 from heldout.experiment.results.files import read_folder, write_folder
-from heldout.experiment.results.tables import SPLITS, VALUES
+from heldout.experiment.results.scores import scores_of, why_undefined
+from heldout.experiment.results.tables import PLACE, SPLITS, VALUES, key_of, predictions_of, run_of
 from heldout.infer.comparison import Comparable
 from heldout.measure.base import Undefined
 from heldout.measure.names import parse_measure
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from heldout.data.run import Run
     from heldout.data.scores import Scores
     from heldout.experiment.manifest import Manifest, Timings
-    from heldout.experiment.prepare import Prepared
     from heldout.experiment.results.summary import EstimateRecord, SystemSummary
     from heldout.infer.comparison import Comparison
     from heldout.infer.results import Interval
@@ -42,13 +42,12 @@ UnitName = Literal["query", "instance", "split"]
 class FoldPredictions(NamedTuple):
     """The predictions of a system for one held-out side: a run, or predictions."""
 
-    system: str
     key: SplitKey
     predictions: Any
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Results(Comparable, ABC):
+class Results(Comparable):
     """The results of an experiment, for any task.
 
     Parameters
@@ -63,7 +62,7 @@ class Results(Comparable, ABC):
         training side and on the held-out side by the tuning measure. For estimators, the training
         score is that of the inner folds.
     surface
-        For each system and split, the training mean of every point (mean) and, where it is known,
+        For each system and split, the training mean of points that have one (mean) and, if known,
         its mean on the held-out side (held_out; a point chosen by it would be tuned on test data);
         a null repeat: all data.
     held_out
@@ -141,9 +140,21 @@ class Results(Comparable, ABC):
         return float(self.manifest["settings"]["level"])
 
     @property
-    @abstractmethod
     def unit(self) -> UnitName:
-        """Return the unit of tests: ``query``, ``instance`` or ``split``."""
+        """Return the unit of tests: ``query``, also when documents are held out, or ``split``.
+
+        It is ``instance`` (a row) if there is one hold-out, or one row per split.
+        """
+        if self.task == "ranking":
+            return "query"
+        places = self._rows(self.systems[0]).select("repeat", "fold").n_unique()
+        return "instance" if places == 1 or self._one_by_one else "split"
+
+    @property
+    def _one_by_one(self) -> bool:
+        """Whether each split holds out one row, as leave-one-out does."""
+        sizes = self._rows(self.systems[0]).group_by(*PLACE).len()["len"]
+        return len(sizes) > 1 and bool((sizes == 1).all())
 
     def higher_is_better(self, measure: str | None = None) -> bool | None:
         """Return the direction of a measure (default: the first); None if it has none."""
@@ -169,16 +180,15 @@ class Results(Comparable, ABC):
         text = f"the systems were tuned over very different numbers of settings ({listed})"
         return (Note("uneven-tuning", text),)
 
-    def _measure(self, measure: str | None) -> Measure:
+    def _measure(self, measure: str | None, *, computed: bool = False) -> Measure:
+        """Return a measure; predictions are kept, so others of them can still be computed."""
         know_own(self.manifest)  # other results may have a measure of the same name
-        return parse_measure(measure or self.measures[0], self.task)
-
-    def _computed(self, measure: Measure) -> str:
-        """Return the name of a measure that was computed."""
-        if str(measure) not in self.measures:
+        wanted = parse_measure(measure or self.measures[0], self.task)
+        computed = computed or self.task == "ranking" or is_stored(wanted)
+        if computed and str(wanted) not in self.measures:
             known = ", ".join(self.measures)
-            raise InputError(f"{measure} was not computed: expected one of {known}")
-        return str(measure)
+            raise InputError(f"{wanted} was not computed: expected one of {known}")
+        return wanted
 
     def _system(self, name: str) -> SystemSummary:
         for entry in self.summary:
@@ -190,8 +200,8 @@ class Results(Comparable, ABC):
 
     def estimate(self, system: str, measure: str | None = None) -> EstimateRecord:
         """Return the estimate of a system (default measure: the first)."""
-        estimates, wanted = self._system(system)["estimates"], self._measure(measure)
-        return next(own.copy() for own in estimates if own["measure"] == self._computed(wanted))
+        estimates, name = self._system(system)["estimates"], self._measure(measure, computed=True)
+        return next(own.copy() for own in estimates if own["measure"] == str(name))
 
     def chosen(self, system: str) -> list[dict[str, object]]:
         """Return the chosen parameters, one per split."""
@@ -199,29 +209,94 @@ class Results(Comparable, ABC):
         rows = self.folds.filter(pl.col("system") == system)
         return [json.loads(parameter) for parameter in rows["parameters"]]
 
-    @abstractmethod
     def value(self, system: str, measure: str | None = None) -> float:
-        """Return the held-out value of a system; raise an error if it is undefined."""
+        """Return the held-out value of a system; raise an error if it is undefined.
 
-    @abstractmethod
+        Of predictions it is the mean over splits, or that of all rows together if each split holds
+        out one of them: few measures are defined for one row.
+        """
+        if self.task == "ranking":
+            estimate = self.estimate(system, measure)
+            if estimate["value"] is None:
+                raise InputError(f"{system} has no value of {estimate['measure']}")
+            return float(estimate["value"])
+        wanted, whole = self._measure(measure), "all rows together"
+        if self._one_by_one:
+            from heldout.measure.prediction.folds import repeated_value  # not for rankings
+
+            values = [(whole, repeated_value(self._together(system), wanted))]
+        else:
+            values = [(f"split {key}", value) for key, value in self._by_split(system, wanted)]
+        for where, value in values:
+            if isinstance(value, Undefined):
+                raise MeasureError(why_undefined(wanted, system, where, value))
+        return float(np.mean([value for _, value in values]))
+
     def interval(
         self, system: str, measure: str | None = None, level: float | None = None
     ) -> Interval | None:
-        """Return the interval of `value` (default: at the level of the experiment), if any."""
+        """Return the interval of `value` (default: at the level of the experiment), if any.
+
+        It is over queries, new documents, splits (corrected t), or rows (Wilson, DeLong, t, or
+        bootstrap). That over documents has the level of the experiment only.
+        """
+        from heldout.infer.intervals import corrected_t, inside, mean_interval  # SciPy
+        from heldout.infer.prediction_powered import system_estimates
+        from heldout.infer.results import Interval
+        from heldout.infer.scored_inputs import system_interval
+        from heldout.measure.prediction.evaluate import evaluate_predictions
+
+        wanted, level = self._measure(measure), self.level if level is None else level
+        settings = self.manifest["settings"]
+        if self.task == "ranking":
+            estimate = self.estimate(system, measure)
+            parts = [estimate[name] for name in ("value", "low", "high", "level", "interval")]
+            if None in parts or level == estimate["level"]:
+                return None if None in parts else Interval(*parts)
+            if settings["by"] != "query":
+                raise InputError(
+                    f"the interval of {wanted} has level {estimate['level']:g}: run the experiment "
+                    "again for another one"
+                )
+        elif self.unit == "instance":
+            evaluated = evaluate_predictions([self._together(system)], [str(wanted)])
+            return system_interval(evaluated, system, wanted, level=level)
+        if any(isinstance(value, Undefined) for value in self.split_values(system, measure)):
+            return None
+        scores = self.scores(measure, systems=[system])
+        if scores.machine is not None:
+            return system_estimates(scores, 0, level).combined
+        if self.unit == "query":
+            return mean_interval(scores.values[:, 0], level, scores.range)
+        return inside(corrected_t(scores.values[:, 0], settings["test_share"], level), scores.range)
 
     def split_values(self, system: str, measure: str | None = None) -> list[Number]:
         """Return the value of each split; for predictions, of any measure of the task."""
         self._system(system)
-        return [value for _, value in self._split_values(system, self._measure(measure))]
+        return [value for _, value in self._by_split(system, self._measure(measure))]
 
-    @abstractmethod
-    def _split_values(self, system: str, measure: Measure) -> list[tuple[SplitKey, Number]]: ...
+    def _by_split(self, system: str, measure: Measure) -> list[tuple[SplitKey, Number]]:
+        if self.task != "ranking" and not is_stored(measure):
+            from heldout.experiment.instances import defined_value  # scikit-learn
+
+            sides = self.fold_predictions(system)
+            return [(side.key, defined_value(measure, side.predictions)) for side in sides]
+        # Of queries; or of a measure of the user's own, of which only the values are known.
+        rows = self.values.filter(system=system, measure=str(measure))
+        if self.task != "ranking":
+            rows = rows.filter(pl.col("unit").is_null())
+        values: list[tuple[SplitKey, Number]] = []
+        for part in rows.partition_by(*PLACE, maintain_order=True):
+            value = float(np.mean(part["value"].to_numpy()))
+            unknown = Undefined("it had no value when the experiment ran")
+            values.append((key_of(part), unknown if np.isnan(value) else value))
+        return values
 
     def spread(self, system: str, measure: str | None = None) -> float | None:
         """Return the standard deviation between runs of their means; None if there is one run."""
         self._system(system)
         by_run: dict[int, list[float]] = {}
-        for key, value in self._split_values(system, self._measure(measure)):
+        for key, value in self._by_split(system, self._measure(measure)):
             if key.run is not None and not isinstance(value, Undefined):
                 by_run.setdefault(key.run, []).append(value)
         if len(by_run) < 2:
@@ -230,18 +305,63 @@ class Results(Comparable, ABC):
 
     # Held-out rankings and predictions
 
-    @abstractmethod
+    def _rows(self, system: str) -> pl.DataFrame:
+        return self.held_out.filter(system=self._system(system)["name"])
+
+    def _read(
+        self, rows: pl.DataFrame, **marks: bool
+    ) -> Run | ClassPredictions | NumberPredictions:
+        """Return what was predicted in some rows: a run, or predictions."""
+        if self.task == "ranking":
+            return run_of(rows)
+        return predictions_of(rows, self.manifest["settings"]["data"]["classes"], **marks)
+
+    def _together(self, system: str) -> Any:
+        """Return the predictions of all splits; a row predicted several times has repeats."""
+        rows = self._rows(system)
+        repeats = rows.select("repeat", "run").n_unique() > 1
+        return self._read(rows, folds=self.unit == "split", repeats=repeats)
+
+    @cached_property
+    def _sides(self) -> dict[str, list[FoldPredictions]]:
+        """The sides of the systems that were asked for: leave-one-out has as many as rows."""
+        return {}
+
     def fold_predictions(self, system: str) -> list[FoldPredictions]:
         """Return the predictions of a system for each held-out side: a run, or predictions."""
+        if system not in self._sides:
+            rows = self._rows(system)
+            if rows["fold"].is_null().any():  # merged over the folds of documents
+                folds = self.splits.filter(kind="document")
+                folds = folds.select("repeat", "fold", document="unit")
+                rows = rows.drop("fold").join(
+                    folds, on=["repeat", "document"], maintain_order="left"
+                )
+                rows = rows.sort("repeat", "run", "fold", maintain_order=True)
+            parts = rows.partition_by(*PLACE, maintain_order=True)
+            self._sides[system] = [
+                FoldPredictions(key_of(part), self._read(part)) for part in parts
+            ]
+        return self._sides[system]
 
-    @abstractmethod
     def predictions(
         self, system: str, run: int | None = None
     ) -> Run | ClassPredictions | NumberPredictions:
         """Return the held-out predictions of a system for all units; of rows with their folds.
 
-        Of several runs of the experiment, `run` is the number of one (default: the first).
+        Of several repeats of folds of queries, the rankings are those of the first. Of several runs
+        of the experiment, `run` is the number of one (default: the first).
         """
+        rows, one_each = self._rows(system), ["unit"]
+        rows = rows.filter(pl.col("run").is_null() | (pl.col("run") == (run or 0)))
+        if self.task == "ranking":
+            rows = rows.filter(pl.col("repeat") == pl.col("repeat").first())
+            one_each = ["unit", "rank"]
+        if rows.select(one_each).is_duplicated().any():
+            raise InputError(
+                "units were held out several times: use fold_predictions(system) for each fold"
+            )
+        return self._read(rows, folds=rows.select("repeat", "fold").n_unique() > 1)
 
     def runs(self, system: str) -> dict[str, Run]:
         """Return the held-out rankings of a system by the name of the split, such as ``r0-f3``.
@@ -288,10 +408,7 @@ class Results(Comparable, ABC):
         """
         by_unit = self.unit != "split" if by_unit is None else by_unit
         names = self._compared(systems, None)
-        return self._scores(self._measure(measure), names, by_unit=by_unit)
-
-    @abstractmethod
-    def _scores(self, measure: Measure, systems: Sequence[str], *, by_unit: bool) -> Scores: ...
+        return scores_of(self, self._measure(measure), names, by_unit=by_unit)
 
     def compare(
         self,
@@ -323,20 +440,24 @@ class Results(Comparable, ABC):
         names = self._compared(systems, first)
         tuned = [entry["name"] for entry in self.summary if entry["tuned"]]
         by_unit = self.unit != "split" if by_unit is None else by_unit
-        given = {
+        wanted, several = self._measure(measure), []
+        if self.task != "ranking" and by_unit:
+            several = [self._together(name) for name in names]
+        given: dict[str, Any]
+        # Means of rows are not enough for DeLong's test of an AUC, for randomization of F1 and
+        # other scores that are not means, and for groups.
+        if several and (wanted.aggregate != "mean" or several[0].groups):
+            given = {"given": several, "measure": str(wanted), "by": "unit"}
+        else:
+            given = {"given": self.scores(measure, systems=names, by_unit=by_unit)}
+            given["test_share"] = None if by_unit else settings["test_share"]
+        given |= {
             "level": settings["level"],
             "seed": settings["seed"],
             "tuned": tuple(name for name in tuned if name in names),
             "baseline": first,
-            **self._to_compare(self._measure(measure), names, by_unit=by_unit),
         }
         return compare(**{**given, **options})
-
-    def _to_compare(
-        self, measure: Measure, systems: Sequence[str], *, by_unit: bool
-    ) -> dict[str, Any]:
-        """Return what `heldout.compare` gets, by its names."""
-        return {"given": self._scores(measure, systems, by_unit=by_unit)}
 
     # Other forms
 
@@ -356,15 +477,7 @@ class Results(Comparable, ABC):
     @classmethod
     def read(cls, folder: str | os.PathLike[str], *, verify: bool = True) -> Results:
         """Read results from their folder; `verify` refuses files that were changed."""
-        fields = read_folder(folder, verify=verify)
-        # Both are results.
-        if fields["manifest"]["settings"]["task"] == "ranking":
-            from heldout.experiment.results.of_rankings import RankingResults
-
-            return RankingResults(**fields)
-        from heldout.experiment.results.of_predictions import PredictionResults
-
-        return PredictionResults(**fields)
+        return cls(**read_folder(folder, verify=verify))
 
 
 def _system_notes(entry: SystemSummary, splits: int) -> Iterator[Note]:
@@ -384,17 +497,3 @@ def _system_notes(entry: SystemSummary, splits: int) -> Iterator[Note]:
             "data, or never held out"
         )
         yield Note("left-out", text)
-
-
-def make_results(
-    prepared: Prepared, outcomes: Sequence[Any], manifest: Manifest, timings: Timings
-) -> Results:
-    """Turn the outcomes of all systems into results."""
-    given: Any = prepared
-    if prepared.experiment.task == "ranking":
-        from heldout.experiment.results.of_rankings import ranking_results
-
-        return ranking_results(given, outcomes, manifest, timings)
-    from heldout.experiment.results.of_predictions import prediction_results
-
-    return prediction_results(given, outcomes, manifest, timings)

@@ -1,27 +1,46 @@
-"""``summary.json``: for each system its estimates, its choices, and the parameters to use."""
+"""From outcomes to results: for each system its estimates, its choices, and its parameters."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
 from heldout.as_json import plain
+from heldout.errors import HeldoutError
 from heldout.experiment.documents.estimates import ESTIMANDS, mean_of
-from heldout.experiment.results.tables import shown_point
+from heldout.experiment.results.results import Results
+from heldout.experiment.results.tables import (
+    fold_tables,
+    list_table,
+    prediction_tables,
+    shown_point,
+    split_table,
+    value_table,
+)
 from heldout.infer.intervals import difference_inside, inside, mean_interval
 from heldout.infer.results import Interval
 from heldout.resample.plans import Chronological, HoldOut, TestSet
 from heldout.tune.choice import TIE
+from heldout.tune.choice_variance import (
+    REPLICATES,
+    Sides,
+    TunedPoints,
+    choice_spreads,
+    draw_counts,
+    rechoose,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from heldout.data.words import Flags, Floats
     from heldout.experiment.documents.estimates import Estimate
+    from heldout.experiment.manifest import Manifest, Timings
     from heldout.experiment.outcomes import Outcome, RankedOutcome
     from heldout.experiment.prepare import PreparedRankings
 
@@ -40,22 +59,20 @@ splits chose them), ship and ship_number (the parameters chosen on all data), an
 an end of the grid).
 
 Of estimators also baseline (whether it was added) and notes; of rankings differences, if documents
-are held out, and choices, if queries are: see `tuning_variance`."""
+are held out, and choices, if queries are: see `query_choices`."""
 
 _HALVES: Final = ("halves", "target_halves")
 """Fields of estimates that are for differences between systems, and not shown."""
 
 
-def system_summary(
-    system: Any, outcome: Outcome, estimates: Sequence[EstimateRecord] = ()
-) -> SystemSummary:
-    """Return the summary of a system of any task, as plain values."""
+def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
+    """Return the summary of a system of any task, as plain values; estimates are added to it."""
     times = Counter(fold.chosen.number for fold in outcome.folds)
     summary: SystemSummary = {
         "name": system.name,
         "points": len(outcome.points),
         "tuned": system.search.tuned,
-        "estimates": estimates,
+        "estimates": [],
         "chosen": [
             {"parameters": shown_point(outcome.points[number]), "times": times[number]}
             for number in sorted(times, key=lambda number: (-times[number], number))
@@ -94,8 +111,7 @@ def _edges(system: Any, outcome: Outcome) -> list[dict[str, Any]]:
 
 def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> list[EstimateRecord]:
     """Return the estimate of each measure."""
-    alone = _by_query if prepared.experiment.by == "query" else _per_fold
-    add, trained = _averaged if outcome.estimates else alone, int(for_training(prepared).sum())
+    by, trained = prepared.experiment.by, int(for_training(prepared).sum())
     records = []
     for row, (measure, values) in enumerate(
         zip(prepared.measures, outcome.per_query(), strict=True)
@@ -112,8 +128,17 @@ def ranking_estimates(prepared: PreparedRankings, outcome: RankedOutcome) -> lis
             "optimism": math.nan,
             "n_queries": len(known),
             "left_out": len(values) - len(known),
-        } | add(prepared, outcome, row, values)
-        records.append({**record, "left_out": record["left_out"] - trained})
+        }
+        if outcome.estimates:
+            record |= _averaged(prepared, outcome, row)
+        elif by == "query":
+            record |= _by_query(prepared, outcome, row, values)
+        else:  # without an interval, as documents cannot be merged
+            words = ESTIMANDS["both" if by == "both" else "documents"]
+            of = {"estimator": "per-fold", "estimand": f"{words}, as few as a fold has"}
+            record |= {**of, "target_size": None}
+        record["left_out"] -= trained
+        records.append(record)
     return records
 
 
@@ -127,9 +152,7 @@ def for_training(prepared: PreparedRankings) -> Flags:
     return never
 
 
-def _averaged(
-    prepared: PreparedRankings, outcome: RankedOutcome, row: int, _: Floats
-) -> EstimateRecord:
+def _averaged(prepared: PreparedRankings, outcome: RankedOutcome, row: int) -> EstimateRecord:
     """Return the mean of estimates from several repeats, with the mean width of their intervals."""
     own = [estimates[row] for estimates in outcome.estimates]
     value = float(np.mean([estimate.value for estimate in own]))
@@ -174,18 +197,6 @@ def _by_query(
     }
 
 
-def _per_fold(
-    prepared: PreparedRankings, _outcome: RankedOutcome, _row: int, _values: Floats
-) -> EstimateRecord:
-    """Say what a mean over folds is of: without an interval, as documents cannot be merged."""
-    words = ESTIMANDS["both" if prepared.experiment.by == "both" else "documents"]
-    return {
-        "estimator": "per-fold",
-        "estimand": f"{words}, as few as a fold has",
-        "target_size": None,
-    }
-
-
 def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row: int) -> float:
     """Return the mean over splits of the chosen point where it was chosen; NaN: unknown."""
     if prepared.measures[row] == prepared.tune_for:
@@ -220,11 +231,11 @@ def document_differences(
         repeats = list(zip(mine.estimates, its.estimates, strict=False))
         for row, measure in enumerate(prepared.measures):
             pairs = [(own[row], other[row]) for own, other in repeats]
-            pairs = [pair for pair in pairs if _comparable(*pair)]
-            if not pairs:
+            halves = [half for pair in pairs if (half := _half_width(*pair, level)) is not None]
+            if not pairs or len(halves) < len(pairs):
                 continue
             value = float(np.mean([own.value - other.value for own, other in pairs]))
-            half = float(np.mean([_half_width(*pair, level) for pair in pairs]))
+            half = float(np.mean(halves))
             bounds = Interval(value, value - half, value + half, level, "")
             _, low, high, *_ = difference_inside(bounds, measure.range)
             differences[second].append(
@@ -239,16 +250,128 @@ def document_differences(
     return differences
 
 
-def _comparable(mine: Estimate, its: Estimate) -> bool:
-    """Return whether both estimates have the same replicates and the same target size."""
-    same = all(len(getattr(mine, kind)) == len(getattr(its, kind)) > 0 for kind in _HALVES)
-    return same and mine.target_size == its.target_size
-
-
-def _half_width(mine: Estimate, its: Estimate, level: float) -> float:
+def _half_width(mine: Estimate, its: Estimate, level: float) -> float | None:
+    """Return half the width of the interval; None without the same replicates and target size."""
     from scipy.special import stdtrit
 
-    pairs = [(np.asarray(getattr(mine, kind)), getattr(its, kind)) for kind in _HALVES]
-    variance = sum(float(np.mean((own - other) ** 2)) for own, other in pairs)
+    variance = 0.0
+    for kind in _HALVES:
+        own, other = np.asarray(getattr(mine, kind)), np.asarray(getattr(its, kind))
+        if not len(own) == len(other) > 0 or mine.target_size != its.target_size:
+            return None
+        variance += float(np.mean((own - other) ** 2))
     df = max(min(mine.n_queries, its.n_queries) - 1, 1)
     return float(stdtrit(df, (1 + level) / 2)) * math.sqrt(variance)
+
+
+# The variance of selection
+
+
+def query_choices(
+    prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]
+) -> list[list[dict[str, Any]] | None]:
+    """Return, for each system, its variances with each earlier one, per measure.
+
+    None: the system was tuned, but the values of other choices are unknown, because its rankings
+    depend on the training queries and not on the parameters alone.
+    """
+    # Parameters are chosen on the validation part, where there is one.
+    sides = Sides.of(
+        split if split.validation is None else replace(split, train=split.validation)
+        for split in prepared.splits
+    )
+    if not sides.shared:
+        return [[] for _ in outcomes]
+    held_out = [outcome.per_query() for outcome in outcomes]
+    judged = np.flatnonzero(np.isfinite(np.stack([own[0] for own in held_out])).any(axis=0))
+    counts = np.zeros((REPLICATES, sides.units), np.int64)
+    counts[:, judged] = draw_counts(len(judged), REPLICATES, prepared.experiment.seed)
+    tables, spreads = {}, dict[str, list[dict[str, Any]]]()
+    for system, outcome, own in zip(prepared.systems, outcomes, held_out, strict=True):
+        table, choices = outcome.table, None
+        if system.search.tuned:
+            if table is None:
+                continue
+            rule, better = prepared.experiment.rule, prepared.higher_is_better
+            choices = rechoose(table[-1], sides, counts, rule=rule, higher_is_better=better)
+        # A system that is not tuned has its held-out values at its only point.
+        tables[system.name] = own[:, None] if table is None else table, choices
+        spreads[system.name] = []
+    for row, measure in enumerate(prepared.measures):
+        points = {
+            name: TunedPoints(table[row], choices) for name, (table, choices) in tables.items()
+        }
+        for (second, first), spread in choice_spreads(points, sides).items():
+            pair = {"measure": str(measure), "system": first, **spread._asdict()}
+            spreads[second].append(pair)
+    return [spreads.get(system.name) for system in prepared.systems]
+
+
+# Results
+
+
+def make_results(
+    prepared: Any, outcomes: Sequence[Any], manifest: Manifest, timings: Timings
+) -> Results:
+    """Turn the outcomes of all systems into results."""
+    ranks, judges = prepared.experiment.task == "ranking", getattr(prepared, "judges", None)
+    judged, tables = outcomes, dict[str, Any]()
+    if judges is not None:
+        from heldout.experiment.results.two_judges import combine, judge_held_out  # rarely needed
+
+        judged, by_machine, notes = judge_held_out(prepared, judges.judged, outcomes)
+        tables["machine"] = value_table(prepared, by_machine)
+    if ranks:
+        tables["values"] = value_table(prepared, judged)
+        tables["held_out"] = list_table(prepared, judged)
+    else:
+        tables = prediction_tables(prepared, outcomes)
+    pairs, names = list(zip(prepared.systems, judged, strict=True)), prepared.measures
+    results = Results(
+        **tables,
+        **fold_tables(prepared.systems, judged),
+        splits=split_table(prepared.splits),
+        summary=[system_summary(system, outcome) for system, outcome in pairs],
+        manifest=manifest,
+        timings=timings,
+    )
+    more: dict[str, Sequence[Any]] = {
+        "estimates": [ranking_estimates(prepared, outcome) for _, outcome in pairs]
+        if ranks
+        else [
+            [prediction_estimate(results, own.name, str(name)) for name in names]
+            for own, _ in pairs
+        ]
+    }
+    if ranks and prepared.experiment.by == "document":
+        more["differences"] = document_differences(prepared, outcomes)
+    if ranks and prepared.experiment.by == "query":
+        more["choices"] = query_choices(prepared, outcomes)
+    for name, values in more.items():
+        for entry, value in zip(results.summary, values, strict=True):
+            entry[name] = plain(value)
+    if judges is not None:
+        combine(prepared, judges.judged, results, notes)
+    return results
+
+
+def prediction_estimate(results: Results, system: str, measure: str) -> EstimateRecord:
+    """Return the mean over splits with its interval, or the reason why it does not exist."""
+    value = interval = None
+    reason = ""
+    try:
+        value = results.value(system, measure)
+        interval = results.interval(system, measure)
+    except HeldoutError as error:
+        reason = str(error)
+    return {
+        "measure": measure,
+        "value": value,
+        "low": None if interval is None else interval.low,
+        "high": None if interval is None else interval.high,
+        "level": results.level,
+        "interval": "none" if interval is None else interval.method,
+        "reason": reason,
+        "spread": results.spread(system, measure),
+        "n_splits": len(results.fold_predictions(system)),
+    }

@@ -1,4 +1,4 @@
-"""The tables of results, each with its schema: from outcomes to one row per value."""
+"""The tables of results, each with its schema: made of outcomes, read as runs and predictions."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from heldout.data.run import Run
 from heldout.experiment.documents.lists import ABSENT, NONE
 from heldout.experiment.systems.references import plain_value
 from heldout.measure.base import Undefined
+from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
     from polars._typing import PolarsDataType
 
+    from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.experiment.outcomes import Outcome, PredictedOutcome, RankedOutcome
     from heldout.experiment.prepare import PreparedPredictions, PreparedRankings
     from heldout.resample.split import Splits
@@ -67,6 +70,46 @@ def mean_by_unit(units: Iterable[str], values: Iterable[float]) -> dict[str, flo
     return {unit: total[unit] / times[unit] for unit in total}
 
 
+def key_of(rows: pl.DataFrame) -> SplitKey:
+    """Return where some rows were held out."""
+    repeat, fold, other, run = rows.select(*PLACE).row(0)
+    return SplitKey(repeat, fold, other=other, run=run)
+
+
+def run_of(rows: pl.DataFrame) -> Run:
+    """Return ranked lists as a run; without scores, the rank determines the order."""
+    kept = rows.filter(pl.col("document").is_not_null())
+    score = -pl.col("rank") if kept["score"].is_null().any() else pl.col("score")
+    name = next(iter(rows["system"]), None)
+    return Run.of(kept.select(query="unit", doc="document", score=score), name)
+
+
+def predictions_of(
+    rows: pl.DataFrame, classes: Sequence[str], *, folds: bool = False, repeats: bool = False
+) -> ClassPredictions | NumberPredictions:
+    """Return predictions, with their folds or repeats; without `classes`, of numbers."""
+    from heldout.data.predictions import ClassPredictions, NumberPredictions  # not for rankings
+
+    name, units, places = rows["system"][0], tuple(rows["unit"]), rows.select(*PLACE).rows()
+    more: Any = {
+        "groups": tuple(rows["group"]) if "group" in rows.columns else (),
+        "folds": tuple(f"r{repeat}/f{fold}" for repeat, fold, *_ in places) if folds else (),
+        "repeats": tuple(f"{repeat}/{run}" for repeat, *_, run in places) if repeats else (),
+    }
+    truth, predicted = rows["truth"], rows["prediction"]
+    if not classes:
+        return NumberPredictions(name, units, truth.to_numpy(), predicted.to_numpy(), **more)
+    numbers, scores = pl.Enum(classes), None
+    codes, guesses = (
+        labels.cast(numbers).to_physical().to_numpy().astype(np.int64)
+        for labels in (truth, predicted)
+    )
+    if not rows["scores"].is_null().any():
+        scores = np.ascontiguousarray(rows["scores"].struct.unnest().to_numpy())
+    kind = bool(rows["probabilities"][0])
+    return ClassPredictions(name, units, tuple(classes), codes, guesses, scores, kind, **more)
+
+
 def _text(outcome: Outcome, number: int) -> str | None:
     """Return the parameters of a point as JSON; None: several points."""
     if number < 0:
@@ -74,12 +117,16 @@ def _text(outcome: Outcome, number: int) -> str | None:
     return json.dumps(shown_point(outcome.points[number]), ensure_ascii=False)
 
 
-def _placed(
-    columns: Mapping[str, Any], schema: Schema, system: str, place: Sequence[int | None]
-) -> pl.DataFrame:
-    """Return the rows of a system from one place; a column may be a single value for all rows."""
-    source = dict(zip(_SOURCE, (system, *place), strict=True))
-    return pl.DataFrame({**source, **columns}, schema={**_SOURCE, **schema})
+def _table(schema: Schema, parts: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return the rows of all parts; a cell that is not a list or array is the same in its rows.
+
+    It is one frame of all parts, because each frame takes a millisecond, and there are thousands.
+    """
+    cells = {name: [part[name] for part in parts] for name in schema}
+    long = [name for name, own in cells.items() if own and isinstance(own[0], list | np.ndarray)]
+    kinds = {name: pl.List(kind) if name in long else kind for name, kind in schema.items()}
+    table = pl.DataFrame(cells, schema=kinds)
+    return table.filter(pl.col(long[0]).list.len() > 0).explode(long) if long else table
 
 
 # All systems
@@ -87,30 +134,32 @@ def _placed(
 
 def fold_tables(systems: Sequence[Any], outcomes: Sequence[Outcome]) -> dict[str, pl.DataFrame]:
     """Return `folds`, the choice of each split, and `surface`, the means of all points there."""
-    folds, surface = list[list[Any]](), [pl.DataFrame(schema=SURFACE)]
+    folds, surface = list[list[Any]](), []
     for system, outcome in zip(systems, outcomes, strict=True):
         shown = [_text(outcome, number) for number in range(len(outcome.points))]
-        for place, choice, score in outcome.folds:
+        for source, choice, score in outcome.folds:
             edges = ",".join(system.edges(outcome.points[choice.number]))
             chosen = choice.number, shown[choice.number], choice.train
-            folds.append([system.name, *place, *chosen, score, edges])
-        if not system.search.tuned:
-            continue
-        choices = [(tuple(fold.place), fold.chosen) for fold in outcome.folds]
-        for source, choice in [*choices, ((None,) * len(PLACE), outcome.final)]:
-            columns = {
-                "number": range(len(shown)),
-                "parameters": shown,
-                "mean": choice.surface,
-                "held_out": choice.held_out,
-            }
-            tried = _placed(columns, SURFACE, system.name, source).with_columns(_defined("mean"))
-            # A search tries other points in each split.
-            surface.append(tried.drop_nulls("mean") if system.search.how == "optuna" else tried)
+            folds.append([system.name, *source, *chosen, score, edges])
+        choices = [(fold.place._asdict(), fold.chosen) for fold in outcome.folds]
+        choices.append((dict.fromkeys(PLACE), outcome.final))
+        for place, choice in choices if system.search.tuned else ():
+            unknown = np.full(len(shown), np.nan)
+            surface.append(
+                {
+                    **place,
+                    "system": system.name,
+                    "number": np.arange(len(shown)),
+                    "parameters": shown,
+                    "mean": choice.surface,
+                    "held_out": unknown if choice.held_out is None else choice.held_out,
+                }
+            )
     table = pl.DataFrame(folds, schema=FOLDS, orient="row")
+    means = _table(SURFACE, surface).with_columns(_defined("mean"), _defined("held_out"))
     return {
         "folds": table.with_columns(_defined("train"), _defined("held_out")),
-        "surface": pl.concat(surface).with_columns(_defined("held_out")),
+        "surface": means.drop_nulls("mean"),  # a search tries other points in each split
     }
 
 
@@ -126,42 +175,30 @@ def split_table(splits: Splits) -> pl.DataFrame:
     repeat, once. Other plans have all sides. If queries and documents are both held out, rows of
     documents have the fold that other tables call ``other``.
     """
-    parts = [pl.DataFrame(schema=SPLITS)]
-    for own in splits.crossed or ():
-        table = split_table(own)
-        # A plan with one repeat is used for all repeats.
-        repeats = range(splits.repeats) if own.repeats < splits.repeats else ()
-        kind = SPLITS["repeat"]
-        parts += [table.with_columns(repeat=pl.lit(n, kind)) for n in repeats] or [table]
-    for repeat, folds, places, side, counts in () if splits.crossed else _sides(splits):
-        for begin in range(0, len(places), _ROWS):  # a corpus can have millions of ids
-            part = slice(begin, begin + _ROWS)
-            columns = {
-                "repeat": repeat,
-                "fold": folds[part],
-                "kind": splits.unit,
-                "unit": [splits.ids[place] for place in places[part].tolist()],
-                "side": side,
-                "count": counts[part],
-            }
-            parts.append(pl.DataFrame(columns, schema=SPLITS))
-    return pl.concat(parts, rechunk=True)
-
-
-def _sides(splits: Splits) -> Iterator[tuple[int, Numbers, Numbers, str, Numbers]]:
-    """Yield repeat, folds, numbers, side and counts of the units of folds, or of each split."""
-    if splits.partitions:
-        for repeat in range(splits.repeats):
-            folds = splits.folds(repeat)
-            places = np.flatnonzero(folds >= 0)
-            places = places[np.argsort(folds[places], kind="stable")]
-            yield repeat, folds[places], places, "test", np.ones_like(places)
-        return
-    for split in replace(splits, runs=1):  # all runs have the same sides
+    if splits.crossed is not None:
+        tables = []
+        for own in splits.crossed:
+            # A plan with one repeat is used for all repeats.
+            numbers = range(splits.repeats if own.repeats < splits.repeats else 1)
+            table, kind = split_table(own), SPLITS["repeat"]
+            tables += [table.with_columns(pl.col("repeat") + pl.lit(n, kind)) for n in numbers]
+        return pl.concat(tables, rechunk=True)
+    parts: list[dict[str, Any]] = []
+    for repeat in range(splits.repeats if splits.partitions else 0):
+        folds = splits.folds(repeat)
+        places = np.argsort(folds, kind="stable")[np.count_nonzero(folds < 0) :]
+        cells = {"fold": folds[places], "unit": places, "count": np.ones_like(places)}
+        parts.append({"repeat": repeat, "side": "test", **cells})
+    for split in () if splits.partitions else replace(splits, runs=1):  # runs have the same sides
         for side, weights in split.sides().items():
             places = np.flatnonzero(weights)
-            folds = np.full(len(places), split.key.fold)
-            yield split.key.repeat, folds, places, side, weights[places]
+            cells = {"fold": split.key.fold, "unit": places, "count": weights[places]}
+            parts.append({"repeat": split.key.repeat, "side": side, **cells})
+    table = _table({**SPLITS, "unit": pl.Int64}, [{**part, "kind": splits.unit} for part in parts])
+    ids = pl.Series(dtype=pl.String)
+    for begin in range(0, len(splits.ids), _ROWS):  # a corpus can have millions of ids
+        ids.append(pl.Series(list(splits.ids[begin : begin + _ROWS])))
+    return table.with_columns(unit=ids.gather(table["unit"]))
 
 
 # Rankings
@@ -170,31 +207,33 @@ def _sides(splits: Splits) -> Iterator[tuple[int, Numbers, Numbers, str, Numbers
 def value_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) -> pl.DataFrame:
     """Return one row per held-out query and measure, where the value is defined."""
     ids, names = prepared.data.collection.queries.ids, list(map(str, prepared.measures))
-    parts = [pl.DataFrame(schema=VALUES)]
+    parts = []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
         for side in outcome.held_out:
             row, query = np.nonzero(np.isfinite(side.values))
-            columns = {
+            cells = {
+                "system": system.name,
                 "unit": [ids[number] for number in query.tolist()],
                 "measure": [names[number] for number in row.tolist()],
                 "value": side.values[row, query],
                 "parameters": _text(outcome, side.number),
             }
-            parts.append(_placed(columns, VALUES, system.name, side.place))
-    return pl.concat(parts)
+            parts.append(cells | side.place._asdict())
+    return _table(VALUES, parts)
 
 
 def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) -> pl.DataFrame:
     """Return one row per ranked document of the held-out rankings that are kept."""
     from heldout.experiment.rankings import listed_splits  # slow to import
 
-    collection, parts = prepared.data.collection, [pl.DataFrame(schema=LISTS)]
+    collection, parts = prepared.data.collection, []
     listed = listed_splits(prepared.splits, prepared.experiment.by)
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
         for side in outcome.held_out[:listed]:
             query, place = np.nonzero(side.lists.documents != NONE)
             documents = side.lists.documents[query, place].tolist()
-            columns = {
+            cells = {
+                "system": system.name,
                 "unit": [collection.queries.ids[number] for number in query.tolist()],
                 "rank": place + 1,
                 "document": [
@@ -203,8 +242,8 @@ def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) ->
                 ],
                 "score": side.lists.scores[query, place],
             }
-            parts.append(_placed(columns, LISTS, system.name, side.place))
-    return pl.concat(parts).with_columns(_defined("score"))
+            parts.append(cells | side.place._asdict())
+    return _table(LISTS, parts).with_columns(_defined("score"))
 
 
 # Predictions
@@ -223,26 +262,22 @@ def prediction_tables(
     by_class = pl.Struct(dict.fromkeys(classes, pl.Float64)) if classes else pl.List(pl.Float64)
     schema: Schema = {**_UNIT, **group, "truth": kind, "prediction": kind}
     schema |= {"scores": by_class, "probabilities": pl.Boolean}
-    # Lists, and no frame for each split: leave-one-out has as many splits as rows.
-    values: dict[str, list[Any]] = {name: [] for name in VALUES}
-    held_out: dict[str, list[Any]] = {name: [] for name in schema if name != "scores"}
-    scores = []
+    values, held_out, scores = [], [], []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
         for place, number, predictions in outcome.held_out:
             given: Any = predictions  # of classes or of numbers
             known = getattr(given, "scores", None)
             unknown = pl.Series([None] * len(given.units), dtype=by_class)
             scores.append(unknown if known is None else pl.DataFrame(known, classes).to_struct())
+            source = {"system": system.name, **place._asdict()}
             cells = {
-                **dict(zip(_SOURCE, (system.name, *place), strict=True)),
-                "unit": given.units,
-                "group": given.groups,
+                "unit": list(given.units),
+                "group": list(given.groups),
                 "truth": (names[given.truth] if classes else given.truth).tolist(),
                 "prediction": (names[given.predicted] if classes else given.predicted).tolist(),
                 "probabilities": getattr(given, "probabilities", False),
-                "parameters": _text(outcome, number),
             }
-            _append(held_out, cells)
+            held_out.append(source | cells)
             for measure in prepared.measures:
                 value = defined_value(measure, given)
                 units: list[str | None] = [None]
@@ -250,16 +285,8 @@ def prediction_tables(
                 if measure.aggregate == "mean" and own != [None]:
                     units += given.units
                     own += measure.units(given).per_unit().tolist()
-                _append(values, {**cells, "unit": units, "measure": str(measure), "value": own})
-    return {
-        "values": pl.DataFrame(values, schema=VALUES),
-        "held_out": pl.DataFrame({**held_out, "scores": pl.concat(scores)}, schema=schema),
-    }
-
-
-def _append(columns: Mapping[str, list[Any]], cells: Mapping[str, Any]) -> None:
-    """Append rows; a cell that is not a sequence is the same in all of them."""
-    for name, column in columns.items():
-        cell = cells[name]
-        is_sequence = isinstance(cell, list | tuple)
-        column.extend(cell if is_sequence else [cell] * len(cells["unit"]))
+                named = {"measure": [str(measure)] * len(own), "parameters": _text(outcome, number)}
+                values.append({**source, **named, "unit": units, "value": own})
+    most = {name: dtype for name, dtype in schema.items() if name != "scores"}
+    table = _table(most, held_out).with_columns(scores=pl.concat(scores))
+    return {"values": _table(VALUES, values), "held_out": table.select(*schema)}

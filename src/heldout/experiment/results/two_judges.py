@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from heldout.data.collection import Collection
 from heldout.data.run import Run
 from heldout.errors import InputError
-from heldout.experiment.documents.lists import ABSENT, NONE
+from heldout.experiment.documents.lists import NONE
 from heldout.experiment.results.summary import for_training
 from heldout.measure.names import parse_measure
 from heldout.measure.ranking.machine import JudgedTwice, judged_twice
@@ -22,18 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from heldout.data.qrels import Qrels
-    from heldout.data.words import Flags
+    from heldout.data.words import Flags, Floats
     from heldout.experiment.experiment import TuneOn
     from heldout.experiment.given import Machine
     from heldout.experiment.outcomes import HeldOut, RankedOutcome
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.results.of_rankings import RankingResults
+    from heldout.experiment.results.results import Results
     from heldout.experiment.results.summary import EstimateRecord
     from heldout.infer.prediction_powered import Combined
     from heldout.measure.ranking.run_checks import ScoredRun
     from heldout.resample.split import Splits
-
-    Side = tuple[HeldOut, Flags]  # what was held out in a split, and which queries
 
 
 class TwoJudges(NamedTuple):
@@ -112,64 +110,63 @@ def judge_held_out(
     both: tuple[list[RankedOutcome], list[RankedOutcome]] = [], []
     scored: list[ScoredRun] = []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
-        repeats: dict[object, list[Side]] = defaultdict(list)
+        repeats: dict[object, list[tuple[HeldOut, Flags]]] = defaultdict(list)
         for side, split in zip(outcome.held_out, prepared.splits, strict=True):
             # The folds of a repeat hold out different queries, and are judged together.
             repeats[side.place.repeat, side.place.run].append((side, split.test > 0))
-        runs = [(_run(prepared, system.name, sides), sides) for sides in repeats.values()]
+        runs = [_run(prepared, system.name, sides) for sides in repeats.values()]
         for judge, qrels in zip(both, (judged.human, judged.machine), strict=True):
-            found = [_judged(prepared, qrels, run, sides) for run, sides in runs]
-            every = tuple(side for sides, _ in found for side in sides)
-            judge.append(replace(outcome, held_out=every))
-        scored += [own for _, own in found if own is not None][:1]  # under those of the machine
+            held_out, found = [], []
+            for run, sides in zip(runs, repeats.values(), strict=True):
+                values, own = _values(prepared, qrels, run)
+                found += own
+                held_out += [
+                    side._replace(
+                        values=np.where(queries, values, np.nan),
+                        lists=side.lists.top(prepared.shown),
+                    )
+                    for side, queries in sides
+                ]
+            judge.append(replace(outcome, held_out=tuple(held_out)))
+        scored += found[:1]  # under the judgements of the machine
     return *both, judged.run_notes(scored)
 
 
-def _run(prepared: PreparedRankings, name: str, sides: Sequence[Side]) -> Run:
+def _run(prepared: PreparedRankings, name: str, sides: Sequence[tuple[HeldOut, Flags]]) -> Run:
     """Return the ranked lists of several sides as one run; the rank decides the order."""
     queries, documents = prepared.collection.queries.ids, prepared.collection.documents.ids
-    columns: dict[str, list[Any]] = {"query": [], "doc": [], "score": []}
+    run: dict[str, dict[str, float]] = {}
     for side, asked in sides:
-        query, place = np.nonzero(side.lists.documents != NONE)
-        empty = np.setdiff1d(np.flatnonzero(asked), query)  # nothing was found: they count 0
-        numbers = [*side.lists.documents[query, place].tolist(), *[ABSENT] * len(empty)]
-        places = [*place.tolist(), *[0] * len(empty)]
-        columns["query"] += [queries[row] for row in (*query.tolist(), *empty.tolist())]
-        columns["doc"] += [
+        run |= {queries[row]: {} for row in np.flatnonzero(asked).tolist()}
+        row, place = np.nonzero(side.lists.documents != NONE)
+        numbers = side.lists.documents[row, place].tolist()
+        for query, rank, number in zip(row.tolist(), place.tolist(), numbers, strict=True):
             # A document that the collection does not have still takes its place.
-            documents[number] if number >= 0 else f"(absent) {rank}"
-            for number, rank in zip(numbers, places, strict=True)
-        ]
-        columns["score"] += [-rank for rank in places]
-    return Run.of(columns, name)
+            document = documents[number] if number >= 0 else f"(absent) {rank}"
+            run[queries[query]][document] = -rank
+    # Queries for which nothing was found count 0.
+    return Run.of({query: ranked or {"(absent)": 0.0} for query, ranked in run.items()}, name)
 
 
-def _judged(
-    prepared: PreparedRankings, qrels: Qrels, run: Run, sides: Sequence[Side]
-) -> tuple[list[HeldOut], ScoredRun | None]:
-    """Return the held-out sides of a run with their values under some judgements, if it has any."""
-    queries, scored = prepared.collection.queries.ids, None
-    every = np.flatnonzero(np.logical_or.reduce([asked for _, asked in sides]))
-    numbers = {queries[number]: number for number in every.tolist()}
-    values = np.full((len(prepared.measures), len(queries)), np.nan)
-    if not numbers.keys().isdisjoint(qrels.queries):
-        measures = [*prepared.measures, parse_measure("Judged@10", "ranking")]  # for the notes
-        scored = score_run(qrels.select(numbers), run, measures)
-        columns = [numbers[query] for query in scored.units]
-        for row, own in zip(values, scored.values, strict=False):
-            row[columns] = own.values
-    changed = []
-    for side, asked in sides:
-        lists = side.lists.top(prepared.shown)
-        changed.append(side._replace(values=np.where(asked, values, np.nan), lists=lists))
-    return changed, scored
+def _values(prepared: PreparedRankings, qrels: Qrels, run: Run) -> tuple[Floats, list[ScoredRun]]:
+    """Return measures x queries of a run, NaN without judgements, and the run, if it has any."""
+    numbers = {query: number for number, query in enumerate(prepared.collection.queries.ids)}
+    values = np.full((len(prepared.measures), len(numbers)), np.nan)
+    if set(run.queries).isdisjoint(qrels.queries):
+        return values, []
+    measures = [*prepared.measures, parse_measure("Judged@10", "ranking")]  # the last for the notes
+    scored = score_run(qrels.select(run.queries), run, measures)
+    columns = [numbers[query] for query in scored.units]
+    for row, own in zip(values, scored.values, strict=False):
+        row[columns] = own.values
+    return values, [scored]
 
 
 # ---- combined estimates -------------------------------------------------------------------------
 
 
 def combine(
-    prepared: PreparedRankings, judged: JudgedTwice, results: RankingResults, notes: Iterable[Note]
+    prepared: PreparedRankings, judged: JudgedTwice, results: Results, notes: Iterable[Note]
 ) -> None:
     """Replace estimates from human judgements by those from human and machine judgements.
 

@@ -12,9 +12,10 @@ in the next, so the bias is known far more precisely than from as many independe
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
+from pydantic import Field, InstanceOf
 
 from heldout.data.parallel import stream_threads
 from heldout.errors import InputError
@@ -25,10 +26,9 @@ from heldout.experiment.documents.lists import measure_lists
 from heldout.experiment.documents.pooling import pool
 from heldout.experiment.documents.rank_table import check_measures
 from heldout.experiment.documents.uncertainty import SAME_SIZE, document_spread, interval
-from heldout.measure.names import parse_measure
-from heldout.notes import count_of
+from heldout.measure.base import Measure  # noqa: TC001 - pydantic reads it
 from heldout.resample.groups import grouped_places
-from heldout.resample.plan import check_seed
+from heldout.resample.plan import FoldCount, Repeats, Seed, checked
 from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Flags, Floats, Ints
     from heldout.experiment.documents.candidates import Candidates
-    from heldout.measure.base import Measure
     from heldout.retrieve.kernels.types import Numbers
 
 Tuning = Literal["fixed", "nested", "pre-split"]
@@ -49,35 +48,21 @@ it is divided into folds, so that held-out documents influence it (it leaks; for
 UNMATCHED = "pooled-unmatched"
 
 
-@dataclass(frozen=True, slots=True)
+@checked
 class StudySettings:
     """The settings of a study."""
 
-    measure: Measure  # to compute and to tune for
-    fraction: float = 0.5  # the share of the documents in the sample
-    draws: int = 200  # how often the documents are divided, see `turns`
-    sets: int = 1  # disjoint samples that the documents of a draw are cut into
-    folds: int = 5  # of each sample
+    measure: InstanceOf[Measure]  # to compute and to tune for
+    fraction: Annotated[float, Field(gt=0, lt=1)] = 0.5  # the share of the documents in the sample
+    draws: Annotated[int, Field(ge=2)] = 200  # how often the documents are divided, see `turns`
+    sets: Repeats = 1  # disjoint samples that the documents of a draw are cut into
+    folds: FoldCount = 5  # of each sample
     tuning: Tuning = "nested"
     replicates: int = 200  # for the interval of the default method; 0: no interval
     level: float = 0.95
-    seed: int = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if not 0 < self.fraction < 1:
-            raise InputError(f"fraction {self.fraction:g}: expected a number between 0 and 1")
-        if self.draws < 2:
-            raise InputError(
-                f"{count_of(self.draws, 'draw')}: at least 2 are needed for a standard error"
-            )
-        if self.sets < 1 or self.folds < 2:
-            raise InputError("expected at least 1 set and 2 folds")
-        if self.tuning not in get_args(Tuning):
-            raise InputError(
-                f"tuning={self.tuning!r}: expected one of {', '.join(get_args(Tuning))}"
-            )
-        check_seed(self.seed)
-        object.__setattr__(self, "measure", parse_measure(self.measure, "ranking"))  # frozen
         check_measures([self.measure])
 
     @property
@@ -129,10 +114,9 @@ class BiasStudy:
 class _Drawn(NamedTuple):
     """One sample."""
 
-    estimates: dict[str, float]
-    truths: dict[str, float]  # as each estimation method defines it
+    means: list[tuple[int, int, str, float, float]]  # see `BiasStudy`
     covered: bool | None  # whether the interval of the default method includes the truth
-    queries: tuple[tuple[int, str, float, float, float], ...]
+    queries: list[tuple[int, int, str, float, float, float]]
     left_out: int
 
 
@@ -168,7 +152,38 @@ def bias_study(
         samples.append(drawn)
         if progress:
             progress(len(samples), len(tasks))
-    return _summary(settings, tasks, samples, size, target)
+    means = [mean for sample in samples for mean in sample.means]
+    covered = tuple(sample.covered for sample in samples if sample.covered is not None)
+    shuffles = np.array([draw // settings.turns for draw, _ in tasks])
+    rows = []
+    for name in dict.fromkeys(name for _, _, name, _, _ in means):
+        values, truths = np.array([mean[3:] for mean in means if mean[2] == name]).T
+        error, covers = values - truths, covered if name == "pooled" else ()
+        rows.append(
+            BiasRow(
+                name,
+                float(error.mean()),
+                standard_error(error, shuffles),
+                float(np.sqrt((error**2).mean())),
+                float(np.mean(covers)) if covers else None,
+                float(values.mean()),
+                float(truths.mean()),
+                name == "pooled",
+                coverage_error(covers, shuffles, settings.level) if covers else None,
+            )
+        )
+    order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
+    rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
+    return BiasStudy(
+        settings,
+        tuple(rows),
+        size,
+        target,
+        tuple(means),
+        tuple(row for sample in samples for row in sample.queries),
+        float(np.mean([sample.left_out for sample in samples])),
+        {"pooled": covered} if covered else {},
+    )
 
 
 def _division(
@@ -260,58 +275,16 @@ def _draw(
     if draw == 0:  # the figures show each query once
         pro = np.minimum(table.relevant(counted), PRO) / PRO
         shown = [
-            (query, name, float(values[query]), float(truth[query]), float(pro[query]))
+            (number, query, name, float(values[query]), float(truth[query]), float(pro[query]))
             for name, values in per_query.items()
             for query in np.flatnonzero(np.isfinite(values) & np.isfinite(truth)).tolist()
         ]
-    truths = dict.fromkeys(estimates, expected)
-    truths["per-fold-zero"] = float(np.nan_to_num(truth).mean())
-    return _Drawn(estimates, truths, covered, tuple(shown), int(np.isnan(merged).sum()))
-
-
-def _summary(
-    settings: StudySettings,
-    tasks: list[tuple[int, int]],
-    samples: list[_Drawn],
-    size: int,
-    target: int,
-) -> BiasStudy:
-    rows = []
-    covered = tuple(sample.covered for sample in samples if sample.covered is not None)
-    shuffles = np.array([draw // settings.turns for draw, _ in tasks])
-    for name in samples[0].estimates:
-        truths = np.array([sample.truths[name] for sample in samples])
-        values = np.array([sample.estimates[name] for sample in samples])
-        error = values - truths
-        covers = covered if name == "pooled" else ()
-        rows.append(
-            BiasRow(
-                name,
-                float(error.mean()),
-                standard_error(error, shuffles),
-                float(np.sqrt((error**2).mean())),
-                float(np.mean(covers)) if covers else None,
-                float(values.mean()),
-                float(truths.mean()),
-                name == "pooled",
-                coverage_error(covers, shuffles, settings.level) if covers else None,
-            )
-        )
-    order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
-    rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
-    means = tuple(
-        (*task, name, value, sample.truths[name])
-        for task, sample in zip(tasks, samples, strict=True)
-        for name, value in sample.estimates.items()
-    )
-    queries = tuple(
-        (task[1], *row)
-        for task, sample in zip(tasks, samples, strict=True)
-        for row in sample.queries
-    )
-    left_out = float(np.mean([sample.left_out for sample in samples]))
-    kept = {"pooled": covered} if covered else {}
-    return BiasStudy(settings, tuple(rows), size, target, means, queries, left_out, kept)
+    truths = {"per-fold-zero": float(np.nan_to_num(truth).mean())}  # as the method defines it
+    means = [
+        (draw, number, name, estimate, truths.get(name, expected))
+        for name, estimate in estimates.items()
+    ]
+    return _Drawn(means, covered, shown, int(np.isnan(merged).sum()))
 
 
 def standard_error(error: Floats, shuffles: NDArray[np.int64]) -> float:
