@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,16 +37,18 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.instances import Instances
+    from heldout.experiment.outcomes import PredictedOutcome, RankedOutcome
     from heldout.experiment.problems import Problems
     from heldout.experiment.results.two_judges import TwoJudges
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.estimators import Estimator
+    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared:
+class Prepared(ABC):
     """What an experiment of any task means; its plain fields are read from `experiment`."""
 
     experiment: Experiment
@@ -70,6 +73,10 @@ class Prepared:
         del folder
         return self
 
+    @abstractmethod
+    def evaluate(self, work: Work) -> list[Any]:
+        """Return the outcome of each system."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedPredictions(Prepared):
@@ -77,6 +84,12 @@ class PreparedPredictions(Prepared):
 
     systems: tuple[Estimator, ...]
     data: Instances
+
+    def evaluate(self, work: Work) -> list[PredictedOutcome]:
+        """Return the outcome of each system."""
+        from heldout.experiment.predictions import evaluate_predictions  # scikit-learn
+
+        return evaluate_predictions(self, work)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -136,8 +149,31 @@ class PreparedRankings(Prepared):
         data = replace(self.data, index=index)
         return replace(self, experiment=experiment, data=data, index_path=path or None)
 
+    def evaluate(self, work: Work) -> list[RankedOutcome]:
+        """Return the outcome of each system."""
+        from heldout.experiment.rankings import evaluate_rankings  # slow to import
+
+        return evaluate_rankings(self, work)
+
 
 # Both tasks
+
+
+def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
+    """Prepare an experiment; mistakes in its fields are added to `problems`."""
+    from heldout.experiment.experiment import OF_PREDICTIONS, OF_RANKINGS
+    from heldout.infer.results import check_level
+
+    if "task" in dict(problems.found):
+        return None
+    ranks = experiment.task == "ranking"
+    others = OF_PREDICTIONS if ranks else OF_RANKINGS
+    known = [name for name in type(experiment).model_fields if name not in others]
+    problems.unknown(experiment.given(), known)
+    with problems.at("level"):
+        check_level(experiment.level, name="")
+    prepared = (_prepare_rankings if ranks else _prepare_predictions)(experiment, problems)
+    return None if problems.found else prepared
 
 
 def _validates(splits: Splits) -> bool:
@@ -177,13 +213,11 @@ def _check_validation(splits: Splits, inner: int | None, problems: Problems) -> 
 # Rankings
 
 
-def prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRankings | None:
-    """Prepare an experiment with systems that rank; mistakes are added to `problems`."""
+def _prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRankings | None:
     index, analyzer = given_index(experiment, problems)
-    both = isinstance(experiment.plan, Crossed) and experiment.by == "query"
-    by = "both" if both else experiment.by
-    meant = {"by": by, "index": index, "analyzer": analyzer}
-    experiment = experiment.model_copy(update=meant)
+    crossed = isinstance(experiment.plan, Crossed) and experiment.by == "query"
+    by = "both" if crossed else experiment.by
+    experiment = experiment.model_copy(update={"by": by, "index": index, "analyzer": analyzer})
     measures, tune_for = given_measures(experiment, problems)
     if tune_for is not None and tune_for.higher_is_better is None:
         problems.add("tune_for", f"{tune_for} has no direction (better or worse): use another")
@@ -201,11 +235,19 @@ def prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRank
             collection = judges.tuned
     plan, splits = given_plan(experiment, problems), None
     if plan is not None and collection is not None:
-        splits = _splits(experiment, plan, collection, problems)
+        with _splitting(problems):
+            if isinstance(plan, Crossed):
+                splits = plan.splits(collection)
+            else:
+                splits = plan.splits(collection, "document" if by == "document" else "query")
+            splits = replace(splits, runs=experiment.runs)
+            _check_validation(splits, experiment.inner, problems)
+            if experiment.inner is not None:
+                for split in splits:
+                    split.inner(KFold(experiment.inner), "query" if by == "both" else None)
+            if judges is not None:
+                judges.check_splits(splits)
     _check_fitting(experiment, systems, measures, splits, problems)
-    if judges is not None and splits is not None:
-        with problems.at("plan"):
-            judges.check_splits(splits)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
     known = collection.notes if judges is None else judges.notes
@@ -262,7 +304,7 @@ def _systems(experiment: Experiment, problems: Problems) -> tuple[System, ...]:
         table: dict[str, Any] = {"system": described}
         if isinstance(described, tuple) and len(described) == 2 and isinstance(described[0], str):
             table = dict(zip(("name", "system"), described, strict=True))
-        elif isinstance(described, dict) and experiment.is_file:  # in Python: runs by name
+        elif isinstance(described, dict) and experiment.home:  # in Python: runs by name
             table, before = described, len(problems.found)
             problems.unknown(table, ("system", "name", "search", "trials"), f"systems[{number}].")
             if "system" not in table:
@@ -311,32 +353,10 @@ def _check_fitting(
                 check_target(experiment.target_size, int((splits.folds(0) >= 0).sum()))
 
 
-def _splits(
-    experiment: Experiment,
-    plan: Plan | Crossed,
-    collection: Collection,
-    problems: Problems,
-) -> Splits | None:
-    splits: Splits | None = None
-    by, inner = experiment.by, experiment.inner
-    with _splitting(problems):
-        if isinstance(plan, Crossed):
-            splits = plan.splits(collection)
-        else:
-            splits = plan.splits(collection, "document" if by == "document" else "query")
-        splits = replace(splits, runs=experiment.runs)
-        _check_validation(splits, inner, problems)
-        if inner is not None:
-            for split in splits:
-                split.inner(KFold(inner), "query" if by == "both" else None)
-    return splits
-
-
 # Predictions
 
 
-def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
-    """Prepare an experiment with estimators; mistakes are added to `problems`."""
+def _prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
     # scikit-learn is slow to import.
     from heldout.experiment.experiment import PREDICTION_DEFAULTS
     from heldout.experiment.instances import instances_of
@@ -352,12 +372,12 @@ def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedP
     data = instances_of(experiment.data, task, problems, home)
     if data is not None:
         _check_measures(measures, data, problems)
-    plan, splits = given_plan(experiment, problems), None
+    plan, splits, unseen = given_plan(experiment, problems), None, list[Note]()
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
             splits = replace(data.divided(plan), runs=experiment.runs)
             _check_validation(splits, given_inner, problems)
-            _check_classes(splits, data)
+            unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
         if splits is not None and tuned and not _validates(splits):
             with problems.at("inner"):
@@ -371,7 +391,7 @@ def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedP
         splits=splits,
         measures=measures,
         tune_for=tune_for,
-        notes=(*splits.notes, *_unseen(data, splits)),
+        notes=(*splits.notes, *unseen),
         data=data,
     )
 
@@ -391,24 +411,17 @@ def _check_measures(measures: Sequence[Measure], data: Instances, problems: Prob
                 measure.units(NumberPredictions("data", data.ids, truth, truth))
 
 
-def _check_classes(splits: Splits, data: Instances) -> None:
+def _class_notes(data: Instances, splits: Splits) -> list[Note]:
+    """Refuse a training side with a single class; note classes that are only held out."""
+    unseen: dict[str, None] = {}
     for split in splits if data.classes else ():
-        seen = np.unique(data.codes[split.train > 0])
+        seen, held = (np.unique(data.codes[side > 0]) for side in (split.train, split.test))
         if len(seen) < 2:
             names = ", ".join(data.classes[code] for code in seen.tolist())
             raise InputError(
                 f"split {split.key}: all training rows have the same class, {names}: nothing can "
                 "be learned there"
             )
-
-
-def _unseen(data: Instances, splits: Splits) -> tuple[Note, ...]:
-    """Return a note about classes that are held out and not in the training data."""
-    unseen: dict[str, None] = {}
-    for split in splits if data.classes else ():
-        held = set(data.codes[split.test > 0].tolist()) - set(data.codes[split.train > 0].tolist())
-        unseen |= dict.fromkeys(data.classes[code] for code in sorted(held))
-    if not unseen:
-        return ()
+        unseen |= dict.fromkeys(data.classes[code] for code in np.setdiff1d(held, seen))
     text = f"class {', '.join(unseen)} is held out in a split without it in the training data"
-    return (Note("unseen-class", text),)
+    return [Note("unseen-class", text)] if unseen else []
