@@ -68,8 +68,8 @@ ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.ru
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
 Fields without an option (rule, runs, keep_depth, replicates, tune_on, and a table as collection
-with query_field, split, fields, encoding, intersection) are written into an experiment file, such
-as the experiment.toml that -o FOLDER keeps, or given in Python.
+with query_field, split, fields, encoding) are written into an experiment file, such as the
+experiment.toml that -o FOLDER keeps, or given in Python.
 
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or

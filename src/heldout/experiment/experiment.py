@@ -115,7 +115,7 @@ class Experiment(BaseModel):
         default=None,
         description="name or path; a table has the options of `read_collection`: `source`, "
         "`queries`, `qrels`, `query_field`, `split`, `fields`, `encoding`; with judgements alone "
-        "`qrels` and `intersection`",
+        "`qrels`",
     )
     systems: Any = Field(
         default=(),
