@@ -191,9 +191,9 @@ def _run(options: argparse.Namespace) -> int:
     try:
         return (_dry_run if options.dry_run else _run_experiment)(experiment, options)
     except ExperimentError as error:
-        if not options.system:  # the fields are those of a file
-            raise
-        raise error.placed(option_of(options)) from None
+        if options.system:  # else the fields are those of a file
+            error.place_of = option_of(options)
+        raise
 
 
 def _run_experiment(experiment: Experiment, options: argparse.Namespace) -> int:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -221,19 +220,26 @@ def given_collection(
     experiment: Experiment, systems: Sequence[System], machine: Machine | None, problems: Problems
 ) -> Collection | None:
     """Return the collection; of judgements alone, that of `judged_collection`."""
-    given, collection = experiment.collection, None
+    given: Any = experiment.collection
     if given is None:
         problems.add("collection", "missing: give its name or path")
-    elif isinstance(given, Collection):
-        collection = given
-    else:
+        return None
+    collection = given if isinstance(given, Collection) else None
+    if collection is None:
         described = given if isinstance(given, Mapping) else {"source": given}
         table = checked(CollectionTable, described, problems, "collection.", experiment.path_of)
         with problems.at("collection"):
-            if table is not None and table.source is None:
-                collection = _judged_alone(table, experiment, systems, machine, problems)
-            elif table is not None:
+            if table is not None and table.source is not None:
                 collection = table.read()
+            elif table is not None and experiment.by == "query":
+                collection = _judged_alone(table, experiment, systems, machine)
+            elif table is not None:
+                problems.add(
+                    "by",
+                    "with judgements alone only queries can be held out, since the documents "
+                    "without a judgement are unknown: name the collection, and give the judgements "
+                    "as its qrels",
+                )
     if collection is not None and not len(collection.qrels):
         problems.add("collection", "has no judgements, so nothing can be evaluated: give qrels")
     return collection
@@ -244,38 +250,23 @@ def _judged_alone(
     experiment: Experiment,
     systems: Sequence[System],
     machine: Machine | None,
-    problems: Problems,
-) -> Collection | None:
-    if table.qrels is None:
-        raise InputError("source is missing")
+) -> Collection:
     others = sorted(table.model_fields_set - {"source", "qrels", "name"})
-    if others:
-        raise InputError(f"{', '.join(others)} needs a collection with documents: give its source")
-    if experiment.by != "query":
-        problems.add(
-            "by",
-            "with judgements alone only queries can be held out, since the documents without a "
-            "judgement are unknown: name the collection, and give the judgements as its qrels",
-        )
-        return None
-    if any(isinstance(part, str) for part in with_parts(systems)):
-        return None  # the name of an unknown part, which is a problem already
-    top, by_machine = experiment.keep_depth, None
-    if machine is not None:
-        top, by_machine = max(top, machine.depth), machine.qrels
-    return judged_collection(
-        table.qrels, systems, table.name, top=top, depth=experiment.depth, machine=by_machine
-    )
+    if table.qrels is None or others:
+        why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
+        raise InputError(f"source is missing{why}")
+    top, depth = experiment.keep_depth, experiment.depth
+    return judged_collection(table.qrels, systems, table.name, machine, top=top, depth=depth)
 
 
 def judged_collection(
     qrels: Sequence[str],
     systems: Sequence[System] = (),
     name: str | None = None,
+    machine: Machine | None = None,
     *,
     top: int = TOP,
     depth: int = 1000,
-    machine: Qrels | None = None,
 ) -> Collection:
     """Return a collection of the judged queries, without texts, for systems that are run files.
 
@@ -284,21 +275,23 @@ def judged_collection(
     """
     from heldout.data.qrels import read_qrels
 
-    searching = [s.name for s in systems if any(part.needs_documents for part in with_parts([s]))]
-    if searching:
-        raise InputError(
-            f"{', '.join(searching)} searches documents, but only judgements were given: name a "
-            "collection, or use run files"
-        )
     judged = read_qrels(*qrels)
-    both = [judged] if machine is None else [judged, machine]
+    both = [judged] if machine is None else [judged, machine.qrels]
     documents = dict.fromkeys((doc for each in both for doc in each.docs.tolist()), "")
     for system in systems:
-        first = depth if system.parts else top
-        for run in chain.from_iterable(part.runs() for part in with_parts([system])):
-            rows = run.offsets[:-1, None] + np.arange(first)
-            shown = run.docs.take(rows[rows < run.offsets[1:, None]])
-            documents.update(dict.fromkeys(shown.tolist(), ""))
+        first = depth if system.parts else max(top, 0 if machine is None else machine.depth)
+        for part in with_parts([system]):
+            if isinstance(part, str):  # the name of an unknown part, which is a problem already
+                continue
+            if part.needs_documents:
+                raise InputError(
+                    f"{system.name} searches documents, but only judgements were given: name a "
+                    "collection, or use run files"
+                )
+            for run in part.runs():
+                rows = run.offsets[:-1, None] + np.arange(first)
+                shown = run.docs.take(rows[rows < run.offsets[1:, None]])
+                documents.update(dict.fromkeys(shown.tolist(), ""))
     queries = dict.fromkeys((query for each in both for query in each.queries), "")
     collection = Collection(documents, queries, judged, name=name or Path(qrels[0]).name)
     collection.notes = ()  # they are about missing texts

@@ -25,7 +25,7 @@ from heldout.experiment.given import (
 from heldout.experiment.systems.base import Data, with_parts
 from heldout.notes import Note
 from heldout.resample.groups import NEAR, near_notes
-from heldout.resample.plan import Plan, ResamplingWarning
+from heldout.resample.plan import Plan, ResamplingWarning, is_default
 from heldout.resample.plans import KFold
 from heldout.resample.two_way import Crossed
 
@@ -280,8 +280,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
         advice = "move them to one side"
         if hasattr(documents.plan, "groups"):
             advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
-        groups = getattr(documents.plan, "groups", None)
-        if not (isinstance(groups, str) and groups == NEAR):
+        if not is_default(getattr(documents.plan, "groups", None), NEAR):
             yield from near_notes(documents, learning, advice)
     listed, every = listed_splits(splits, experiment.by), len(splits)
     if listed < every:

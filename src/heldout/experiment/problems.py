@@ -26,22 +26,18 @@ class ExperimentError(InputError):
     ) -> None:
         super().__init__(found, source, place_of)  # all of them: workers send errors as pickles
         self.found, self.source = found, source
-        self._place_of = place_of
+        self.place_of = place_of  # in the words of whoever gave the fields: options, for example
 
     def __str__(self) -> str:
         problems = []
         for name, message in self.found:
-            place = self._place_of(name)
+            place = self.place_of(name)
             named = not place or message.startswith(f"{place}: ")  # its reader names a file, too
             problems.append(message if named else f"{place}: {message}")
         where = f"{self.source}: " if self.source else ""
         if len(problems) == 1:
             return f"{where}{problems[0]}"
         return f"{where}{len(problems)} problems, nothing was run\n  " + "\n  ".join(problems)
-
-    def placed(self, place_of: Callable[[str], str]) -> ExperimentError:
-        """Return the error in the words of whoever gave the fields: options, for example."""
-        return ExperimentError(self.found, self.source, place_of)
 
 
 @dataclass(slots=True)
