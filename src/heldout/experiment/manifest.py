@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import platform
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -180,7 +180,7 @@ def installed(package: str) -> str | None:
 # Workers
 
 
-def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest) -> Prepared:
+def reopened(experiment: Experiment, manifest: Manifest) -> Prepared:
     """Prepare an experiment in a worker; refuse other versions, data and code than the run has."""
     for name, wanted in manifest["versions"].items():
         if installed(name) != wanted:
@@ -188,11 +188,7 @@ def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest)
                 f"a worker has {name} {installed(name) or '(not installed)'}, the run was started "
                 f"with {wanted}: results could differ; install the same version there"
             )
-    prepared = experiment.check()
-    if index_path is not None:
-        known = prepared.experiment.model_copy(update={"index": index_path})
-        prepared = replace(prepared, experiment=known)
-    prepared = prepared.opened()
+    prepared = experiment.check().opened()
     here = _hashes(make_manifest(prepared))
     for what, wanted in _hashes(manifest).items():
         # A function that was sent itself has no known source here.

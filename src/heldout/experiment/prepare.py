@@ -98,7 +98,6 @@ class PreparedRankings(Prepared):
 
     systems: tuple[System, ...]
     data: Data
-    index_path: str | None = None  # where a worker opens the index; None: it makes or has it
     judges: TwoJudges | None = None  # human and machine judgements, if there are both
     judged_depth: int = 0  # the depth to which held-out rankings are judged again, by both
 
@@ -143,11 +142,10 @@ class PreparedRankings(Prepared):
             return replace(self, data=replace(self.data, index=documents.index))
         index = open_index(documents, given, analyzer, folder and folder / WORK / "index")
         # A worker opens it, and it is not sent, unless that takes a function that nobody has there.
-        path = index.path if index.analyzer.function is None or analyzer is not None else None
-        if path:
-            experiment = experiment.model_copy(update={"index": None})
-        data = replace(self.data, index=index)
-        return replace(self, experiment=experiment, data=data, index_path=path or None)
+        if index.path and (index.analyzer.function is None or analyzer is not None):
+            function = None if index.analyzer.function is None else analyzer
+            experiment = experiment.model_copy(update={"index": index.path, "analyzer": function})
+        return replace(self, experiment=experiment, data=replace(self.data, index=index))
 
     def evaluate(self, work: Work) -> list[RankedOutcome]:
         """Return the outcome of each system."""
