@@ -56,13 +56,6 @@ Task = Literal["ranking", "classification", "regression"]
 By = Literal["query", "document", "both"]
 TuneOn = Literal["human", "machine"]
 
-OF_RANKINGS: Final = (
-    *("collection", "by", "depth", "keep_depth", "method", "target_size", "replicates"),
-    *("index", "analyzer", "machine", "tune_on", "assume_random"),
-)
-OF_PREDICTIONS: Final = ("data",)
-PREDICTION_DEFAULTS: Final = {"by": "instance", "inner": 5}
-"""Default values that experiments with estimators have instead."""
 Model = TypeVar("Model", bound=BaseModel)
 _MOST: Final = 100_000  # that of plans, too, whose module is slow to import
 
@@ -268,12 +261,9 @@ class Experiment(BaseModel):
         """Return the fields that were given; one with its default value counts as not given."""
         from heldout.resample.plan import is_default
 
-        others = {} if self.task == "ranking" else PREDICTION_DEFAULTS
+        declared = type(self).model_fields
         return {
-            name: value
-            for name, value in self
-            if not is_default(value, type(self).model_fields[name].default)
-            and not (name in others and value == others[name])
+            name: value for name, value in self if not is_default(value, declared[name].default)
         }
 
     def check(self) -> Prepared:

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -45,6 +45,13 @@ if TYPE_CHECKING:
     from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
+
+
+_OF_RANKINGS: Final = (
+    *("collection", "by", "depth", "keep_depth", "method", "target_size", "replicates"),
+    *("index", "analyzer", "machine", "tune_on", "assume_random"),
+)
+_OF_PREDICTIONS: Final = ("data",)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -159,13 +166,12 @@ class PreparedRankings(Prepared):
 
 def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
     """Prepare an experiment; mistakes in its fields are added to `problems`."""
-    from heldout.experiment.experiment import OF_PREDICTIONS, OF_RANKINGS
-    from heldout.infer.results import check_level
+    from heldout.infer.results import check_level  # slow to import
 
     if "task" in dict(problems.found):
         return None
     ranks = experiment.task == "ranking"
-    others = OF_PREDICTIONS if ranks else OF_RANKINGS
+    others = _OF_PREDICTIONS if ranks else _OF_RANKINGS
     known = [name for name in type(experiment).model_fields if name not in others]
     problems.unknown(experiment.given(), known)
     with problems.at("level"):
@@ -355,13 +361,12 @@ def _check_fitting(
 
 def _prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
     # scikit-learn is slow to import.
-    from heldout.experiment.experiment import PREDICTION_DEFAULTS
     from heldout.experiment.instances import instances_of
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
-    home, task, given_inner = experiment.home, experiment.task, experiment.given().get("inner")
-    inner = {} if given_inner is None else {"inner": given_inner}
-    experiment = experiment.model_copy(update={**PREDICTION_DEFAULTS, **inner})
+    home, task, inner = experiment.home, experiment.task, experiment.inner or 5
+    given_inner = experiment.inner
+    experiment = experiment.model_copy(update={"by": "instance", "inner": inner})
     measures, tune_for = given_measures(experiment, problems)
     own = estimators_of(experiment.systems, task, tune_for, problems, home)
     systems = (*own, *baselines(task))
@@ -379,7 +384,7 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
         if splits is not None and tuned and not _validates(splits):
             with problems.at("inner"):
                 for split in (None, *splits):
-                    data.inner_folds(split, int(experiment.inner or 0), experiment.seed)
+                    data.inner_folds(split, inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
     return PreparedPredictions(
