@@ -227,8 +227,8 @@ def test_a_measure_of_numbers(capsys, tmp_path):
     [
         ("own/my.py:gone", "own/my.py has no 'gone'"),
         ("nowhere.py:x", "nowhere.py: no such file"),
-        ("own/my.py:number", "number is neither a function nor a Measure"),
-        ("own/my.py:Short@5", "Short is a Measure already; leave @5 out"),
+        ("own/my.py:number", "number: expected a function, or a Measure"),
+        ("own/my.py:Short@5", "Short@5: expected a function, or a Measure with nothing after it"),
     ],
 )
 def test_what_is_no_measure_is_refused(capsys, name, message):

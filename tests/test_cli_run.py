@@ -267,7 +267,7 @@ def test_train_validation_and_test(capsys, by):
 def test_the_method_for_documents(capsys):
     command = [*COLLECTION, "--system", "bm25", "--by", "document"]
     new = refused(capsys, "run", *command, "--method", "magic")
-    assert "--method: unknown method 'magic': expected one of pooled, per-fold" in new
+    assert "--method: should be 'pooled', 'per-fold'" in new
 
 
 def test_a_dry_run_runs_nothing(capsys, folder):

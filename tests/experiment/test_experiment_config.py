@@ -115,8 +115,8 @@ system = "ranker.py:nothing"
     assert first == f"{folder}/experiment.toml: 13 problems, nothing was run"
     for problem in (
         "sede: unknown field; did you mean seed?",
-        "seed: expected at least 0, not -1",
-        "rule: unknown rule 'first': expected one of best, one-se",
+        "seed: should be greater than or equal to 0, not -1",
+        "rule: should be 'best' or 'one-se', not 'first'",
         "measures[1]: ",
         "tune_for: NumRet has no mean over queries",
         "systems[0]: 'bm52' is not a model, a file or a function",
@@ -163,12 +163,12 @@ HOLD_OUT = {"by": "document", "plan": {"kind": "holdout", "test": 0.3}}
         ({"plan": {"kind": "given"}}, "plan: folds is missing"),
         ({"level": 2}, "between 0.5 and 1"),
         ({"level": 0.05}, "did you mean 0.95"),
-        ({"inner": 1}, "inner: expected at least 2, not 1"),
+        ({"inner": 1}, "inner: should be greater than or equal to 2, not 1"),
         ({"analyzer": {"stemmer": "klingon"}}, "klingon"),
         ({"collection": Collection(["a", "b"], {"q": "a", "r": "b"})}, "no judgements"),
         # What would be ignored, or cannot be done, is refused.
         ({"method": "per-fold"}, "only for held-out documents"),
-        ({"by": "document", "method": "x"}, "unknown method 'x'"),
+        ({"by": "document", "method": "x"}, "method: should be 'pooled', .* not 'x'"),
         ({"by": "both", "target_size": 500}, "target_size: .*are pooled"),
         (HOLD_OUT | {"target_size": 500}, "target_size: .*evaluated alone"),
         (HOLD_OUT | {"method": "per-fold"}, "method: .*evaluated alone"),

@@ -216,9 +216,9 @@ def test_fixed_parameters_of_an_object():
 @pytest.mark.parametrize(
     ("table", "complaint"),
     [
-        ({"search": "tpe"}, "search: unknown search 'tpe': expected one of grid, random, optuna"),
+        ({"search": "tpe"}, "search: should be 'grid', 'random' or 'optuna', not 'tpe'"),
         ({"trials": None}, "trials = None: expected a positive integer"),
-        ({"trials": 0}, "trials: expected at least 1, not 0"),
+        ({"trials": 0}, "trials: should be greater than or equal to 1, not 0"),
         ({"search": "grid"}, "trials is for search ="),
         ({"search": None}, "trials is for search ="),
         ({"space": {}}, "trials is the number of points drawn from a space"),

@@ -178,7 +178,7 @@ def test_workers_get_the_judgements_that_parameters_are_tuned_on(data, tmp_path,
         ({"by": "document"}, "machine: is for held-out queries"),
         ({"plan": {"kind": "holdout", "test": 0.05}}, "are held out: use folds"),
         ({"machine": {"x": {"d1": 1}}}, "the machine judged none of the 60 queries"),
-        ({"tune_on": "both"}, "unknown tune_on 'both': expected one of human, machine"),
+        ({"tune_on": "both"}, "tune_on: should be 'human' or 'machine', not 'both'"),
     ],
 )
 def test_what_does_not_go_together_is_refused(data, fields, words):

@@ -68,8 +68,8 @@ ranks by embeddings, with their ids in docs.ids and queries.ids. folds/{fold}.ru
 fold, made by another tool (also {repeat} and {split}, such as r0-f3).
 
 Fields without an option (rule, runs, keep_depth, replicates, tune_on, and a table as collection
-with query_field, split, fields, encoding, intersection) are written into an experiment file, such
-as the experiment.toml that -o FOLDER keeps, or given in Python.
+with query_field, split, fields, encoding) are written into an experiment file, such as the
+experiment.toml that -o FOLDER keeps, or given in Python.
 
 If all systems are run files or fusions of them and queries are held out, judgements are enough.
 A file with task = "classification" or "regression" has a table as [data] (file, target, text or
@@ -191,9 +191,9 @@ def _run(options: argparse.Namespace) -> int:
     try:
         return (_dry_run if options.dry_run else _run_experiment)(experiment, options)
     except ExperimentError as error:
-        if not options.system:  # the fields are those of a file
-            raise
-        raise error.placed(option_of(options)) from None
+        if options.system:  # else the fields are those of a file
+            error.place_of = option_of(options)
+        raise
 
 
 def _run_experiment(experiment: Experiment, options: argparse.Namespace) -> int:

@@ -234,8 +234,6 @@ def _splits(collection: Collection, options: argparse.Namespace) -> Splits:
         if options.folds_file or options.test_ids or options.later:
             raise InputError("--by both needs a plan for queries and documents: --folds, …")
         table = of_both(table)
-    elif "kind" not in table and options.by == "document":
-        table["folds"] = 5
     problems = Problems()
     plan = plan_from_table(table, options.by, seed, problems)
     if problems.found:

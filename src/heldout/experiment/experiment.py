@@ -8,15 +8,13 @@ that is slow.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar, get_args
+from textwrap import indent, wrap
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self, TypeVar
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -28,7 +26,7 @@ from pydantic import (
 from heldout.data.atomic import write_atomically
 from heldout.errors import HeldoutError, InputError
 from heldout.experiment.documents import Method  # noqa: TC001 - pydantic reads it
-from heldout.experiment.problems import Problems, faults
+from heldout.experiment.problems import ExperimentError, Problems, faults
 from heldout.tune import Rule  # noqa: TC001 - the same
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ if TYPE_CHECKING:
     from heldout.experiment.manifest import Timings
     from heldout.experiment.prepare import Prepared
     from heldout.experiment.results.results import Results
-    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
     from heldout.resample.two_way import Crossed
@@ -59,49 +56,19 @@ Task = Literal["ranking", "classification", "regression"]
 By = Literal["query", "document", "both"]
 TuneOn = Literal["human", "machine"]
 
-OF_RANKINGS: Final = (
-    *("collection", "by", "depth", "keep_depth", "method", "target_size", "replicates"),
-    *("index", "analyzer", "machine", "tune_on", "assume_random"),
-)
-OF_PREDICTIONS: Final = ("data",)
-PREDICTION_DEFAULTS: Final = {"by": "instance", "inner": 5}
-"""Default values that experiments with estimators have instead."""
-M = TypeVar("M", bound=BaseModel)
-_HOME: Final = re.compile(r"^\s*folder\s*=", re.MULTILINE)
+Model = TypeVar("Model", bound=BaseModel)
+_MOST: Final = 100_000  # that of plans, too, whose module is slow to import
 
 
-def _level(value: float) -> float:
-    from heldout.infer.results import check_level
-
-    try:
-        return check_level(value, name="")
-    except HeldoutError as error:
-        raise ValueError(str(error)) from None
-
-
-def _documented(model: type[M]) -> type[M]:
+def _documented(model: type[Model]) -> type[Model]:
     """Describe the parameters in the docstring as the fields are declared."""
     before, examples, after = (model.__doc__ or "").partition("    Examples\n")
-    indent: Any = {
-        "initial_indent": " " * 8,
-        "subsequent_indent": " " * 8,
-        "break_on_hyphens": False,
-    }
-    described = [
-        f"    {name}\n" + fill(str(field.description).replace("`", "``"), 96, **indent) + "\n"
-        for name, field in model.model_fields.items()
-    ]
-    heading = "    Parameters\n    ----------\n"
-    model.__doc__ = "".join([before, heading, *described, "\n", examples, after])
+    described = "    Parameters\n    ----------\n"
+    for name, field in model.model_fields.items():
+        words = wrap(str(field.description).replace("`", "``"), 88, break_on_hyphens=False)
+        described += f"    {name}\n" + indent("\n".join(words), " " * 8) + "\n"
+    model.__doc__ = f"{before}{described}\n{examples}{after}"
     return model
-
-
-def _repeats(value: int) -> int:
-    from heldout.resample.plan import MOST_REPEATS
-
-    if value > MOST_REPEATS:
-        raise ValueError(f"expected at most {MOST_REPEATS:,}, not {value!r}")
-    return value
 
 
 @_documented
@@ -141,7 +108,7 @@ class Experiment(BaseModel):
         default=None,
         description="name or path; a table has the options of `read_collection`: `source`, "
         "`queries`, `qrels`, `query_field`, `split`, `fields`, `encoding`; with judgements alone "
-        "`qrels` and `intersection`",
+        "`qrels`",
     )
     systems: Any = Field(
         default=(),
@@ -169,7 +136,7 @@ class Experiment(BaseModel):
         "chosen on the validation part of a plan that has one. Default: 10 folds of queries, 5 of "
         "documents, 5 × 5 of both",
     )
-    runs: Annotated[int, Field(ge=1), AfterValidator(_repeats)] = Field(
+    runs: Annotated[int, Field(ge=1, le=_MOST)] = Field(
         default=1, description="how often each split is used, each time with another seed"
     )
     measures: GivenMeasures = Field(
@@ -199,12 +166,10 @@ class Experiment(BaseModel):
     target_size: Annotated[int, Field(ge=1)] | None = Field(
         default=None, description="collection size that the estimate for new documents is for"
     )
-    replicates: Annotated[int, Field(ge=100), AfterValidator(_repeats)] = Field(
+    replicates: Annotated[int, Field(ge=100, le=_MOST)] = Field(
         default=500, description="random parts that are left out for intervals for new documents"
     )
-    level: Annotated[float, AfterValidator(_level)] = Field(
-        default=0.95, description="confidence level of intervals and tests"
-    )
+    level: float = Field(default=0.95, description="confidence level of intervals and tests")
     baseline: str | None = Field(
         default=None, description="compare all other systems with this one"
     )
@@ -258,32 +223,34 @@ class Experiment(BaseModel):
         Relative paths start from the folder of the file, or from the field ``folder`` in it.
         """
         from heldout.data.files import parse_toml
+        from heldout.experiment.results.files import EXPERIMENT
 
         place = Path(path)
         if place.is_dir():
-            place = _stored(place)
+            place /= EXPERIMENT
+            if not place.is_file():
+                raise InputError(
+                    f"{path} cannot be repeated: no {EXPERIMENT} (results of experiments with "
+                    "Python objects have none)"
+                )
         try:
             fields, text = parse_toml(place.read_bytes(), str(place))
         except OSError as error:
             raise InputError(f"{place}: cannot be read ({error.strerror})") from None
+        if "folder" in fields:  # in results, whose own folder is another one
+            text = ""
         home = fields.pop("folder", "")
         if not isinstance(home, str):
             raise InputError(f"{place}: folder: expected a path, not {home!r}")
-        return cls.model_validate(fields)._of_file(place, place.parent / home, text)  # noqa: SLF001
-
-    def _of_file(self, place: Path, home: Path, text: str) -> Self:
-        self._source, self._home, self._text = str(place), home, text
-        return self
+        experiment = cls.model_validate(fields)
+        experiment._source, experiment._text = str(place), text  # noqa: SLF001 - its own
+        experiment._home = place.parent / home  # noqa: SLF001
+        return experiment
 
     @property
     def home(self) -> Path | None:
-        """Where relative paths start; None: in the current folder."""
+        """Where relative paths start, if it was read from a file; None: in the current folder."""
         return self._home
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it was read from a file, in which a system may be a table."""
-        return bool(self._source)
 
     def path_of(self, path: str | os.PathLike[str]) -> str:
         """Return a path of a field, seen from the folder of the experiment if it is there."""
@@ -292,31 +259,21 @@ class Experiment(BaseModel):
 
     def given(self) -> dict[str, Any]:
         """Return the fields that were given; one with its default value counts as not given."""
-        others = {} if self.task == "ranking" else PREDICTION_DEFAULTS
+        from heldout.resample.plan import is_default
+
+        declared = type(self).model_fields
         return {
-            name: value
-            for name, value in self
-            if not _same(value, type(self).model_fields[name].default)
-            and not (name in others and value == others[name])
+            name: value for name, value in self if not is_default(value, declared[name].default)
         }
 
     def check(self) -> Prepared:
         """Check all fields before anything runs, and raise all mistakes at once."""
-        from heldout.experiment.prepare import (
-            prepare_predictions,
-            prepare_rankings,
-        )  # slow to import
+        from heldout.experiment.prepare import prepare  # slow to import
 
-        problems, prepared = Problems(list(self._mistakes)), None
-        if "task" not in dict(self._mistakes):
-            ranks = self.task == "ranking"
-            others = OF_PREDICTIONS if ranks else OF_RANKINGS
-            known = [name for name in type(self).model_fields if name not in others]
-            problems.unknown(self.given(), known)
-            prepared = (prepare_rankings if ranks else prepare_predictions)(self, problems)
-        problems.refuse(self._source)
+        problems = Problems(list(self._mistakes))
+        prepared = prepare(self, problems)
         if prepared is None:
-            raise InputError("the experiment cannot be run")  # unreachable: there was a problem
+            raise ExperimentError(problems.found, self._source)
         return prepared
 
     def run(
@@ -378,7 +335,7 @@ class Experiment(BaseModel):
                 open_workers(prepared, workers, dask, on_message) as run,
                 open_work(run, key, place, progress=progress) as work,
             ):
-                outcomes = _evaluated(prepared, work)
+                outcomes = prepared.evaluate(work)
             timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
             timings |= {"command": command} if command else {}
             # Not earlier: with Polars, Ctrl-C does not end a system call in which a system waits.
@@ -403,60 +360,10 @@ class Experiment(BaseModel):
         except TypeError:
             (place / EXPERIMENT).unlink(missing_ok=True)
             return
-        if _HOME.search(text):  # repeated from results, so the folder is a different one now
-            text = toml_text(self.given())
         with write_atomically(place / EXPERIMENT) as aside:
             whole = toml_text({"folder": home.as_posix()}) + text
             aside.write_text(whole, encoding="utf-8", newline="\n")
             flush(aside)
-
-
-def _same(value: object, default: object) -> bool:
-    """Return whether a value is the default; arrays have no single answer to ==."""
-    return value is default or (isinstance(value, str | int | float) and value == default)
-
-
-def _evaluated(prepared: Any, work: Work) -> list[Any]:
-    # Each engine imports what only its task needs.
-    if prepared.experiment.task == "ranking":
-        from heldout.experiment.rankings import evaluate_rankings
-
-        return list(evaluate_rankings(prepared, work))
-    from heldout.experiment.predictions import evaluate_predictions
-
-    return list(evaluate_predictions(prepared, work))
-
-
-def fields_table() -> str:
-    """Return the table of all fields for the docs, in Markdown."""
-    lines = ["| field | values | default | meaning |", "|---|---|---|---|"]
-    for name, field in Experiment.model_fields.items():
-        values = ", ".join(f"`{value}`" for value in get_args(field.annotation) if _is_word(value))
-        default = "" if field.default in {None, ()} else f"`{field.default}`".lower()
-        lines.append(f"| `{name}` | {values} | {default} | {field.description} |")
-    return "\n".join(lines) + "\n"
-
-
-def _is_word(value: object) -> bool:
-    return isinstance(value, str)
-
-
-# Results
-
-
-def _stored(place: Path) -> Path:
-    """Return the path of the experiment stored with results."""
-    from heldout.experiment.manifest import MANIFEST
-    from heldout.experiment.results.files import EXPERIMENT
-
-    kept = place / EXPERIMENT
-    if not kept.is_file():
-        what = "results" if (place / MANIFEST).is_file() else "a folder without results"
-        raise InputError(
-            f"{place}: {what} that cannot be repeated: no {EXPERIMENT} (experiments with "
-            "Python objects have none)"
-        )
-    return kept
 
 
 def stored_collection(folder: str | os.PathLike[str], results: Results) -> Collection | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import numpy as np
 from pydantic import BeforeValidator, ValidationInfo
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.problems import Problems
     from heldout.experiment.systems.base import System
-    from heldout.measure.base import Task
     from heldout.retrieve.analyze import Analyzer
     from heldout.retrieve.index import Index
 
@@ -66,26 +65,21 @@ def given_measures(
     tune_for = next(iter(measures), None)
     if experiment.tune_for is not None:
         with problems.at("tune_for"):
-            wished = _parsed(experiment.tune_for, experiment)
-            if len(wished) != 1:
-                name = repr(experiment.tune_for)
-                raise MeasureError(f"{name} names {len(wished)} measures, expected one")
-            tune_for = wished[0]
+            tune_for, *others = _parsed(experiment.tune_for, experiment)
+            if others:
+                raise MeasureError(f"{experiment.tune_for!r} names several measures, expected one")
     return tuple(measures), tune_for
 
 
 def _parsed(given: Any, experiment: Experiment) -> list[Measure]:
     if isinstance(given, str) and _MEASURE_FILE.fullmatch(given.strip()):
         given = load_measure(given, experiment.task, experiment.home)
-    if experiment.task != "ranking":
-        if not isinstance(given, str | Measure):
-            raise InputError(f"{given!r} is not the name of a measure")
-        return [parse_measure(given, experiment.task)]
-    measures = parse_measures([given], "ranking")
-    for measure in measures:
-        if measure.definition.aggregate != "mean":
-            raise InputError(f"{measure} has no mean over queries: use another, such as AP")
-    check_measures(measures)
+    measures = parse_measures([given], experiment.task)
+    if experiment.task == "ranking":
+        for measure in measures:
+            if measure.definition.aggregate != "mean":
+                raise InputError(f"{measure} has no mean over queries: use another, such as AP")
+        check_measures(measures)
     return measures
 
 
@@ -95,22 +89,16 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
     The name is that of a function, as `heldout.define_measure` takes it, or of a `Measure`.
     """
     from heldout.experiment.systems.references import load_reference
-    from heldout.measure.custom import define_measure, registered_name  # rarely needed
 
     match = _MEASURE_FILE.fullmatch(reference.strip())
     if match is None:
         raise MeasureError(f"{reference}: expected file.py:name")
     place, name, rest = match.groups()
     loaded = load_reference(f"{place}:{name}", folder)
-    if isinstance(loaded, Measure):
-        if rest:
-            raise MeasureError(f"{name} is a Measure already; leave {rest} out")
-        return parse_measure(loaded, task)
-    if not is_function(loaded):
-        raise MeasureError(f"{name} is neither a function nor a Measure")
-    if registered_name(task, loaded) is None:
-        define_measure(task=cast("Task", task))(loaded)
-    return parse_measure(f"{registered_name(task, loaded)}{rest}", task)
+    if not is_function(loaded) and (rest or not isinstance(loaded, Measure)):
+        raise MeasureError(f"{name}{rest}: expected a function, or a Measure with nothing after it")
+    measure = parse_measure(loaded, task)
+    return parse_measure(f"{measure.family}{rest}", task) if rest else measure
 
 
 # Plans
@@ -120,44 +108,42 @@ def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | N
     """Return the plan; classes are stratified unless it says otherwise."""
     plan: Any = experiment.plan
     by = str(experiment.by)
-    if isinstance(plan, Crossed) and by == "instance":
-        problems.add("plan", f"{plan} divides queries and documents, and there are rows: give one")
-    elif isinstance(plan, Plan | Crossed):
+    if isinstance(plan, Plan | Crossed):
         if isinstance(plan, Crossed) == (by == "both"):
             return plan
         problems.add("plan", f"{plan} does not fit by = {by!r}")
-    elif plan is not None and not isinstance(plan, Mapping):
+        return None
+    if plan is not None and not isinstance(plan, Mapping):
         problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
-    elif by == "instance" and "groups" in (plan or {}):
-        problems.add("plan.groups", "give groups with the data: data.groups")
-    else:
-        table = dict(plan or {})
-        if by == "document" and "kind" not in table:
-            table = {"folds": 5, **table}
-        if by == "instance" and table.get("stratify") == "none":
+        return None
+    table = dict(plan or {})
+    if by == "instance":
+        if "groups" in table:
+            problems.add("plan.groups", "give groups with the data: data.groups")
+        if table.get("stratify") == "none":
             del table["stratify"]
         elif experiment.task == "classification" and table.get("kind", KFold.kind) in _STRATIFIED:
             table.setdefault("stratify", "labels")
-        return plan_from_table(table, by, experiment.seed, problems, experiment.home)
-    return None
+    return plan_from_table(table, by, experiment.seed, problems, experiment.home)
 
 
 def plan_from_table(
     table: Mapping[str, Any], by: str, seed: int, problems: Problems, folder: Path | None = None
 ) -> Plan | Crossed | None:
-    """Make a plan, of queries and documents if `by` is both."""
+    """Make a plan, of queries and documents if `by` is both; folds are 5 unless only of queries."""
+    usual = {"seed": seed, **({"folds": 5} if by in {"document", "both"} else {})}
     if by != "both":
-        return _single_plan(table, "plan", seed, problems, folder)
+        return _plan(table, "plan", usual, problems, folder)
     problems.unknown(table, ("queries", "documents"), "plan.")
     queries, documents = (
-        _single_plan(table.get(kind, {"folds": 5}), f"plan.{kind}", seed, problems, folder)
+        _plan(table.get(kind, {}), f"plan.{kind}", usual, problems, folder)
         for kind in ("queries", "documents")
     )
     return None if queries is None or documents is None else cross(queries, documents)
 
 
-def _single_plan(
-    table: Any, place: str, seed: int, problems: Problems, folder: Path | None
+def _plan(
+    table: Any, place: str, usual: dict[str, Any], problems: Problems, folder: Path | None
 ) -> Plan | None:
     if not isinstance(table, Mapping):
         problems.add(place, "expected a table such as {folds = 5}")
@@ -168,7 +154,9 @@ def _single_plan(
         return None
     names = [field.name for field in fields(PLANS[kind])]  # type: ignore[arg-type]
     problems.unknown(table, ("kind", *names), f"{place}.")
-    values = {"seed": seed, **table}
+    if "kind" in table:
+        usual = {"seed": usual["seed"]}
+    values = {**usual, **table}
     with problems.at(place):
         known = {name: _of_file(name, values[name], folder) for name in names if name in values}
         return PLANS[kind](**known)
@@ -213,7 +201,6 @@ class CollectionTable(Table):
     split: str | None = None
     encoding: str = "utf-8"
     name: str | None = None
-    intersection: bool = False
 
     def read(self) -> Collection:
         """Read the collection, or take the documents of an index."""
@@ -222,7 +209,7 @@ class CollectionTable(Table):
         from heldout.retrieve.index_files import is_index
 
         source: Any = self.source
-        options = self.model_dump(exclude={"source", "intersection"})
+        options = self.model_dump(exclude={"source"})
         if is_index(source):
             options["name"] = self.name or Path(source).stem
             source = IndexedDocuments(Index.open(source))
@@ -233,22 +220,26 @@ def given_collection(
     experiment: Experiment, systems: Sequence[System], machine: Machine | None, problems: Problems
 ) -> Collection | None:
     """Return the collection; of judgements alone, that of `judged_collection`."""
-    given, collection = experiment.collection, None
+    given: Any = experiment.collection
     if given is None:
         problems.add("collection", "missing: give its name or path")
-    elif isinstance(given, Collection):
-        collection = given
-    else:
+        return None
+    collection = given if isinstance(given, Collection) else None
+    if collection is None:
         described = given if isinstance(given, Mapping) else {"source": given}
         table = checked(CollectionTable, described, problems, "collection.", experiment.path_of)
-        if table is not None:
-            with problems.at("collection"):
-                if table.source is None:
-                    return _judged_alone(table, experiment, systems, machine, problems)
+        with problems.at("collection"):
+            if table is not None and table.source is not None:
                 collection = table.read()
-            if table.intersection:
-                message = "is only for judgements without a collection"
-                problems.add("collection.intersection", message)
+            elif table is not None and experiment.by == "query":
+                collection = _judged_alone(table, experiment, systems, machine)
+            elif table is not None:
+                problems.add(
+                    "by",
+                    "with judgements alone only queries can be held out, since the documents "
+                    "without a judgement are unknown: name the collection, and give the judgements "
+                    "as its qrels",
+                )
     if collection is not None and not len(collection.qrels):
         problems.add("collection", "has no judgements, so nothing can be evaluated: give qrels")
     return collection
@@ -259,87 +250,50 @@ def _judged_alone(
     experiment: Experiment,
     systems: Sequence[System],
     machine: Machine | None,
-    problems: Problems,
-) -> Collection | None:
-    if table.qrels is None:
-        problems.add("collection.source", "is missing")
-        return None
-    if any(isinstance(part, str) for part in with_parts(systems)):
-        return None  # the name of an unknown part, which is a problem already
-    if experiment.by != "query":
-        problems.add(
-            "by",
-            "with judgements alone only queries can be held out, since the documents without a "
-            "judgement are unknown: name the collection, and give the judgements as its qrels",
-        )
-        return None
-    for name in sorted(table.model_fields_set - {"qrels", "name", "intersection"}):
-        if getattr(table, name) is not None:
-            message = "is only for a collection with documents: give its source"
-            problems.add(f"collection.{name}", message)
-    return judged_collection(
-        table.qrels,
-        systems,
-        table.name,
-        intersection=table.intersection,
-        top=max(experiment.keep_depth, 0 if machine is None else machine.depth),
-        depth=experiment.depth,
-        machine=None if machine is None else machine.qrels,
-    )
+) -> Collection:
+    others = sorted(table.model_fields_set - {"source", "qrels", "name"})
+    if table.qrels is None or others:
+        why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
+        raise InputError(f"source is missing{why}")
+    top, depth = experiment.keep_depth, experiment.depth
+    return judged_collection(table.qrels, systems, table.name, machine, top=top, depth=depth)
 
 
 def judged_collection(
     qrels: Sequence[str],
     systems: Sequence[System] = (),
     name: str | None = None,
+    machine: Machine | None = None,
     *,
-    intersection: bool = False,
     top: int = TOP,
     depth: int = 1000,
-    machine: Qrels | None = None,
 ) -> Collection:
     """Return a collection of the judged queries, without texts, for systems that are run files.
 
     Its documents are those with a judgement and the first `top` of each run; of runs that are
-    fused, the first `depth`, since any of them may come first. With `intersection`, queries that a
-    system does not rank are left out; otherwise they count as 0 there.
+    fused, the first `depth`, since any of them may come first.
     """
     from heldout.data.qrels import read_qrels
 
-    searching = [s.name for s in systems if any(part.needs_documents for part in with_parts([s]))]
-    if searching:
-        raise InputError(
-            f"{', '.join(searching)} searches documents, but only judgements were given: name a "
-            "collection, or use run files"
-        )
     judged = read_qrels(*qrels)
-    both = [judged] if machine is None else [judged, machine]
+    both = [judged] if machine is None else [judged, machine.qrels]
     documents = dict.fromkeys((doc for each in both for doc in each.docs.tolist()), "")
-    asked = dict.fromkeys(query for each in both for query in each.queries)
-
-    def ranked(system: System, first: int) -> set[str]:
-        """Add documents of a system; return the queries that it ranks whatever its parameters."""
-        if system.parts:
-            return set().union(*(ranked(cast("System", part), depth) for part in system.parts))
-        queries = []
-        for run in system.runs():
-            rows = run.offsets[:-1, None] + np.arange(first)
-            shown = run.docs.take(rows[rows < run.offsets[1:, None]])
-            documents.update(dict.fromkeys(shown.tolist(), ""))
-            queries.append(run.queries)
-        # A run per split has the queries of its split alone.
-        return set().union(*queries) if system.learns else set(asked).intersection(*queries)
-
-    common = set(asked).intersection(*[ranked(system, top) for system in systems])
-    queries = [query for query in asked if query in common or not intersection]
-    if not queries:
-        raise InputError("no judged query is in all runs")
-    collection = Collection(
-        documents,
-        dict.fromkeys(queries, ""),
-        judged.select(queries),
-        name=name or Path(qrels[0]).name,
-    )
+    for system in systems:
+        first = depth if system.parts else max(top, 0 if machine is None else machine.depth)
+        for part in with_parts([system]):
+            if isinstance(part, str):  # the name of an unknown part, which is a problem already
+                continue
+            if part.needs_documents:
+                raise InputError(
+                    f"{system.name} searches documents, but only judgements were given: name a "
+                    "collection, or use run files"
+                )
+            for run in part.runs():
+                rows = run.offsets[:-1, None] + np.arange(first)
+                shown = run.docs.take(rows[rows < run.offsets[1:, None]])
+                documents.update(dict.fromkeys(shown.tolist(), ""))
+    queries = dict.fromkeys((query for each in both for query in each.queries), "")
+    collection = Collection(documents, queries, judged, name=name or Path(qrels[0]).name)
     collection.notes = ()  # they are about missing texts
     return collection
 
@@ -382,17 +336,11 @@ def given_machine(
 # Indexes
 
 
-def _stop_list(value: Any, info: ValidationInfo) -> Any:
-    from heldout.retrieve.analyze import STOP_LISTS
-
-    return value if value in STOP_LISTS else _path(value, info)
-
-
 class AnalyzerTable(Table):
     """How text is turned into terms; see `heldout.Analyzer`."""
 
     stemmer: str | None = None
-    stop: Annotated[Any, BeforeValidator(_stop_list)] = "none"
+    stop: Any = "none"
     lower: bool = True
 
 
@@ -400,7 +348,7 @@ def given_index(
     experiment: Experiment, problems: Problems
 ) -> tuple[Index | str | None, Analyzer | None]:
     """Return an index or its path, and the analyzer of an index that is built."""
-    from heldout.retrieve.analyze import Analyzer
+    from heldout.retrieve.analyze import STOP_LISTS, Analyzer
     from heldout.retrieve.index_files import is_index
 
     index, analyzer = experiment.index, None
@@ -411,13 +359,17 @@ def given_index(
             problems.add("index", f"{index}: no such index; build it with heldout index")
     if given is not None and index is not None and getattr(given, "function", None) is None:
         problems.add("analyzer", "the index has its own analyzer: leave out one of them")
-    elif isinstance(given, Analyzer):
-        analyzer = given
     elif isinstance(given, Mapping):
-        table = checked(AnalyzerTable, given, problems, "analyzer.", experiment.path_of)
+        table = checked(AnalyzerTable, given, problems, "analyzer.")
         with problems.at("analyzer"):
-            analyzer = None if table is None else Analyzer(table.lower, table.stop, table.stemmer)
-    elif given is not None:
+            if table is not None:
+                stop = table.stop
+                if isinstance(stop, str) and stop not in STOP_LISTS:
+                    stop = experiment.path_of(stop)
+                analyzer = Analyzer(table.lower, stop, table.stemmer)
+    elif given is None or isinstance(given, Analyzer):
+        analyzer = given
+    else:
         problems.add("analyzer", "expected a table such as {stemmer = 'english'}")
     return index, analyzer
 

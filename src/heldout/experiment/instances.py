@@ -243,16 +243,15 @@ def instances_of(given: Any, task: str, problems: Problems, home: Path | None) -
         found = "missing: give" if given is None else f"{type(given).__name__}: expected"
         problems.add("data", f"{found} {_FORMS}")
         return None
-    instances = None
     with problems.at("data"):
         if "X" in given or "y" in given:
-            data = checked(ArrayData, given, problems, "data.")
+            arrays = checked(ArrayData, given, problems, "data.")
         else:
             file = checked(FileData, given, problems, "data.")
-            data = None if file is None else _read(file, task, home)
-        if data is not None:
-            instances = Instances.of(data, task)
-    return instances
+            arrays = None if file is None else _read(file, task, home)
+        if arrays is not None:
+            return Instances.of(arrays, task)
+    return None
 
 
 def _read(given: FileData, task: str, home: Path | None) -> ArrayData:

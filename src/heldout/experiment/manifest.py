@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import platform
-from dataclasses import fields, replace
+from dataclasses import fields
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -22,7 +22,7 @@ from heldout.resample.plan import short
 from heldout.resample.two_way import Crossed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.prepare import Prepared, PreparedPredictions, PreparedRankings
@@ -41,6 +41,8 @@ Timings: TypeAlias = dict[str, Any]
 """``timings.json``: the seconds of each item, their sum, and the command that was typed."""
 
 
+_FIELDS: Final = ("seed", "rule", "inner", "level", "baseline")
+_FIELDS_OF_RANKINGS: Final = ("depth", "keep_depth", "method", "target_size", "replicates")
 _PACKAGES: Final = {
     "ranking": ("numpy", "scipy", "numba", "polars", "pystemmer"),
     "predictions": ("numpy", "scipy", "scikit-learn", "joblib", "polars"),
@@ -66,16 +68,31 @@ def make_manifest(prepared: Any) -> Manifest:
     """Return versions, fingerprints, policies and settings, as plain values."""
     from heldout.experiment.systems.base import with_parts  # not needed to read results
 
-    ranks = prepared.experiment.task == "ranking"
+    experiment, splits, measures = prepared.experiment, prepared.splits, prepared.measures
+    ranks = experiment.task == "ranking"
     kind = "ranking" if ranks else "predictions"
     searches = {system.search.how for system in with_parts(prepared.systems)} & {"optuna"}
     packages = ("heldout", "python", *_PACKAGES[kind], *searches)
     versions = {name: installed(name) for name in packages}
+    own = _describe_own([*measures, prepared.tune_for])
     manifest: Manifest = {
         "versions": {name: known for name, known in versions.items() if known is not None},
-        "fingerprints": {"splits": prepared.splits.fingerprint},
+        "fingerprints": {"splits": splits.fingerprint},
         "policies": dict(_POLICIES[kind]),
-        "settings": _settings(prepared),
+        "settings": {
+            "task": experiment.task,
+            "systems": [system.describe() for system in prepared.systems],
+            "by": experiment.by,
+            "plan": _plan_record(splits.plan),
+            "runs": splits.runs,
+            "plan_in_words": splits.words(),
+            "plan_seed": splits.seed,
+            "splits": len(splits),
+            "measures": list(map(str, measures)),
+            "tune_for": str(prepared.tune_for),
+            **{name: getattr(experiment, name) for name in _FIELDS},
+            **({"own_measures": own} if own else {}),
+        },
         "notes": [note.to_dict() for note in prepared.notes],
     }
     (_add_rankings if ranks else _add_predictions)(manifest, prepared)
@@ -88,7 +105,6 @@ def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
         "collection": collection.fingerprint(),
         "index": None if index is None else index.fingerprint,
     }
-    names = ("depth", "keep_depth", "method", "target_size", "replicates")
     manifest["settings"] |= {
         "collection": {
             "name": collection.name,
@@ -96,7 +112,7 @@ def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
             "queries": len(collection.queries),
             "judgements": len(collection.qrels),
         },
-        **{name: getattr(experiment, name) for name in names},
+        **{name: getattr(experiment, name) for name in _FIELDS_OF_RANKINGS},
         "analyzer": None if index is None else index.analyzer.signature(),
     }
     if prepared.judges is not None:
@@ -128,6 +144,21 @@ def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
     }
 
 
+def _plan_record(plan: Plan | Crossed) -> dict[str, Any]:
+    """Return the fields of a plan; tables and files are shown short: the splits are hashed."""
+    if isinstance(plan, Crossed):
+        sides = {"queries": plan.queries, "documents": plan.documents}
+        return {"kind": "crossed", **{name: _plan_record(side) for name, side in sides.items()}}
+    record: dict[str, Any] = {"kind": plan.kind}
+    for field in fields(plan):  # type: ignore[arg-type]
+        value = getattr(plan, field.name)
+        if isinstance(value, os.PathLike):
+            value = Path(value).name  # without its folder: the same on every machine
+        known = value is None or isinstance(value, str | int | float)
+        record[field.name] = value if known else short(value)
+    return record
+
+
 def experiment_key(manifest: Manifest) -> str:
     """Return a hash of all that results depend on; work is resumed only if it is equal."""
     parts = {name: manifest[name] for name in ("versions", "fingerprints", "settings")}
@@ -146,46 +177,10 @@ def installed(package: str) -> str | None:
         return None
 
 
-def _settings(prepared: Prepared) -> SettingsRecord:
-    """Return the settings of any task."""
-    experiment, splits = prepared.experiment, prepared.splits
-    own = describe_own([*prepared.measures, prepared.tune_for])
-    return {
-        "task": experiment.task,
-        "systems": [system.describe() for system in prepared.systems],
-        "by": experiment.by,
-        "plan": _plan_record(splits.plan),
-        "runs": splits.runs,
-        "plan_in_words": splits.words(),
-        "plan_seed": splits.seed,
-        "splits": len(splits),
-        "measures": [str(measure) for measure in prepared.measures],
-        "tune_for": str(prepared.tune_for),
-        **{name: getattr(experiment, name) for name in ("seed", "rule", "inner", "level")},
-        "baseline": experiment.baseline,
-        **({"own_measures": own} if own else {}),
-    }
-
-
-def _plan_record(plan: Plan | Crossed) -> dict[str, Any]:
-    """Return the fields of a plan; tables and files are shown short: the splits are hashed."""
-    if isinstance(plan, Crossed):
-        sides = {"queries": plan.queries, "documents": plan.documents}
-        return {"kind": "crossed", **{name: _plan_record(side) for name, side in sides.items()}}
-    record: dict[str, Any] = {"kind": plan.kind}
-    for field in fields(plan):  # type: ignore[arg-type]
-        value = getattr(plan, field.name)
-        if isinstance(value, os.PathLike):
-            value = Path(value).name  # without its folder: the same on every machine
-        known = value is None or isinstance(value, str | int | float)
-        record[field.name] = value if known else short(value)
-    return record
-
-
 # Workers
 
 
-def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest) -> Prepared:
+def reopened(experiment: Experiment, manifest: Manifest) -> Prepared:
     """Prepare an experiment in a worker; refuse other versions, data and code than the run has."""
     for name, wanted in manifest["versions"].items():
         if installed(name) != wanted:
@@ -193,13 +188,9 @@ def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest)
                 f"a worker has {name} {installed(name) or '(not installed)'}, the run was started "
                 f"with {wanted}: results could differ; install the same version there"
             )
-    prepared = experiment.check()
-    if index_path is not None:
-        known = prepared.experiment.model_copy(update={"index": index_path})
-        prepared = replace(prepared, experiment=known)
-    prepared = prepared.opened()
-    here = dict(_content(make_manifest(prepared)))
-    for what, wanted in _content(manifest):
+    prepared = experiment.check().opened()
+    here = _hashes(make_manifest(prepared))
+    for what, wanted in _hashes(manifest).items():
         # A function that was sent itself has no known source here.
         if wanted and here.get(what) and here[what] != wanted:
             raise InputError(
@@ -209,22 +200,21 @@ def reopened(experiment: Experiment, index_path: str | None, manifest: Manifest)
     return prepared
 
 
-def _content(manifest: Manifest) -> Iterator[tuple[str, Any]]:
-    """Yield the fingerprints of files, each with what it is of."""
-    for kind, fingerprint in manifest["fingerprints"].items():
-        yield f"the {kind}", fingerprint
-    waiting = list(manifest["settings"]["systems"])
-    while waiting:
-        system = waiting.pop()
-        waiting += system.get("parts", ())
+def _hashes(manifest: Manifest) -> dict[str, Any]:
+    """Return the hashes of files, by what they are of."""
+    hashes = {f"the {kind}": value for kind, value in manifest["fingerprints"].items()}
+    systems = list(manifest["settings"]["systems"])
+    for system in systems:  # it grows
+        systems += system.get("parts", ())
         for kind, what in (("source", "the source"), ("runs", "a run"), ("vectors", "a vector")):
-            yield f"{what} of {system['name']}", system.get(kind)
+            hashes[f"{what} of {system['name']}"] = system.get(kind)
+    return hashes
 
 
 # Measures of the user's own: results keep their properties and values, never their code
 
 
-def describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
+def _describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
     """Return the user's own among some measures, each once whatever its parameters are."""
     own = {measure.family: measure for measure in measures if measure.definition.own is not None}
     return [
@@ -258,7 +248,6 @@ def know_own(manifest: Manifest) -> None:
             low, high = map(float, own["bounds"])
             define_measure(
                 _Stored(own["name"], own["parameters"]),
-                name=own["name"],
                 task=settings["task"],
                 bounds=(low, high),
                 higher_is_better=own["higher_is_better"],

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from heldout.data.predictions import ClassPredictions, NumberPredictions, unit_count
 from heldout.data.scores import Scores
 from heldout.errors import InputError
 from heldout.infer.power import Design, Goal, PowerPlan, pilot_plans, shown_value
 from heldout.infer.results import alpha_of, check_alternative, check_level
+from heldout.infer.scored_inputs import PredictionSystems
+from heldout.measure.evaluation import Evaluation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -102,56 +104,52 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
+    scores: Scores | None = None
+    drawn: Any = None
+    known: Measure | None = None
     if sd is None:
-        study = _study(pilot, measure, test_share, positive, by)
+        scores, drawn, known, test_share = _study(pilot, measure, test_share, positive, by)
+        rows = unit_count(drawn.systems[0]) if isinstance(drawn, PredictionSystems) else 0
+        plans = pilot_plans(scores, test_share, rows)
     elif 0 < sd < math.inf:
         about = f"Differences have standard deviation {shown_value(sd, sd)}."
-        study = _Study([PowerPlan("", sd, about=about, design=Design.of_units(sd))])
+        plans = [PowerPlan("", sd, about=about, design=Design.of_units(sd))]
     else:
         raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
-    plans = [plan.answered(differences, units, half_widths, goal) for plan in study.plans]
+    plans = [plan.answered(differences, units, half_widths, goal) for plan in plans]
     if not simulations:
         return plans
-    if study.scores is None or study.drawn is None:
+    if scores is None or test_share is not None:
         raise InputError(
             "--simulate needs a pilot with values of units: runs, a table, predictions"
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 
-    sizes = units or [len(study.scores.units)]
+    sizes = units or [len(scores.units)]
     options: Any = {"simulations": simulations, "seed": seed, "positive": positive}
     simulated = [
-        tuple(simulated_power(study.drawn, study.measure, pair, n, goal, **options) for n in sizes)
-        for pair in combinations(study.scores.systems, 2)
+        tuple(simulated_power(drawn, known, pair, n, goal, **options) for n in sizes)
+        for pair in combinations(scores.systems, 2)
     ]
     return [plan._replace(simulated=rows) for plan, rows in zip(plans, simulated, strict=True)]
 
 
-class _Study(NamedTuple):
-    """What a pilot tells."""
-
-    plans: list[PowerPlan]
-    scores: Scores | None = None  # that the plans come from
-    drawn: Any = None  # what units can be drawn from: scores, predictions, an evaluation of texts
-    measure: Measure | None = None  # of predictions and texts
-
-
 def _study(
     pilot: Any, measure: Any, test_share: float | None, positive: str | None, by: By
-) -> _Study:
+) -> tuple[Scores, Any, Measure | None, float | None]:
+    """Return the scores of a pilot, what its units are drawn from, its measure and test share."""
     from heldout.experiment.results.results import Results  # slow to import
     from heldout.infer.compare import compare
-    from heldout.infer.scored_inputs import PredictionSystems
-    from heldout.measure.evaluation import Evaluation
 
     if isinstance(pilot, Results):
-        if pilot.manifest["settings"].get("by") == "document":
+        settings = pilot.manifest["settings"]
+        if settings["by"] == "document":
             raise InputError(
                 "power cannot be planned from an experiment by document: plan from an experiment "
                 "that holds out queries"
             )
         if pilot.unit == "split":
-            test_share = float(pilot.manifest["settings"]["test_share"])
+            test_share = settings["test_share"]
         pilot = pilot.scores(None if measure is None else str(measure))
     elif isinstance(pilot, Evaluation):
         measure = pilot.measure(0 if measure is None else measure)
@@ -164,16 +162,10 @@ def _study(
     ):
         pilot = PredictionSystems.of(pilot)
         measure = pilot.measures([] if measure is None else [measure])[0]
-    if isinstance(pilot, PredictionSystems | Evaluation):
-        if test_share is not None:
-            raise InputError(
-                "--test-share: predictions with a column fold or repeat know their own"
-            )
-        compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
-        scores, test_share = compared.scores, compared.analysis.test_share
-    else:
-        scores = pilot = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
-        measure = None
-    rows = unit_count(pilot.systems[0]) if isinstance(pilot, PredictionSystems) else 0
-    plans = pilot_plans(scores, test_share, rows)
-    return _Study(plans, scores, pilot if test_share is None else None, measure)
+    if not isinstance(pilot, PredictionSystems | Evaluation):
+        scores = pilot if isinstance(pilot, Scores) else Scores.of(pilot, measure)
+        return scores, scores, None, test_share
+    if test_share is not None:
+        raise InputError("--test-share: predictions with a column fold or repeat know their own")
+    compared = compare(pilot, measure, positive=positive, by=by, replicates=REPLICATES)
+    return compared.scores, pilot, measure, compared.analysis.test_share

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from heldout.experiment.given import (
 from heldout.experiment.systems.base import Data, with_parts
 from heldout.notes import Note
 from heldout.resample.groups import NEAR, near_notes
-from heldout.resample.plan import Plan, ResamplingWarning
+from heldout.resample.plan import Plan, ResamplingWarning, is_default
 from heldout.resample.plans import KFold
 from heldout.resample.two_way import Crossed
 
@@ -36,16 +37,25 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.instances import Instances
+    from heldout.experiment.outcomes import PredictedOutcome, RankedOutcome
     from heldout.experiment.problems import Problems
     from heldout.experiment.results.two_judges import TwoJudges
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.estimators import Estimator
+    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
 
+_OF_RANKINGS: Final = (
+    *("collection", "by", "depth", "keep_depth", "method", "target_size", "replicates"),
+    *("index", "analyzer", "machine", "tune_on", "assume_random"),
+)
+_OF_PREDICTIONS: Final = ("data",)
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared:
+class Prepared(ABC):
     """What an experiment of any task means; its plain fields are read from `experiment`."""
 
     experiment: Experiment
@@ -70,6 +80,10 @@ class Prepared:
         del folder
         return self
 
+    @abstractmethod
+    def evaluate(self, work: Work) -> list[Any]:
+        """Return the outcome of each system."""
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedPredictions(Prepared):
@@ -78,6 +92,12 @@ class PreparedPredictions(Prepared):
     systems: tuple[Estimator, ...]
     data: Instances
 
+    def evaluate(self, work: Work) -> list[PredictedOutcome]:
+        """Return the outcome of each system."""
+        from heldout.experiment.predictions import evaluate_predictions  # scikit-learn
+
+        return evaluate_predictions(self, work)
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedRankings(Prepared):
@@ -85,7 +105,6 @@ class PreparedRankings(Prepared):
 
     systems: tuple[System, ...]
     data: Data
-    index_path: str | None = None  # where a worker opens the index; None: it makes or has it
     judges: TwoJudges | None = None  # human and machine judgements, if there are both
     judged_depth: int = 0  # the depth to which held-out rankings are judged again, by both
 
@@ -130,14 +149,35 @@ class PreparedRankings(Prepared):
             return replace(self, data=replace(self.data, index=documents.index))
         index = open_index(documents, given, analyzer, folder and folder / WORK / "index")
         # A worker opens it, and it is not sent, unless that takes a function that nobody has there.
-        path = index.path if index.analyzer.function is None or analyzer is not None else None
-        if path:
-            experiment = experiment.model_copy(update={"index": None})
-        data = replace(self.data, index=index)
-        return replace(self, experiment=experiment, data=data, index_path=path or None)
+        if index.path and (index.analyzer.function is None or analyzer is not None):
+            function = None if index.analyzer.function is None else analyzer
+            experiment = experiment.model_copy(update={"index": index.path, "analyzer": function})
+        return replace(self, experiment=experiment, data=replace(self.data, index=index))
+
+    def evaluate(self, work: Work) -> list[RankedOutcome]:
+        """Return the outcome of each system."""
+        from heldout.experiment.rankings import evaluate_rankings  # slow to import
+
+        return evaluate_rankings(self, work)
 
 
 # Both tasks
+
+
+def prepare(experiment: Experiment, problems: Problems) -> Prepared | None:
+    """Prepare an experiment; mistakes in its fields are added to `problems`."""
+    from heldout.infer.results import check_level  # slow to import
+
+    if "task" in dict(problems.found):
+        return None
+    ranks = experiment.task == "ranking"
+    others = _OF_PREDICTIONS if ranks else _OF_RANKINGS
+    known = [name for name in type(experiment).model_fields if name not in others]
+    problems.unknown(experiment.given(), known)
+    with problems.at("level"):
+        check_level(experiment.level, name="")
+    prepared = (_prepare_rankings if ranks else _prepare_predictions)(experiment, problems)
+    return None if problems.found else prepared
 
 
 def _validates(splits: Splits) -> bool:
@@ -177,13 +217,11 @@ def _check_validation(splits: Splits, inner: int | None, problems: Problems) -> 
 # Rankings
 
 
-def prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRankings | None:
-    """Prepare an experiment with systems that rank; mistakes are added to `problems`."""
+def _prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRankings | None:
     index, analyzer = given_index(experiment, problems)
-    both = isinstance(experiment.plan, Crossed) and experiment.by == "query"
-    by = "both" if both else experiment.by
-    meant = {"by": by, "index": index, "analyzer": analyzer}
-    experiment = experiment.model_copy(update=meant)
+    crossed = isinstance(experiment.plan, Crossed) and experiment.by == "query"
+    by = "both" if crossed else experiment.by
+    experiment = experiment.model_copy(update={"by": by, "index": index, "analyzer": analyzer})
     measures, tune_for = given_measures(experiment, problems)
     if tune_for is not None and tune_for.higher_is_better is None:
         problems.add("tune_for", f"{tune_for} has no direction (better or worse): use another")
@@ -201,11 +239,19 @@ def prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRank
             collection = judges.tuned
     plan, splits = given_plan(experiment, problems), None
     if plan is not None and collection is not None:
-        splits = _splits(experiment, plan, collection, problems)
+        with _splitting(problems):
+            if isinstance(plan, Crossed):
+                splits = plan.splits(collection)
+            else:
+                splits = plan.splits(collection, "document" if by == "document" else "query")
+            splits = replace(splits, runs=experiment.runs)
+            _check_validation(splits, experiment.inner, problems)
+            if experiment.inner is not None:
+                for split in splits:
+                    split.inner(KFold(experiment.inner), "query" if by == "both" else None)
+            if judges is not None:
+                judges.check_splits(splits)
     _check_fitting(experiment, systems, measures, splits, problems)
-    if judges is not None and splits is not None:
-        with problems.at("plan"):
-            judges.check_splits(splits)
     if problems.found or collection is None or splits is None or tune_for is None:
         return None
     known = collection.notes if judges is None else judges.notes
@@ -238,8 +284,7 @@ def _notes(experiment: Experiment, systems: Sequence[System], splits: Splits) ->
         advice = "move them to one side"
         if hasattr(documents.plan, "groups"):
             advice = "keep them together with groups='near-duplicates' (--groups near-duplicates)"
-        groups = getattr(documents.plan, "groups", None)
-        if not (isinstance(groups, str) and groups == NEAR):
+        if not is_default(getattr(documents.plan, "groups", None), NEAR):
             yield from near_notes(documents, learning, advice)
     listed, every = listed_splits(splits, experiment.by), len(splits)
     if listed < every:
@@ -261,7 +306,7 @@ def _systems(experiment: Experiment, problems: Problems) -> tuple[System, ...]:
         table: dict[str, Any] = {"system": described}
         if isinstance(described, tuple) and len(described) == 2 and isinstance(described[0], str):
             table = dict(zip(("name", "system"), described, strict=True))
-        elif isinstance(described, dict) and experiment.is_file:  # in Python: runs by name
+        elif isinstance(described, dict) and experiment.home:  # in Python: runs by name
             table, before = described, len(problems.found)
             problems.unknown(table, ("system", "name", "search", "trials"), f"systems[{number}].")
             if "system" not in table:
@@ -310,40 +355,17 @@ def _check_fitting(
                 check_target(experiment.target_size, int((splits.folds(0) >= 0).sum()))
 
 
-def _splits(
-    experiment: Experiment,
-    plan: Plan | Crossed,
-    collection: Collection,
-    problems: Problems,
-) -> Splits | None:
-    splits: Splits | None = None
-    by, inner = experiment.by, experiment.inner
-    with _splitting(problems):
-        if isinstance(plan, Crossed):
-            splits = plan.splits(collection)
-        else:
-            splits = plan.splits(collection, "document" if by == "document" else "query")
-        splits = replace(splits, runs=experiment.runs)
-        _check_validation(splits, inner, problems)
-        if inner is not None:
-            for split in splits:
-                split.inner(KFold(inner), "query" if by == "both" else None)
-    return splits
-
-
 # Predictions
 
 
-def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
-    """Prepare an experiment with estimators; mistakes are added to `problems`."""
+def _prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedPredictions | None:
     # scikit-learn is slow to import.
-    from heldout.experiment.experiment import PREDICTION_DEFAULTS
     from heldout.experiment.instances import instances_of
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
-    home, task, given_inner = experiment.home, experiment.task, experiment.given().get("inner")
-    inner = {} if given_inner is None else {"inner": given_inner}
-    experiment = experiment.model_copy(update={**PREDICTION_DEFAULTS, **inner})
+    home, task, inner = experiment.home, experiment.task, experiment.inner or 5
+    given_inner = experiment.inner
+    experiment = experiment.model_copy(update={"by": "instance", "inner": inner})
     measures, tune_for = given_measures(experiment, problems)
     own = estimators_of(experiment.systems, task, tune_for, problems, home)
     systems = (*own, *baselines(task))
@@ -351,17 +373,17 @@ def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedP
     data = instances_of(experiment.data, task, problems, home)
     if data is not None:
         _check_measures(measures, data, problems)
-    plan, splits = given_plan(experiment, problems), None
+    plan, splits, unseen = given_plan(experiment, problems), None, list[Note]()
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
             splits = replace(data.divided(plan), runs=experiment.runs)
             _check_validation(splits, given_inner, problems)
-            _check_classes(splits, data)
+            unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
         if splits is not None and tuned and not _validates(splits):
             with problems.at("inner"):
                 for split in (None, *splits):
-                    data.inner_folds(split, int(experiment.inner or 0), experiment.seed)
+                    data.inner_folds(split, inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
     return PreparedPredictions(
@@ -370,7 +392,7 @@ def prepare_predictions(experiment: Experiment, problems: Problems) -> PreparedP
         splits=splits,
         measures=measures,
         tune_for=tune_for,
-        notes=(*splits.notes, *_unseen(data, splits)),
+        notes=(*splits.notes, *unseen),
         data=data,
     )
 
@@ -390,24 +412,17 @@ def _check_measures(measures: Sequence[Measure], data: Instances, problems: Prob
                 measure.units(NumberPredictions("data", data.ids, truth, truth))
 
 
-def _check_classes(splits: Splits, data: Instances) -> None:
+def _class_notes(data: Instances, splits: Splits) -> list[Note]:
+    """Refuse a training side with a single class; note classes that are only held out."""
+    unseen: dict[str, None] = {}
     for split in splits if data.classes else ():
-        seen = np.unique(data.codes[split.train > 0])
+        seen, held = (np.unique(data.codes[side > 0]) for side in (split.train, split.test))
         if len(seen) < 2:
             names = ", ".join(data.classes[code] for code in seen.tolist())
             raise InputError(
                 f"split {split.key}: all training rows have the same class, {names}: nothing can "
                 "be learned there"
             )
-
-
-def _unseen(data: Instances, splits: Splits) -> tuple[Note, ...]:
-    """Return a note about classes that are held out and not in the training data."""
-    unseen: dict[str, None] = {}
-    for split in splits if data.classes else ():
-        held = set(data.codes[split.test > 0].tolist()) - set(data.codes[split.train > 0].tolist())
-        unseen |= dict.fromkeys(data.classes[code] for code in sorted(held))
-    if not unseen:
-        return ()
+        unseen |= dict.fromkeys(data.classes[code] for code in np.setdiff1d(held, seen))
     text = f"class {', '.join(unseen)} is held out in a split without it in the training data"
-    return (Note("unseen-class", text),)
+    return [Note("unseen-class", text)] if unseen else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -26,23 +26,18 @@ class ExperimentError(InputError):
     ) -> None:
         super().__init__(found, source, place_of)  # all of them: workers send errors as pickles
         self.found, self.source = found, source
-        self.problems = tuple(_placed(place_of(name), message) for name, message in found)
+        self.place_of = place_of  # in the words of whoever gave the fields: options, for example
 
     def __str__(self) -> str:
+        problems = []
+        for name, message in self.found:
+            place = self.place_of(name)
+            named = not place or message.startswith(f"{place}: ")  # its reader names a file, too
+            problems.append(message if named else f"{place}: {message}")
         where = f"{self.source}: " if self.source else ""
-        if len(self.problems) == 1:
-            return f"{where}{self.problems[0]}"
-        lines = "".join(f"\n  {problem}" for problem in self.problems)
-        return f"{where}{len(self.problems)} problems, nothing was run{lines}"
-
-    def placed(self, place_of: Callable[[str], str]) -> ExperimentError:
-        """Return the error in the words of whoever gave the fields: options, for example."""
-        return ExperimentError(self.found, self.source, place_of)
-
-
-def _placed(place: str, message: str) -> str:
-    named = not place or message.startswith(f"{place}: ")  # a file that its reader names, too
-    return message if named else f"{place}: {message}"
+        if len(problems) == 1:
+            return f"{where}{problems[0]}"
+        return f"{where}{len(problems)} problems, nothing was run\n  " + "\n  ".join(problems)
 
 
 @dataclass(slots=True)
@@ -68,11 +63,6 @@ class Problems:
         for name in given:
             if name not in known:
                 self.add(f"{under}{name}", _unknown(name, known))
-
-    def refuse(self, source: str = "") -> None:
-        """Raise an error if there are problems."""
-        if self.found:
-            raise ExperimentError(tuple(self.found), source)
 
 
 def _unknown(name: object, known: Collection[str]) -> str:
@@ -109,43 +99,18 @@ def checked(
         return None
 
 
-_EXPECTED: Final = {
-    "int_type": "an integer",
-    "int_from_float": "an integer",
-    "float_type": "a number",
-    "finite_number": "a finite number",
-    "string_type": "a text",
-    "string_pattern_mismatch": "a text that is not blank",
-    "bool_type": "true or false",
-    "list_type": "a list",
-    "too_short": "a list that is not empty",
-    "dict_type": "names with values",
-}
-
-
 def faults(error: ValidationError, known: Collection[str]) -> dict[str, str]:
-    """Return what is wrong with each value that pydantic refuses, and what is expected."""
+    """Return what is wrong with each value that pydantic refuses, in its words."""
     found: dict[str, str] = {}
     for fault in error.errors(include_url=False):
-        name = str(fault["loc"][0])
-        unknown = fault["type"] == "extra_forbidden"
-        found.setdefault(name, _unknown(name, known) if unknown else _words(fault))
+        name, *inside = fault["loc"]
+        said = fault["msg"].removeprefix("Value error, ")
+        if fault["type"] == "extra_forbidden":
+            said = _unknown(name, known)
+        elif fault["type"] == "missing":
+            said = "is missing"
+        elif said.startswith("Input "):
+            said = f"{said.removeprefix('Input ')}, not {fault['input']!r}"
+        place = "".join(f"[{part!r}]" for part in inside)
+        found.setdefault(str(name), f"{place}: {said}" if place else said)
     return found
-
-
-def _words(fault: Any) -> str:
-    kind, value, context = fault["type"], fault["input"], fault.get("ctx", {})
-    if kind == "missing":
-        return "is missing"
-    if kind == "value_error":
-        return str(context["error"])
-    if kind == "literal_error":
-        choices = context["expected"].replace("'", "").replace(" or ", ", ")
-        return f"unknown {fault['loc'][0]} {value!r}: expected one of {choices}"
-    if kind == "greater_than_equal":
-        return f"expected at least {context['ge']}, not {value!r}"
-    if kind == "less_than_equal":
-        return f"expected at most {context['le']:,}, not {value!r}"
-    place = "".join(f"[{part!r}]" for part in fault["loc"][1:])
-    expected = f"expected {_EXPECTED.get(kind, fault['msg'])}, not {value!r}"
-    return f"{place}: {expected}" if place else expected

@@ -286,8 +286,7 @@ def pack(prepared: Prepared) -> bytes:
         for measure in (*prepared.measures, prepared.tune_for)
         if not str(getattr(measure.definition.own, "__module__", "")).startswith(FILE_MODULE)
     ]
-    index = getattr(prepared, "index_path", None)
-    contents = measures, prepared.experiment, index, make_manifest(prepared)
+    contents = measures, prepared.experiment, make_manifest(prepared)
     try:
         return cloudpickle.dumps(contents)  # type: ignore[no-any-return]
     except Exception as error:  # a user's object can contain anything

@@ -199,7 +199,7 @@ class Plan(ABC):
         shown = []
         for number, field in enumerate(fields(self)):  # type: ignore[arg-type]
             value = getattr(self, field.name)
-            if not _is(value, field.default) or (number == 0 and value is not None):
+            if not is_default(value, field.default) or (number == 0 and value is not None):
                 shown.append(f"{field.name}={short(value)}")
         return f"{type(self).__name__}({', '.join(shown)})"
 
@@ -215,7 +215,7 @@ def _rows(table: Any) -> int:
     return int(table.shape[0]) if hasattr(table, "shape") else len(table)
 
 
-def _is(value: Any, default: Any) -> bool:
+def is_default(value: Any, default: Any) -> bool:
     """Return whether a value is the default; arrays have no single answer to ==."""
     return value is default or (isinstance(value, int | float | str) and bool(value == default))
 
@@ -240,9 +240,9 @@ def shared_words(plan: Any) -> list[str]:
     if getattr(plan, "repeats", 1) != 1:
         words.append(f"repeated {plan.repeats} times")
     strata = getattr(plan, "stratify", None)
-    if strata is not None and not _is(strata, NONE):
+    if strata is not None and not is_default(strata, NONE):
         words.append(f"stratified by {strata}" if isinstance(strata, str) else "stratified")
-    if plan.groups is not None and not _is(plan.groups, NONE):
+    if plan.groups is not None and not is_default(plan.groups, NONE):
         words.append(f"{plan.groups if isinstance(plan.groups, str) else 'groups'} kept together")
     return words
 
