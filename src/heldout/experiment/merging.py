@@ -6,41 +6,36 @@ new collection of that size, and no judgement of a document has influenced its o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections import defaultdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from heldout.experiment.documents.estimates import document_estimates, fold_estimates, mean_of
-from heldout.experiment.documents.lists import (
-    Lists,
-    id_order,
-    lists_of_documents,
-    lists_of_queries,
-    measure_lists,
-    merged_lists,
-)
-from heldout.experiment.outcomes import FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.documents.lists import id_order, merged_lists
+from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome, mean_where_defined
 from heldout.experiment.sides import (
-    ALL,
-    Done,
     all_data,
     are_folds,
-    as_runs,
+    grid_item,
     lists_of,
     merged_splits,
-    system_of,
+    of_queries,
+    pooled_parts,
+    pooled_runs,
+    query_units,
 )
-from heldout.experiment.systems.base import Parts
-from heldout.experiment.tuning import EVERYTHING, chosen_point, values_item
+from heldout.experiment.systems.base import Part, Parts
+from heldout.experiment.tuning import choose_by, system_of
+from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from heldout.data.words import Flags, Floats
-    from heldout.experiment.documents.estimates import Estimate
+    from heldout.data.words import Floats
+    from heldout.experiment.documents.lists import Lists
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.sides import Evaluation
+    from heldout.experiment.sides import Ranking
     from heldout.experiment.systems.base import System
     from heldout.experiment.tuning import Tuned
     from heldout.experiment.workers import Arrays
@@ -52,29 +47,30 @@ def merges(system: System, prepared: PreparedRankings) -> bool:
     return prepared.experiment.by != "query" and bool(system.comparable)
 
 
-def merge_tests(run: Evaluation, tuned: Tuned, tests: Sequence[Arrays]) -> Done:
+def merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
     """Merge held-out sides that were ranked one by one."""
     order, depth = id_order(run.prepared.data.collection), run.prepared.experiment.depth
     lists = {
-        place: merged_lists([lists_of(tests[number]) for number in own], order, depth)
-        for place, own in merged_splits(run.prepared, runs=True).items()
+        key: merged_lists([lists_of(tests[number]) for number in own], order, depth)
+        for key, own in merged_splits(run.prepared, runs=True).items()
     }
     return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
 
 
-def pool_folds(run: Evaluation, tuned: Tuned) -> Done:
+def pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
     """Let the system rank the held-out documents of all folds, each with the point of its fold."""
     items = {}
-    for place, own in merged_splits(run.prepared, runs=False).items():
-        scale = tuned.chosen[ALL].number
-        if place.fold is not None and len(tuned.whole):  # chosen without the held-out queries
-            scale = chosen_point(run.system, run.prepared, own[0], tuned.whole).number
+    for key, own in merged_splits(run.prepared, runs=False).items():
+        scale = tuned.choices[ALL].number
+        if key.fold is not None and tuned.tried:  # chosen without the held-out queries
+            units = of_queries(run.prepared, own[0], _on_all_data(run, tuned))
+            scale = choose_by(run.prepared, run.system.name, own[0], units).number
         chosen = [tuned.point(number) for number in own]
-        parts = run.pooled_parts(own[0])
-        items[place] = (place.repeat, chosen, tuned.points[scale], parts)
-    named = {f"pool/r{place.repeat}/f{place.fold}": item for place, item in items.items()}
-    found = run.map(_pool_item, named).values()
-    return _merged(run, tuned, dict(zip(items, map(lists_of, found), strict=True)))
+        parts = pooled_parts(run, own[0])
+        items[key] = (key.repeat, chosen, tuned.points[scale], parts)
+    named = {f"pool/r{key.repeat}/f{key.fold}": item for key, item in items.items()}
+    pooled = run.map(_pool_item, named).values()
+    return _merged(run, tuned, dict(zip(items, map(lists_of, pooled), strict=True)))
 
 
 def _pool_item(
@@ -88,91 +84,70 @@ def _pool_item(
     system = system_of(prepared, name)
     splits = (prepared.splits.crossed or [prepared.splits])[-1]
     folds = splits.folds(repeat % splits.repeats)  # a plan with one repeat serves for all
-    runs = Parts((), as_runs(system, prepared, pooled or ()) if pooled else ())
-    return system.pool(prepared.data, folds, chosen, scale, runs)._asdict()
-
-
-@dataclass(eq=False)
-class _Repeat:
-    """The merged ranking of all queries in one repeat, and its values."""
-
-    lists: Lists
-    values: Floats
-    documents: Flags  # those that were held out
-    estimates: tuple[Estimate, ...] = ()
-
-    def add(self, lists: Lists, values: Floats, asked: Flags) -> None:
-        """Take over some queries."""
-        documents = np.where(asked[:, None], lists.documents, self.lists.documents)
-        scores = np.where(asked[:, None], lists.scores, self.lists.scores)
-        self.lists, self.values = Lists(documents, scores), np.where(asked, values, self.values)
+    runs = Parts((), pooled_runs(system, prepared, pooled or ()))
+    lists: Lists = system.pool(prepared.data, folds, chosen, scale, runs)
+    return lists._asdict()
 
 
 def _merged(
-    run: Evaluation,
+    run: Ranking,
     tuned: Tuned,
-    lists: Mapping[Place, Lists],
+    lists: Mapping[SplitKey, Lists],
     tested: Sequence[float] | None = None,
-) -> Done:
+) -> RankedOutcome:
     """Evaluate one ranking of all held-out documents, per repeat and fold of the queries.
 
     The held-out score of a split is that of its own test, or else as the merged ranking has it.
     """
-    prepared, experiment, table = run.prepared, run.prepared.experiment, run.prepared.data.table
-    training = training_values(run, tuned)
-    measures, both = [*prepared.measures, prepared.tune_for], experiment.by == "both"
-    folds, held_out, repeats = [], [], dict[Place, _Repeat]()
-    for place, own in merged_splits(prepared, runs=tested is not None).items():
-        splits, ranked = [prepared.splits[number] for number in own], lists[place]
-        documents = np.logical_or.reduce([(split.documents or split).test > 0 for split in splits])
-        asked = splits[0].test > 0 if both else np.ones(table.n_queries, np.bool_)
-        counted = documents[table.documents] & asked[table.queries]
-        values = measure_lists(table, ranked, counted, measures, experiment.depth)
+    system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
+    training, both = training_values(run, tuned), experiment.by == "both"
+    measures, rows, held_out, estimates = [*prepared.measures, prepared.tune_for], [], [], []
+    repeats, sampled = defaultdict[SplitKey, list[HeldOut]](list), {}
+    for key, own in merged_splits(prepared, runs=tested is not None).items():
+        splits, ranked = [prepared.splits[number] for number in own], lists[key]
+        held = np.logical_or.reduce([(split.documents or split).test > 0 for split in splits])
+        whole = Part(held.astype(np.int32), splits[0].test if both else None)
+        values = prepared.data.measured(ranked, whole, measures)
         for number, split in zip(own, splits, strict=True):
             if tested is not None:
                 score = tested[number]
+            elif both:
+                score = mean_of(values[-1])
             else:
-                score = mean_of(values[-1] if both else _alone(prepared, ranked, split.test > 0))
-            at = Place.of(split.key)._replace(run=place.run)
-            folds.append(FoldRow(at, tuned.chosen[number], score))
-        numbers = [tuned.chosen[number].number for number in own]
-        whole = Place(place.repeat, run=place.run)
-        repeat = repeats.setdefault(whole, _Repeat(ranked, values[:-1], documents))
-        repeat.add(ranked, values[:-1], asked)
+                alone = Part(split.test)
+                tuning = prepared.data.measured(alone.restrict(ranked), alone, measures[-1:])
+                score = mean_of(tuning[0])
+            rows.append(FoldRow(split.key._replace(run=key.run), tuned.choices[number], score))
+        values, numbers = values[:-1], [tuned.choices[number].number for number in own]
         if experiment.method != "pooled" or experiment.target_size is not None:
-            model: Any = run.system  # others are refused
-            candidates = model.candidates(prepared.data, tuned.points)
-            at_folds = prepared.splits.folds(place.repeat)
-            repeat.values, repeat.estimates = fold_estimates(
-                prepared, candidates, at_folds, numbers, ranked, values[:-1], training
+            candidates = system.candidates(prepared.data, tuned.points)  # others are refused
+            folds = prepared.splits.folds(key.repeat)
+            values, estimate = fold_estimates(
+                prepared, candidates, folds, numbers, ranked, values, training
             )
-        shown = repeat.values if not both else values[:-1]
-        top = lists_of_queries(ranked, asked).top(prepared.kept)
-        number = numbers[0] if len(set(numbers)) == 1 else -1
-        held_out.append(HeldOut(place, number, shown, top))
-    estimates = tuple(
-        repeat.estimates
-        or document_estimates(
-            prepared, repeat.lists.documents, repeat.documents, repeat.values, training
-        )
-        for repeat in repeats.values()
+            estimates.append(estimate)
+        asked = Part(queries=whole.queries).restrict(ranked)
+        side = HeldOut(key, numbers[0] if len(set(numbers)) == 1 else -1, values, asked)
+        repeat = key._replace(fold=None)
+        repeats[repeat].append(side)
+        sampled[repeat] = held
+        held_out.append(side._replace(lists=asked.top(prepared.kept)))
+    for repeat, sides in repeats.items() if not estimates else ():
+        documents = np.maximum.reduce([side.lists.documents for side in sides])
+        values = mean_where_defined(np.stack([side.values for side in sides]))
+        estimates.append(document_estimates(prepared, documents, sampled[repeat], values, training))
+    return RankedOutcome(
+        tuned.points,
+        tuned.choices,
+        tuple(rows),
+        tuple(held_out),
+        training,
+        tuple(estimates),
+        pooled={key.repeat: own for key, own in lists.items()},
     )
-    outcome = RankedOutcome(
-        tuned.points, tuple(folds), tuned.chosen[ALL], tuple(held_out), training, estimates
-    )
-    pooled = {place.repeat: repeat.lists for place, repeat in repeats.items()}
-    return Done(outcome, tuned.by_number(), pooled)
 
 
-def _alone(prepared: PreparedRankings, lists: Lists, held: Flags) -> Floats:
-    """Return the value of each query on the documents of one fold, by the tuning measure."""
-    table, depth = prepared.data.table, prepared.experiment.depth
-    own, counted = lists_of_documents(lists, held), held[table.documents]
-    values: Floats = measure_lists(table, own, counted, [prepared.tune_for], depth)[0]
-    return values
-
-
-def training_values(run: Evaluation, tuned: Tuned) -> Floats:
+def training_values(run: Ranking, tuned: Tuned) -> Floats:
     """Return measures × queries of the final point on all data, where known; otherwise NaN.
 
     A system that learns is known there by the tuning measure alone, from its tuning.
@@ -182,13 +157,21 @@ def training_values(run: Evaluation, tuned: Tuned) -> Floats:
     if experiment.by != "query" and not are_folds(prepared.splits):
         return training  # not the number of documents that were held out, so not comparable
     if system.pools or (experiment.by == "query" and not system.learns):
-        item = EVERYTHING, [tuned.point(ALL)], run.part_points(ALL), list(prepared.measures)
-        values: Floats = run.map(values_item, {"training": item})["training"]["values"][:, 0]
+        item = [tuned.point(ALL)], run.part_points(ALL)
+        values: Floats = run.map(grid_item, {"training": item})["training"]["values"][:-1, 0]
         asked = all_data(prepared).queries
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
-    known = len(tuned.whole) and not inner and not prepared.validates
+    known = tuned.tried and not inner and not prepared.validates
     if known and prepared.tune_for in prepared.measures:
         row = prepared.measures.index(prepared.tune_for)
-        training[row] = tuned.whole[tuned.chosen[ALL].number]
+        training[row] = _on_all_data(run, tuned)[tuned.choices[ALL].number]
     return training
+
+
+def _on_all_data(run: Ranking, tuned: Tuned) -> Floats:
+    """Return points × queries, by the tuning measure; NaN: not tried there."""
+    values = query_units(run.prepared, ALL, tuned.tried[ALL]).values
+    every = np.full((len(tuned.points), values.shape[1]), np.nan)
+    every[tuned.tried[ALL]["points"]] = values
+    return every

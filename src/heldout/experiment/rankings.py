@@ -23,34 +23,33 @@ from heldout.experiment.documents.estimates import Estimate, mean_of
 from heldout.experiment.documents.lists import Lists, lists_of_queries
 from heldout.experiment.documents.replicates import evaluate_documents, splits_at_once
 from heldout.experiment.merging import merge_tests, merges, pool_folds, training_values
-from heldout.experiment.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
+from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome
 from heldout.experiment.sides import (
-    ALL,
-    Done,
-    Evaluation,
     are_folds,
+    grid_item,
     lists_of,
-    name_of,
+    of_queries,
     part_runs,
-    parts_of,
+    pooled_parts,
+    query_units,
     sides_of,
-    system_of,
     text_of,
+    try_points,
 )
 from heldout.experiment.systems.base import Part, System
-from heldout.experiment.tuning import CHUNK, EVERYTHING, chosen_point, tune, values_item
-from heldout.tune.choice import choose_in_splits
+from heldout.experiment.tuning import CHUNK, Evaluation, choose_by, name_of, system_of, tune
+from heldout.tune.choice import Choice
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
+    from heldout.experiment.sides import Ranking
     from heldout.experiment.systems.base import Weights
     from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
     from heldout.resample.split import Splits
-    from heldout.tune.choice import Choice
     from heldout.tune.space import Point
 
 LISTED: Final = 20
@@ -59,44 +58,41 @@ LISTED: Final = 20
 
 def evaluate_rankings(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
     """Evaluate all systems; those that others use as parts come first."""
-    done: dict[str, Done] = {}
+    done: dict[str, RankedOutcome] = {}
     for system in sorted(prepared.systems, key=lambda system: bool(system.parts)):
         done[system.name] = _evaluate(Evaluation(system, prepared, work, done))
-    return [done[system.name].outcome for system in prepared.systems]
+    return [done[system.name] for system in prepared.systems]
 
 
-def _evaluate(run: Evaluation) -> Done:
-    system, by, folds = run.system, run.prepared.experiment.by, are_folds(run.prepared.splits)
+def _evaluate(run: Ranking) -> RankedOutcome:
+    system, prepared, by = run.system, run.prepared, run.prepared.experiment.by
+    folds = are_folds(prepared.splits)
     if by == "query" and not system.learns and system.search.points:
         return _from_tables(run)
     if by == "document" and not folds and system.is_model and system.search.points:
-        return Done(_documents_alone(run))
-    tuned = tune(run)
+        return _documents_alone(run)
+    tuned = tune(run, try_points, query_units)
     if by != "query" and folds and system.pools:
         return pool_folds(run, tuned)
-    names = [name_of(run.prepared, number) for number in range(len(run.prepared.splits))]
     items = {
-        f"test/{name}": (
+        f"test/{name_of(prepared, number)}": (
             number,
             tuned.point(number),
             run.part_points(number),
-            run.pooled_parts(number),
+            pooled_parts(run, number),
         )
-        for number, name in enumerate(names)
+        for number in range(len(prepared.splits))
     }
     tests = list(run.map(_test_item, items).values())
-    if merges(system, run.prepared):
+    if merges(system, prepared):
         return merge_tests(run, tuned, tests)
-    folds_, held_out = [], []
+    rows, held_out = [], []
     for number, arrays in enumerate(tests):
-        place, chosen = Place.of(run.prepared.splits.key(number)), tuned.chosen[number]
-        folds_.append(FoldRow(place, chosen, mean_of(arrays["values"][-1])))
-        held_out.append(HeldOut(place, chosen.number, arrays["values"][:-1], lists_of(arrays)))
+        key, choice = prepared.splits.key(number), tuned.choices[number]
+        rows.append(FoldRow(key, choice, mean_of(arrays["values"][-1])))
+        held_out.append(HeldOut(key, choice.number, arrays["values"][:-1], lists_of(arrays)))
     training = training_values(run, tuned)
-    outcome = RankedOutcome(
-        tuned.points, tuple(folds_), tuned.chosen[ALL], tuple(held_out), training
-    )
-    return Done(outcome, tuned.by_number())
+    return RankedOutcome(tuned.points, tuned.choices, tuple(rows), tuple(held_out), training)
 
 
 def _test_item(
@@ -108,10 +104,10 @@ def _test_item(
     pooled: Sequence[Lists] | None,
 ) -> Arrays:
     """Return measures × queries of a held-out side, the tuning measure last, and its lists."""
-    system, (train, _, test) = system_of(prepared, name), sides_of(prepared, number)
+    system, sides = system_of(prepared, name), sides_of(prepared, number)
     runs = part_runs(system, prepared, number, of_parts, pooled)
-    lists = system.rank(prepared.data, train, test, point, runs)
-    values = prepared.data.measured(lists, test, [*prepared.measures, prepared.tune_for])
+    lists = system.rank(prepared.data, sides["train"], sides["test"], point, runs)
+    values = prepared.data.measured(lists, sides["test"], [*prepared.measures, prepared.tune_for])
     kept = lists if merges(system, prepared) else lists.top(prepared.kept)
     return {"values": values, **kept._asdict()}
 
@@ -119,57 +115,51 @@ def _test_item(
 # ---- held-out queries of systems that do not learn ----------------------------------------------
 
 
-def _from_tables(run: Evaluation) -> Done:
+def _from_tables(run: Ranking) -> RankedOutcome:
     """Rank every point once, for each combination of points that its parts have in some split."""
-    system, prepared = run.system, run.prepared
-    points, splits = system.search.points, list(prepared.splits)
-    numbers = [*range(len(splits)), ALL]
-    of_parts = {text_of(own): own for own in map(run.part_points, numbers)}
-    which = [text_of(run.part_points(number)) for number in numbers]
-    lists, tables, choices = dict[tuple[str, int], Lists](), {}, {}
+    system, prepared, points = run.system, run.prepared, run.system.search.points
+    splits = list(prepared.splits)
+    of_parts = {number: run.part_points(number) for number in [*range(len(splits)), ALL]}
+    which = {number: text_of(own) for number, own in of_parts.items()}
+    combinations = {which[number]: own for number, own in of_parts.items()}
 
-    def rank(wanted: Iterable[tuple[str, int]]) -> list[Arrays]:
-        items = {f"point/{own}/p{number}": (number, of_parts[own]) for own, number in wanted}
-        ranked = list(run.map(_point_item, items).values())
-        lists.update(zip(wanted, map(lists_of, ranked), strict=True))
-        return ranked
+    def rank(wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Arrays]:
+        items = {f"point/{own}/p{number}": (number, combinations[own]) for own, number in wanted}
+        return dict(zip(wanted, run.map(_point_item, items).values(), strict=True))
 
-    for combination, used in of_parts.items():
-        if type(system).grid is System.grid:  # points are ranked one by one: each only once
-            every = [(combination, number) for number in range(len(points))]
-            tables[combination] = np.stack([arrays["values"] for arrays in rank(every)], axis=1)
-        else:
-            measures = [*prepared.measures, prepared.tune_for]
-            items = {
-                f"grid/{combination}/p{n}": (EVERYTHING, points[n : n + CHUNK], used, measures)
-                for n in range(0, len(points), CHUNK)
-            }
-            chunks = [arrays["values"] for arrays in run.map(values_item, items).values()]
-            tables[combination] = np.concatenate(chunks, axis=1)
-        choices[combination] = _choose_from_table(run, tables[combination][-1])
-    chosen = [Chosen(*choices[which[row]][row]) for row in range(len(numbers))]
-    wanted = dict.fromkeys((which[row], chosen[row].number) for row in range(len(splits)))
-    rank([pair for pair in wanted if pair not in lists])
-    folds, held_out = [], []
-    for split, choice, combination in zip(splits, chosen, which, strict=False):
-        table, mine, place = tables[combination], split.test > 0, Place.of(split.key)
-        own = np.where(mine, table[:, choice.number], np.nan)
-        shown = choice._replace(held_out=_means(table[-1], split.test))
-        folds.append(FoldRow(place, shown, mean_of(np.repeat(own[-1], split.test))))
-        top = lists_of_queries(lists[combination, choice.number], mine)
-        held_out.append(HeldOut(place, choice.number, own[:-1], top))
-    final = chosen[-1]
+    one_by_one = type(system).grid is System.grid
+    if one_by_one:  # each only once
+        ranked = rank([(own, number) for own in combinations for number in range(len(points))])
+        tables = {
+            own: np.stack([ranked[own, n]["values"] for n in range(len(points))], axis=1)
+            for own in combinations
+        }
+    else:
+        tables = {own: _table(run, own, used) for own, used in combinations.items()}
+    choices = {}
+    for number, own in which.items():
+        units = of_queries(prepared, number, tables[own][-1])
+        choices[number] = choose_by(prepared, system.name, number, units)
+    if not one_by_one:
+        ranked = rank(dict.fromkeys((which[n], choices[n].number) for n in range(len(splits))))
+    rows, held_out = [], []
+    for number, split in enumerate(splits):
+        table, choice, mine = tables[which[number]], choices[number], split.test > 0
+        values = np.where(mine, table[:, choice.number], np.nan)
+        score = mean_of(np.repeat(values[-1], split.test))
+        rows.append(FoldRow(split.key, choice, score, _means(table[-1], split.test)))
+        lists = lists_of_queries(lists_of(ranked[which[number], choice.number]), mine)
+        held_out.append(HeldOut(split.key, choice.number, values[:-1], lists))
     # With parts that are tuned, another sample of queries could change their points, too.
-    fixed = not any(part.search.tuned for part in parts_of(system))
-    outcome = RankedOutcome(
+    fixed = not any(part.search.tuned for part in system.parts)
+    return RankedOutcome(
         points,
-        tuple(folds),
-        final,
+        choices,
+        tuple(rows),
         tuple(held_out),
-        tables[which[-1]][:-1, final.number],
-        table=tables[which[0]] if fixed else None,
+        training=tables[which[ALL]][:-1, choices[ALL].number],
+        table=tables[which[ALL]] if fixed else None,
     )
-    return Done(outcome, {n: points[one.number] for n, one in zip(numbers, chosen, strict=True)})
 
 
 def _point_item(
@@ -185,15 +175,16 @@ def _point_item(
     return {"values": values, **lists.top(prepared.kept)._asdict()}
 
 
-def _choose_from_table(run: Evaluation, values: Floats) -> list[Choice]:
-    """Choose by points × queries for each split and, last, for use."""
-    system, prepared = run.system, run.prepared
-    if prepared.validates:
-        numbers = [*range(len(prepared.splits)), ALL]
-        return [chosen_point(system, prepared, number, values) for number in numbers]
-    rule, better = prepared.experiment.rule, prepared.higher_is_better
-    chosen, final = choose_in_splits(values, prepared.splits, rule=rule, higher_is_better=better)
-    return [*chosen, final]
+def _table(run: Ranking, own: str, of_parts: Sequence[Point]) -> Floats:
+    """Return measures × points × queries, the tuning measure last."""
+    points = run.system.search.points
+    items = {
+        f"grid/{own}/p{begin}": (points[begin : begin + CHUNK], of_parts)
+        for begin in range(0, len(points), CHUNK)
+    }
+    chunks = [arrays["values"] for arrays in run.map(grid_item, items).values()]
+    table: Floats = np.concatenate(chunks, axis=1)
+    return table
 
 
 def _means(values: Floats, weights: Weights) -> Floats:
@@ -217,29 +208,29 @@ def listed_splits(splits: Splits, by: str) -> int:
     return len(splits) if whole else min(LISTED, len(splits))
 
 
-def _documents_alone(run: Evaluation) -> RankedOutcome:
+def _documents_alone(run: Ranking) -> RankedOutcome:
     """Evaluate each held-out side of the documents by itself, many of them in one item."""
-    prepared, splits = run.prepared, run.prepared.splits
-    system: Any = run.system  # a built-in model
+    prepared, splits, system = run.prepared, run.prepared.splits, run.system
     step = splits_at_once(prepared, system)
     items = {f"sides/{splits.key(begin)}": (begin, step) for begin in range(0, len(splits), step)}
-    final = tune(run, [ALL]).chosen[ALL]
+    choices = dict(tune(run, try_points, query_units, [ALL]).choices)
     listed = listed_splits(splits, "document")
-    folds: list[FoldRow] = []
-    held_out, estimates = [], []
+    rows, held_out, estimates = list[FoldRow](), [], []
     for arrays in run.map(_sides_item, items).values():
         own = json.loads(str(arrays.pop("estimates")))
         for known, *side in zip(own, *arrays.values(), strict=True):
-            number, train, surface, values, documents, scores = side
-            place, chosen = Place.of(splits.key(len(folds))), Chosen(int(number), train, surface)
-            lists = Lists(documents, scores).top(prepared.kept if len(folds) < listed else 0)
-            folds.append(FoldRow(place, chosen, mean_of(values[-1])))
-            held_out.append(HeldOut(place, chosen.number, values[:-1], lists))
+            point, train, surface, values, documents, scores = side
+            number = len(rows)
+            key, choice = splits.key(number), Choice(int(point), train, surface)
+            lists = Lists(documents, scores).top(prepared.kept if number < listed else 0)
+            choices[number] = choice
+            rows.append(FoldRow(key, choice, mean_of(values[-1])))
+            held_out.append(HeldOut(key, choice.number, values[:-1], lists))
             estimates.append(tuple(Estimate(*row) for row in known))
     # These estimates have a training score of their own, for the same number of documents.
     unknown = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
     return RankedOutcome(
-        system.search.points, tuple(folds), final, tuple(held_out), unknown, tuple(estimates)
+        system.search.points, choices, tuple(rows), tuple(held_out), unknown, tuple(estimates)
     )
 
 

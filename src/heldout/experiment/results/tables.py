@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from heldout.experiment.documents.lists import ABSENT, NONE
+from heldout.experiment.outcomes import ALL
 from heldout.experiment.systems.references import plain_value
 from heldout.measure.base import Undefined
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from heldout.experiment.outcomes import Outcome, PredictedOutcome, RankedOutcome
     from heldout.experiment.prepare import PreparedPredictions, PreparedRankings
-    from heldout.resample.split import Splits
+    from heldout.resample.split import SplitKey, Splits
     from heldout.tune.space import Point
 
     Schema = dict[str, PolarsDataType]
@@ -75,11 +76,15 @@ def _text(outcome: Outcome, number: int) -> str | None:
 
 
 def _placed(
-    columns: Mapping[str, Any], schema: Schema, system: str, place: Sequence[int | None]
+    columns: Mapping[str, Any], schema: Schema, system: str, key: SplitKey | None
 ) -> pl.DataFrame:
     """Return the rows of a system from one place; a column may be a single value for all rows."""
-    source = dict(zip(_SOURCE, (system, *place), strict=True))
-    return pl.DataFrame({**source, **columns}, schema={**_SOURCE, **schema})
+    return pl.DataFrame({**_source(system, key), **columns}, schema={**_SOURCE, **schema})
+
+
+def _source(system: str, key: SplitKey | None) -> dict[str, Any]:
+    """Return where rows come from; None: not from a split."""
+    return {"system": system, **{name: getattr(key, name, None) for name in PLACE}}
 
 
 # All systems
@@ -90,19 +95,19 @@ def fold_tables(systems: Sequence[Any], outcomes: Sequence[Outcome]) -> dict[str
     folds, surface = list[list[Any]](), [pl.DataFrame(schema=SURFACE)]
     for system, outcome in zip(systems, outcomes, strict=True):
         shown = [_text(outcome, number) for number in range(len(outcome.points))]
-        for place, choice, score in outcome.folds:
+        for key, choice, score, _ in outcome.folds:
             edges = ",".join(system.edges(outcome.points[choice.number]))
-            chosen = choice.number, shown[choice.number], choice.train
-            folds.append([system.name, *place, *chosen, score, edges])
+            chosen = choice.number, shown[choice.number], choice.mean
+            folds.append([*_source(system.name, key).values(), *chosen, score, edges])
         if not system.search.tuned:
             continue
-        choices = [(tuple(fold.place), fold.chosen) for fold in outcome.folds]
-        for source, choice in [*choices, ((None,) * len(PLACE), outcome.final)]:
+        rows = [(fold.key, fold.choice, fold.scores) for fold in outcome.folds]
+        for source, choice, scores in [*rows, (None, outcome.choices[ALL], None)]:
             columns = {
                 "number": range(len(shown)),
                 "parameters": shown,
-                "mean": choice.surface,
-                "held_out": choice.held_out,
+                "mean": choice.means,
+                "held_out": scores,
             }
             tried = _placed(columns, SURFACE, system.name, source).with_columns(_defined("mean"))
             # A search tries other points in each split.
@@ -180,7 +185,7 @@ def value_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) -
                 "value": side.values[row, query],
                 "parameters": _text(outcome, side.number),
             }
-            parts.append(_placed(columns, VALUES, system.name, side.place))
+            parts.append(_placed(columns, VALUES, system.name, side.key))
     return pl.concat(parts)
 
 
@@ -203,7 +208,7 @@ def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) ->
                 ],
                 "score": side.lists.scores[query, place],
             }
-            parts.append(_placed(columns, LISTS, system.name, side.place))
+            parts.append(_placed(columns, LISTS, system.name, side.key))
     return pl.concat(parts).with_columns(_defined("score"))
 
 
@@ -228,13 +233,13 @@ def prediction_tables(
     held_out: dict[str, list[Any]] = {name: [] for name in schema if name != "scores"}
     scores = []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
-        for place, number, predictions in outcome.held_out:
+        for key, number, predictions in outcome.held_out:
             given: Any = predictions  # of classes or of numbers
             known = getattr(given, "scores", None)
             unknown = pl.Series([None] * len(given.units), dtype=by_class)
             scores.append(unknown if known is None else pl.DataFrame(known, classes).to_struct())
             cells = {
-                **dict(zip(_SOURCE, (system.name, *place), strict=True)),
+                **_source(system.name, key),
                 "unit": given.units,
                 "group": given.groups,
                 "truth": (names[given.truth] if classes else given.truth).tolist(),

@@ -33,6 +33,8 @@ class Estimator:
     """An estimator with the parameter settings to try; only copies of it are fitted."""
 
     parts: ClassVar[tuple[()]] = ()
+    learns: ClassVar[bool] = True
+    calls: ClassVar[bool] = True
 
     name: str
     estimator: Any = field(repr=False)
