@@ -20,7 +20,6 @@ from heldout.experiment.sides import (
     grid_item,
     lists_of,
     merged_splits,
-    of_queries,
     pooled_parts,
     pooled_runs,
     query_units,
@@ -63,8 +62,9 @@ def pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
     for key, own in merged_splits(run.prepared, runs=False).items():
         scale = tuned.choices[ALL].number
         if key.fold is not None and tuned.tried:  # chosen without the held-out queries
-            units = of_queries(run.prepared, own[0], _on_all_data(run, tuned))
-            scale = choose_by(run.prepared, run.system.name, own[0], units).number
+            units = query_units(run.prepared, own[0], tuned.tried[ALL])
+            row = choose_by(run.prepared, run.system.name, own[0], units).number
+            scale = tuned.tried[ALL]["points"][row]
         chosen = [tuned.point(number) for number in own]
         parts = pooled_parts(run, own[0])
         items[key] = (key.repeat, chosen, tuned.points[scale], parts)
@@ -158,20 +158,13 @@ def training_values(run: Ranking, tuned: Tuned) -> Floats:
         return training  # not the number of documents that were held out, so not comparable
     if system.pools or (experiment.by == "query" and not system.learns):
         item = [tuned.point(ALL)], run.part_points(ALL)
-        values: Floats = run.map(grid_item, {"training": item})["training"]["values"][:-1, 0]
+        values = run.map(grid_item, {"training": item})["training"]["values"][:-1, 0]
         asked = all_data(prepared).queries
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
     known = tuned.tried and not inner and not prepared.validates
     if known and prepared.tune_for in prepared.measures:
-        row = prepared.measures.index(prepared.tune_for)
-        training[row] = _on_all_data(run, tuned)[tuned.choices[ALL].number]
+        tried, final = tuned.tried[ALL], tuned.choices[ALL].number
+        values = query_units(prepared, ALL, tried).values[tried["points"] == final][0]
+        training[prepared.measures.index(prepared.tune_for)] = values
     return training
-
-
-def _on_all_data(run: Ranking, tuned: Tuned) -> Floats:
-    """Return points × queries, by the tuning measure; NaN: not tried there."""
-    values = query_units(run.prepared, ALL, tuned.tried[ALL]).values
-    every = np.full((len(tuned.points), values.shape[1]), np.nan)
-    every[tuned.tried[ALL]["points"]] = values
-    return every

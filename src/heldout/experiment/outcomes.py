@@ -6,14 +6,12 @@ The engines (`rankings`, `predictions`) make them; `results` turns them into tab
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.words import Floats
@@ -73,11 +71,11 @@ class RankedOutcome(Outcome):
         return mean_where_defined(np.stack([side.values for side in self.held_out]))
 
 
-def mean_where_defined(values: NDArray[np.float64], axis: int = 0) -> NDArray[np.float64]:
+def mean_where_defined(values: Floats, axis: int = 0, weights: Any = 1) -> Floats:
     """Return the mean over an axis; NaN where nothing is defined."""
-    there = np.isfinite(values)
+    there = np.isfinite(values) * weights
     times = there.sum(axis=axis)
-    total = np.where(there, values, 0.0).sum(axis=axis)
+    total = (np.where(there > 0, values, 0.0) * weights).sum(axis=axis)
     return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 

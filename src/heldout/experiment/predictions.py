@@ -45,7 +45,7 @@ def evaluate_predictions(prepared: PreparedPredictions, work: Work) -> list[Pred
 
 def _evaluate(run: Evaluation[PreparedPredictions]) -> PredictedOutcome:
     system, prepared = run.system, run.prepared
-    tuned = tune(run, _try_points, _fold_units)
+    tuned = tune(run, _try_point, _fold_units)
     items = {
         f"test/{name_of(prepared, number)}": (number, tuned.point(number))
         for number in range(len(prepared.splits))
@@ -107,29 +107,27 @@ def _fold_units(prepared: PreparedPredictions, number: int, tried: Arrays) -> Un
     return Units(values, None, why)
 
 
-def _try_points(
+def _try_point(
     prepared: PreparedPredictions,
     name: str,
     fold: Fold,
     points: Sequence[Point],
     of_parts: Sequence[Point],
 ) -> Arrays:
-    """Return the value of points on a fold by the tuning measure, or why they failed."""
+    """Return the value of a point on a fold by the tuning measure, or why it failed."""
     del of_parts
-    measure, tried = prepared.tune_for, list[tuple[float, str, str]]()
+    (point,) = points  # one per item: it may take long
+    measure, value, failed, warned = prepared.tune_for, np.nan, "", ""
     side = "validation" if fold[1] == WHOLE else "test"
-    for point in points:
-        value, failed, warned = np.nan, "", ""
-        try:
-            # For some estimators, scores need a second pass over the rows.
-            arrays = _predicted(prepared, name, fold, side, point, scored=measure.needs_scores)
-            value = _number(measure.compute(prepared.data.predictions(name, arrays)))
-            warned = str(arrays["warned"])
-        except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
-            failed = _first_line(error)
-        tried.append((value, failed, warned))
-    columns = map(np.array, zip(*tried, strict=True))
-    return dict(zip(("value", "failed", "warned"), columns, strict=True))
+    try:
+        # For some estimators, scores need a second pass over the rows.
+        arrays = _predicted(prepared, name, fold, side, point, scored=measure.needs_scores)
+        value = _number(measure.compute(prepared.data.predictions(name, arrays)))
+        warned = str(arrays["warned"])
+    except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
+        failed = _first_line(error)
+    tried = {"value": value, "failed": failed, "warned": warned}
+    return {kind: np.array([result]) for kind, result in tried.items()}
 
 
 def _test_item(prepared: PreparedPredictions, name: str, number: int, point: Point) -> Arrays:

@@ -23,12 +23,11 @@ from heldout.experiment.documents.estimates import Estimate, mean_of
 from heldout.experiment.documents.lists import Lists, lists_of_queries
 from heldout.experiment.documents.replicates import evaluate_documents, splits_at_once
 from heldout.experiment.merging import merge_tests, merges, pool_folds, training_values
-from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome
+from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome, mean_where_defined
 from heldout.experiment.sides import (
     are_folds,
     grid_item,
     lists_of,
-    of_queries,
     part_runs,
     pooled_parts,
     query_units,
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
     from heldout.experiment.sides import Ranking
-    from heldout.experiment.systems.base import Weights
     from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
     from heldout.resample.split import Splits
@@ -138,7 +136,7 @@ def _from_tables(run: Ranking) -> RankedOutcome:
         tables = {own: _table(run, own, used) for own, used in combinations.items()}
     choices = {}
     for number, own in which.items():
-        units = of_queries(prepared, number, tables[own][-1])
+        units = query_units(prepared, number, {"values": tables[own][-1][:, None]})
         choices[number] = choose_by(prepared, system.name, number, units)
     if not one_by_one:
         ranked = rank(dict.fromkeys((which[n], choices[n].number) for n in range(len(splits))))
@@ -147,7 +145,8 @@ def _from_tables(run: Ranking) -> RankedOutcome:
         table, choice, mine = tables[which[number]], choices[number], split.test > 0
         values = np.where(mine, table[:, choice.number], np.nan)
         score = mean_of(np.repeat(values[-1], split.test))
-        rows.append(FoldRow(split.key, choice, score, _means(table[-1], split.test)))
+        scores = mean_where_defined(table[-1], axis=1, weights=split.test)
+        rows.append(FoldRow(split.key, choice, score, scores))
         lists = lists_of_queries(lists_of(ranked[which[number], choice.number]), mine)
         held_out.append(HeldOut(split.key, choice.number, values[:-1], lists))
     # With parts that are tuned, another sample of queries could change their points, too.
@@ -185,13 +184,6 @@ def _table(run: Ranking, own: str, of_parts: Sequence[Point]) -> Floats:
     chunks = [arrays["values"] for arrays in run.map(grid_item, items).values()]
     table: Floats = np.concatenate(chunks, axis=1)
     return table
-
-
-def _means(values: Floats, weights: Weights) -> Floats:
-    """Return the mean of each row over the units with a weight; NaN: it has no value there."""
-    there = np.isfinite(values) * weights
-    total, times = (np.where(there > 0, values, 0.0) * weights).sum(axis=1), there.sum(axis=1)
-    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 
 # ---- documents that are not folds ---------------------------------------------------------------

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from heldout.data.run import Run
-    from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
     from heldout.experiment.systems.base import Weights
     from heldout.experiment.tuning import Evaluation, Fold
@@ -187,15 +186,10 @@ def grid_item(
 
 def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units:
     """Return the mean of each query over the folds, and which of the queries count."""
-    values, folds = tried["values"], tried["values"].shape[1]
-    means = values[:, 0] if folds == 1 else mean_where_defined(values, axis=1)
-    return of_queries(prepared, number, means)
-
-
-def of_queries(prepared: PreparedRankings, number: int, values: Floats) -> Units:
-    """Return points × queries, and which of the queries count for the choice in a split."""
+    values = tried["values"]
+    means = values[:, 0] if values.shape[1] == 1 else mean_where_defined(values, axis=1)
     why = "no query on the training side has a relevant document: use fewer folds"
-    return Units(values, _query_weights(prepared, number), why)
+    return Units(means, _query_weights(prepared, number), why)
 
 
 def _query_weights(prepared: PreparedRankings, number: int) -> Weights | None:

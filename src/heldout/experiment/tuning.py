@@ -139,43 +139,48 @@ def tune(
 def choose_by(prepared: Prepared, name: str, number: int, units: Units) -> Choice:
     """Choose for a split by the rule of the experiment."""
     values, weights, why = units
-    seen = values if weights is None else values[:, weights > 0]
-    if not np.isfinite(seen).any():
-        raise InputError(f"{name}, {name_of(prepared, number)}: {why}")
     rule, better = prepared.experiment.rule, prepared.higher_is_better
-    return choose(values, weights, rule=rule, higher_is_better=better)
+    try:
+        return choose(values, weights, rule=rule, higher_is_better=better)
+    except InputError as error:
+        seen = values if weights is None else values[:, weights > 0]
+        said = error if np.isfinite(seen).any() else why
+        raise InputError(f"{name}, {name_of(prepared, number)}: {said}") from None
 
 
 def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
     """Try all points for every split; splits can have folds in common."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
-    step = 1 if system.calls else CHUNK
     folds = {number: _tuning_folds(system, prepared, number) for number in numbers}
+    step = 1 if system.calls else CHUNK
+    begins = range(0, len(points), step)
+
+    def label(fold: Fold, begin: int) -> str:
+        inner = "" if fold[1] == WHOLE else f"/i{fold[1]}"
+        return f"tune/{name_of(prepared, fold[0])}{inner}/p{begin}"
+
     items = {
-        (fold, begin): (fold, points[begin : begin + step], run.part_points(fold[0]))
-        for fold in dict.fromkeys(fold for own in folds.values() for fold in own)
-        for begin in range(0, len(points), step)
+        label(fold, begin): (fold, points[begin : begin + step], run.part_points(fold[0]))
+        for own in folds.values()
+        for fold in own
+        for begin in begins
     }
-    named = {_item_name(prepared, *place): item for place, item in items.items()}
-    parts: dict[Fold, list[Arrays]] = {}
-    for (fold, _), arrays in zip(items, run.map(try_points, named).values(), strict=True):
-        parts.setdefault(fold, []).append(arrays)
-    known = {fold: _joined(own, np.concatenate) for fold, own in parts.items()}
-    return {number: _by_fold([known[fold] for fold in own]) for number, own in folds.items()}
+    done = run.map(try_points, items)
+    return {
+        number: _by_fold(
+            [_concatenated([done[label(fold, begin)] for begin in begins]) for fold in own]
+        )
+        for number, own in folds.items()
+    }
 
 
-def _item_name(prepared: Prepared, fold: Fold, begin: int) -> str:
-    inner = "" if fold[1] == WHOLE else f"/i{fold[1]}"
-    return f"tune/{name_of(prepared, fold[0])}{inner}/p{begin}"
-
-
-def _joined(parts: Sequence[Arrays], join: Callable[..., Any]) -> Arrays:
-    return {name: join([own[name] for own in parts]) for name in parts[0]}
+def _concatenated(parts: Sequence[Arrays]) -> Arrays:
+    return {name: np.concatenate([own[name] for own in parts]) for name in parts[0]}
 
 
 def _by_fold(folds: Sequence[Arrays]) -> Arrays:
     """Return points × folds."""
-    return _joined(folds, lambda arrays: np.stack(arrays, axis=1))
+    return {name: np.stack([own[name] for own in folds], axis=1) for name in folds[0]}
 
 
 def _tuning_folds(system: Any, prepared: Prepared, number: int) -> list[Fold]:
@@ -218,4 +223,4 @@ def _search_item(
         seed=call_seed(prepared.experiment.seed, "search", name, name_of(prepared, number)),
         higher_is_better=prepared.higher_is_better,
     )
-    return {"points": np.array(json.dumps(points)), **_joined(tries, np.concatenate)}
+    return {"points": np.array(json.dumps(points)), **_concatenated(tries)}

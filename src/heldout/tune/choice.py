@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Flags, Floats
-    from heldout.resample.split import Splits
     from heldout.tune import Rule
 
 TIE: Final = 1e-12
@@ -68,31 +67,6 @@ def choose(
     best = _first_of_the_best(better)
     number = best if rule == "best" else _simplest(seen, counts, better, best)
     return Choice(number, float(means[number]), means)
-
-
-def choose_in_splits(
-    values: Floats, splits: Splits, *, rule: Rule = "best", higher_is_better: bool = True
-) -> tuple[list[Choice], Choice]:
-    """Choose a point by points × units, on the training units of every split and on all units.
-
-    There are no inner folds: with a table of values nothing is fitted, so the mean over inner folds
-    is the mean over the training units, and selects the same point.
-    """
-    _refuse_infinite(values, splits.ids)
-    kept = complete_units(values)
-    if not kept.any():
-        raise InputError("nothing to choose by: no unit has a value at every point")
-    choices = []
-    for split in splits:
-        seen = np.where(kept, split.train, 0)
-        if not seen.any():
-            raise InputError(
-                f"split {split.key}: no training unit has a value at every point; use fewer "
-                "or larger folds"
-            )
-        choices.append(choose(values, seen, rule=rule, higher_is_better=higher_is_better))
-    every = choose(values, kept.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
-    return choices, every
 
 
 def complete_units(values: Floats) -> Flags:
