@@ -113,7 +113,7 @@ def test_units_of_weight_0_have_no_say_whatever_their_values_are(values, weights
 @pytest.mark.parametrize(
     ("values", "weights", "said"),
     [
-        ([[0.1, 0.2]], [0, 0], "all weights are 0"),
+        ([[0.1, 0.2]], [0, 0], "no point has a value on any of 0 units"),
         ([[math.nan, math.nan]], None, "no point has a value"),
         ([[math.nan, 1], [1, math.nan]], None, "some point is undefined"),
         ([[0.1, math.inf]], None, "point 0, unit 1 is inf"),

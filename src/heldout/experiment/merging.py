@@ -155,7 +155,9 @@ def training_values(run: Ranking, tuned: Tuned) -> Floats:
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
     if experiment.by != "query" and not are_folds(prepared.splits):
-        return training  # not the number of documents that were held out, so not comparable
+        # Not the number of documents that were held out, so not comparable: estimates of models
+        # have a training score of their own.
+        return training
     if system.pools or (experiment.by == "query" and not system.learns):
         item = [tuned.point(ALL)], run.part_points(ALL)
         values = run.map(grid_item, {"training": item})["training"]["values"][:-1, 0]

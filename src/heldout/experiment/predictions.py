@@ -127,7 +127,7 @@ def _try_point(
     except Exception as error:  # noqa: BLE001 - any estimator may fail in any way
         failed = _first_line(error)
     tried = {"value": value, "failed": failed, "warned": warned}
-    return {kind: np.array([result]) for kind, result in tried.items()}
+    return {kind: np.array([[result]]) for kind, result in tried.items()}
 
 
 def _test_item(prepared: PreparedPredictions, name: str, number: int, point: Point) -> Arrays:

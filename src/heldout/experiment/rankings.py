@@ -205,7 +205,8 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
     prepared, splits, system = run.prepared, run.prepared.splits, run.system
     step = splits_at_once(prepared, system)
     items = {f"sides/{splits.key(begin)}": (begin, step) for begin in range(0, len(splits), step)}
-    choices = dict(tune(run, try_points, query_units, [ALL]).choices)
+    tuned = tune(run, try_points, query_units, [ALL])
+    choices = dict(tuned.choices)
     listed = listed_splits(splits, "document")
     rows, held_out, estimates = list[FoldRow](), [], []
     for arrays in run.map(_sides_item, items).values():
@@ -219,10 +220,9 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
             rows.append(FoldRow(key, choice, mean_of(values[-1])))
             held_out.append(HeldOut(key, choice.number, values[:-1], lists))
             estimates.append(tuple(Estimate(*row) for row in known))
-    # These estimates have a training score of their own, for the same number of documents.
-    unknown = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
+    training = training_values(run, tuned)
     return RankedOutcome(
-        system.search.points, choices, tuple(rows), tuple(held_out), unknown, tuple(estimates)
+        tuned.points, choices, tuple(rows), tuple(held_out), training, tuple(estimates)
     )
 
 

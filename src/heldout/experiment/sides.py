@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from heldout.data.run import Run
+    from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
     from heldout.experiment.systems.base import Weights
     from heldout.experiment.tuning import Evaluation, Fold
@@ -126,7 +127,7 @@ def part_runs(
     train = Part() if by_query else sides_of(prepared, number)["train"]
 
     def ranked(part: Any, point: Point) -> Run:
-        name = ("part", part.name, train.split, text_of(point))
+        name = (part, train.split, text_of(point))
         run: Run = data.once(name, lambda: part.run(data, train, train, point))
         return run
 
@@ -160,7 +161,7 @@ def try_points(
     points: Sequence[Point],
     of_parts: Sequence[Point],
 ) -> Arrays:
-    """Return points × queries on a fold of the data to choose on, by the tuning measure."""
+    """Return points × 1 × queries on a fold of the data to choose on, by the tuning measure."""
     system, sides = system_of(prepared, name), sides_of(prepared, *fold)
     if not system.learns:
         # All queries: those that do not count for a choice have no weight in it.
@@ -169,7 +170,7 @@ def try_points(
     test = sides.get("validation", train) if fold[1] == WHOLE else sides["test"]
     runs = part_runs(system, prepared, fold[0], of_parts)
     measures = [prepared.tune_for]
-    return {"values": system.grid(prepared.data, train, test, points, measures, runs)[0]}
+    return {"values": system.grid(prepared.data, train, test, points, measures, runs)[0][:, None]}
 
 
 def grid_item(
@@ -177,30 +178,22 @@ def grid_item(
 ) -> Arrays:
     """Return measures × points × queries on all data, the tuning measure last."""
     system, whole = system_of(prepared, name), Part(all_data(prepared).documents)
-    runs, measures = (
-        part_runs(system, prepared, ALL, of_parts),
+    measures, runs = (
         [*prepared.measures, prepared.tune_for],
+        part_runs(system, prepared, ALL, of_parts),
     )
     return {"values": system.grid(prepared.data, whole, whole, points, measures, runs)}
 
 
 def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units:
-    """Return the mean of each query over the folds, and which of the queries count."""
-    values = tried["values"]
+    """Return the mean of each query over the folds, and how often it counts for the choice."""
+    values: Floats = tried["values"]
     means = values[:, 0] if values.shape[1] == 1 else mean_where_defined(values, axis=1)
+    if number == ALL and prepared.validates and prepared.experiment.by != "document":
+        each: Any = [split.validation for split in prepared.splits]
+        weights: Weights | None = np.sum(each, axis=0, dtype=np.int32)
+    else:
+        sides = sides_of(prepared, number)
+        weights = sides.get("validation", sides["train"]).queries
     why = "no query on the training side has a relevant document: use fewer folds"
-    return Units(means, _query_weights(prepared, number), why)
-
-
-def _query_weights(prepared: PreparedRankings, number: int) -> Weights | None:
-    if prepared.experiment.by == "document":
-        return None
-    if number != ALL:
-        split = prepared.splits[number]
-        own: Weights = split.train if split.validation is None else split.validation
-        return own
-    if prepared.validates:
-        each = [split.validation for split in prepared.splits if split.validation is not None]
-        total: Weights = np.sum(each, axis=0, dtype=np.int32)
-        return total
-    return all_data(prepared).queries
+    return Units(means, weights, why)

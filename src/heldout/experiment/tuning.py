@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from heldout.tune.space import Point
 
     Fold = tuple[int, int]  # the numbers of a split, and of an inner fold of its training side
-    # Tries points on a fold; each of the arrays has a row for each point.
+    # Tries points on a fold; its arrays have a row for each point, and a column for the fold.
     TryPoints = Callable[["Any", str, Fold, Sequence[Point], Sequence[Point]], Arrays]
     # Turns what came out of points × folds into what a split is chosen by.
     UnitsOf = Callable[["Any", int, Arrays], "Units"]
@@ -85,12 +85,11 @@ class Evaluation(Generic[AnyPrepared]):
 
     def part_points(self, number: int) -> tuple[Point, ...]:
         """Return the points of the parts in a split; a part may be a run that is not tuned."""
-        points = []
-        for part in self.system.parts:
-            done = self.done.get(part.name)
-            tried = part.search.points if done is None else done.points
-            points.append(tried[0 if done is None else done.choices[number].number])
-        return tuple(points)
+        known = [(part, self.done.get(part.name)) for part in self.system.parts]
+        return tuple(
+            done.points[done.choices[number].number] if done else part.search.points[0]
+            for part, done in known
+        )
 
 
 def name_of(prepared: Prepared, number: int) -> str:
@@ -113,13 +112,8 @@ def tune(
         return Tuned(search.points, dict.fromkeys(numbers, NO_CHOICE), {})
     if search.how == "optuna":
         items = {
-            f"search/{name_of(prepared, number)}": (
-                number,
-                run.part_points(number),
-                try_points,
-                units_of,
-            )
-            for number in numbers
+            f"search/{name_of(prepared, n)}": (n, run.part_points(n), try_points, units_of)
+            for n in numbers
         }
         tried = dict(zip(numbers, run.map(_search_item, items).values(), strict=True))
         points, rows = numbered({n: json.loads(str(own["points"])) for n, own in tried.items()})
@@ -167,20 +161,16 @@ def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -
     }
     done = run.map(try_points, items)
     return {
-        number: _by_fold(
-            [_concatenated([done[label(fold, begin)] for begin in begins]) for fold in own]
+        number: _joined(
+            [_joined([done[label(fold, begin)] for begin in begins]) for fold in own], axis=1
         )
         for number, own in folds.items()
     }
 
 
-def _concatenated(parts: Sequence[Arrays]) -> Arrays:
-    return {name: np.concatenate([own[name] for own in parts]) for name in parts[0]}
-
-
-def _by_fold(folds: Sequence[Arrays]) -> Arrays:
-    """Return points × folds."""
-    return {name: np.stack([own[name] for own in folds], axis=1) for name in folds[0]}
+def _joined(parts: Sequence[Arrays], axis: int = 0) -> Arrays:
+    """Join points or, along axis 1, folds."""
+    return {name: np.concatenate([own[name] for own in parts], axis) for name in parts[0]}
 
 
 def _tuning_folds(system: Any, prepared: Prepared, number: int) -> list[Fold]:
@@ -213,7 +203,7 @@ def _search_item(
 
     def values_of(points: Sequence[Point]) -> Floats:
         each = [try_points(prepared, name, fold, points, of_parts) for fold in folds]
-        tries.append(_by_fold(each))
+        tries.append(_joined(each, axis=1))
         values, weights, _ = units_of(prepared, number, tries[-1])
         return values if weights is None else np.repeat(values, weights, axis=1)
 
@@ -223,4 +213,4 @@ def _search_item(
         seed=call_seed(prepared.experiment.seed, "search", name, name_of(prepared, number)),
         higher_is_better=prepared.higher_is_better,
     )
-    return {"points": np.array(json.dumps(points)), **_concatenated(tries)}
+    return {"points": np.array(json.dumps(points)), **_joined(tries)}

@@ -10,8 +10,6 @@ import numpy as np
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Flags, Floats
@@ -59,10 +57,23 @@ def choose(
     seen, counts = table[:, places], counts[places].astype(np.int64)
     kept = complete_units(seen)
     if not kept.any():
-        raise InputError(_nothing_to_choose_by(len(places), seen))
+        why = f"no point has a value on any of {len(places)} units"
+        if not np.isnan(seen).all():
+            why = (
+                f"on each of {len(places)} units some point is undefined; remove points that are "
+                "undefined on many units"
+            )
+        raise InputError(f"nothing to choose by: {why}")
     seen, counts = seen[:, kept], counts[kept]
-    _refuse_infinite(seen, places[kept])
-    means = _means(seen, counts)
+    infinite = np.argwhere(np.isinf(seen))
+    if len(infinite):
+        point, unit = infinite[0]
+        raise InputError(
+            f"values: point {point}, unit {places[kept][unit]} is {seen[point, unit]}: expected "
+            "finite numbers, or NaN where a value is undefined"
+        )
+    # Summed by NumPy itself: the summation order of BLAS depends on the number of threads.
+    means: Floats = (seen * counts).sum(axis=1) / counts.sum()
     better = means if higher_is_better else -means
     best = _first_of_the_best(better)
     number = best if rule == "best" else _simplest(seen, counts, better, best)
@@ -72,37 +83,9 @@ def choose(
 def complete_units(values: Floats) -> Flags:
     """Return the units on which every point has a value, ignoring points without any value."""
     defined = ~np.isnan(values)
-    has_values = defined.any(axis=1)
-    if not has_values.any():
-        return np.zeros(values.shape[1], np.bool_)
-    complete: Flags = np.logical_and.reduce(defined[has_values], axis=0)
+    has_values: Flags = np.logical_or.reduce(defined, axis=1, keepdims=True)
+    complete: Flags = np.logical_and.reduce(defined | ~has_values, axis=0) & has_values.any()
     return complete
-
-
-def _nothing_to_choose_by(units: int, values: Floats) -> str:
-    if not units:
-        return "nothing to choose by: all weights are 0"
-    if np.isnan(values).all():
-        return f"nothing to choose by: no point has a value on any of {units} units"
-    return (
-        f"nothing to choose by: on each of {units} units some point is undefined; remove points "
-        "that are undefined on many units"
-    )
-
-
-def _refuse_infinite(values: Floats, units: Sequence[Any] | NDArray[Any]) -> None:
-    infinite = np.isinf(values)
-    if infinite.any():
-        point, unit = np.argwhere(infinite)[0]
-        raise InputError(
-            f"values: point {point}, unit {units[unit]} is {values[point, unit]}: expected finite "
-            "numbers, or NaN where a value is undefined"
-        )
-
-
-def _means(values: Floats, counts: NDArray[Any]) -> Floats:
-    # Summed by NumPy itself: the summation order of BLAS depends on the number of threads.
-    return (values * counts).sum(axis=1) / counts.sum()  # type: ignore[no-any-return]
 
 
 def _first_of_the_best(better: Floats) -> int:
