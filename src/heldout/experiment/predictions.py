@@ -96,10 +96,8 @@ def _warnings(fits: Sequence[Arrays]) -> Iterator[Note]:
 def _fold_units(prepared: PreparedPredictions, number: int, tried: Arrays) -> Units:
     """Return points × folds; a point that failed on a fold has no value on any of them."""
     del number
-    failed, where = (
-        tried["failed"] != "",
-        "validation parts" if prepared.validates else "inner folds",
-    )
+    failed = tried["failed"] != ""
+    where = "validation parts" if prepared.validates else "inner folds"
     values = np.where(failed.any(axis=1, keepdims=True), np.nan, tried["value"])
     why = f"{prepared.tune_for} is undefined on all {where}: set tune_for to another measure"
     if failed.any():

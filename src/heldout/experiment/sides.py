@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -126,12 +127,11 @@ def part_runs(
     data, by_query = prepared.data, prepared.experiment.by == "query"
     train = Part() if by_query else sides_of(prepared, number)["train"]
 
-    def ranked(part: Any, point: Point) -> Run:
-        name = (part, train.split, text_of(point))
-        run: Run = data.once(name, lambda: part.run(data, train, train, point))
-        return run
-
-    runs = [ranked(part, point) for part, point in zip(system.parts, points, strict=True)]
+    pairs: Any = zip(system.parts, points, strict=True)
+    runs: list[Run] = [
+        data.once((part, train.split, text_of(point)), partial(part.run, data, train, train, point))
+        for part, point in pairs
+    ]
     return Parts(runs, runs if pooled is None else pooled_runs(system, prepared, pooled))
 
 
