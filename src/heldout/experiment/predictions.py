@@ -58,10 +58,9 @@ def _evaluate(run: Evaluation[PreparedPredictions]) -> PredictedOutcome:
         value = defined_value(prepared.tune_for, predictions)
         rows.append(FoldRow(key, choice, _number(value)))
         held_out.append(PredictedSide(key, choice.number, predictions))
-    tried = dict(tuned.tried)
-    if prepared.validates and system.search.how != "optuna":
-        tried.pop(ALL, None)  # the same fits as those of all splits
-    fits = list(tried.values())
+    # With a validation part, the fits for use are those of all splits, if the points are the same.
+    again = prepared.validates and system.search.how != "optuna"
+    fits = [own for number, own in tuned.tried.items() if number != ALL or not again]
     notes = (*_failures(system, tuned.points, fits), *_warnings([*fits, *tests]))
     shown = tuple(map(system.shown, tuned.points))
     return PredictedOutcome(shown, tuned.choices, tuple(rows), tuple(held_out), notes)
@@ -146,8 +145,7 @@ def _predicted(
 ) -> Arrays:
     """Fit the training side of a fold; return what is predicted for another side."""
     system, data, (number, inner) = system_of(prepared, name), prepared.data, fold
-    whole = inner == WHOLE
-    split = prepared.splits[number] if whole else _inner_folds(prepared, number)[inner]
+    split = prepared.splits[number] if inner == WHOLE else _inner_folds(prepared, number)[inner]
     # A row drawn several times is fitted several times and predicted once.
     train, asked = split.rows("train"), np.flatnonzero(split.weights(side))
     # The same seed for all points, so that they are compared under the same random numbers.
@@ -162,10 +160,8 @@ def _predicted(
 @lru_cache(maxsize=1)
 def _inner_folds(prepared: PreparedPredictions, number: int) -> Splits:
     """Return the inner folds of a training side, or of all data; all points are tried on them."""
-    split = None if number == ALL else prepared.splits[number]
-    return prepared.data.inner_folds(
-        split, prepared.experiment.inner or 0, prepared.experiment.seed
-    )
+    split, experiment = None if number == ALL else prepared.splits[number], prepared.experiment
+    return prepared.data.inner_folds(split, experiment.inner or 0, experiment.seed)
 
 
 def _number(value: Number) -> float:

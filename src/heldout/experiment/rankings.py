@@ -173,7 +173,17 @@ def _from_tables(run: Ranking) -> RankedOutcome:
             for own in combinations
         }
     else:
-        tables = {own: _table(run, own, used) for own, used in combinations.items()}
+        begins = range(0, len(points), CHUNK)
+        items = {
+            f"grid/{own}/p{begin}": (points[begin : begin + CHUNK], used)
+            for own, used in combinations.items()
+            for begin in begins
+        }
+        grids = run.map(grid_item, items)
+        tables = {
+            own: np.concatenate([grids[f"grid/{own}/p{n}"]["values"] for n in begins], axis=1)
+            for own in combinations
+        }
     choices = {}
     for number, own in which.items():
         units = query_units(prepared, number, {"values": tables[own][-1][:, None]})
@@ -212,18 +222,6 @@ def _point_item(
     lists = system.rank(data, whole, whole, system.search.points[number], runs)
     values = data.measured(lists, whole, [*prepared.measures, prepared.tune_for])
     return {"values": values, **lists.top(prepared.kept)._asdict()}
-
-
-def _table(run: Ranking, own: str, of_parts: Sequence[Point]) -> Floats:
-    """Return measures × points × queries, the tuning measure last."""
-    points = run.system.search.points
-    items = {
-        f"grid/{own}/p{begin}": (points[begin : begin + CHUNK], of_parts)
-        for begin in range(0, len(points), CHUNK)
-    }
-    chunks = [arrays["values"] for arrays in run.map(grid_item, items).values()]
-    table: Floats = np.concatenate(chunks, axis=1)
-    return table
 
 
 # ---- folds of documents --------------------------------------------------------------------------

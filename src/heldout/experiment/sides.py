@@ -60,17 +60,12 @@ def sides_of(prepared: PreparedRankings, number: int, inner: int = WHOLE) -> dic
 
 def all_data(prepared: PreparedRankings) -> Part:
     """Return all data; folds may leave out some documents or queries, which are then unknown."""
-
-    def sample(splits: Splits) -> Weights | None:
-        there = splits.folds(0) >= 0
-        return None if there.all() else there.astype(np.int32)
-
     if prepared.experiment.by == "query" or not are_folds(prepared.splits):
         return Part()
-    if prepared.splits.crossed is None:
-        return Part(documents=sample(prepared.splits))
-    queries, documents = map(sample, prepared.splits.crossed)
-    return Part(documents, queries)
+    # Of the queries, if they are held out, and of the documents.
+    there = [splits.folds(0) >= 0 for splits in prepared.splits.crossed or [prepared.splits]]
+    weights = [None if own.all() else own.astype(np.int32) for own in there]
+    return Part(weights[-1], weights[0] if len(weights) > 1 else None)
 
 
 def are_folds(splits: Splits) -> bool:

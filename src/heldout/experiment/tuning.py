@@ -182,8 +182,7 @@ def _tuning_folds(system: Any, prepared: Prepared, number: int) -> list[Fold]:
         return [(number, inner) for inner in range(prepared.experiment.inner)]
     if not system.learns and prepared.splits.crossed is not None and number != ALL:
         # Lists do not depend on the training queries: one fold of the queries stands for all.
-        keys = [prepared.splits.key(split) for split in range(number + 1)]
-        same = [(key.repeat, key.other) for key in keys]
+        same = [(key.repeat, key.other) for key in map(prepared.splits.key, range(number + 1))]
         return [(same.index(same[number]), WHOLE)]
     return [(number, WHOLE)]
 
