@@ -29,7 +29,7 @@ from heldout.data.collection import Collection
 from heldout.data.collection_files import read_collection
 from heldout.experiment.studies.bias import standard_error
 from heldout.resample.plans import KFold
-from heldout.tune.choice import choose_in_splits
+from heldout.tune.choice import choose
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -99,7 +99,7 @@ def _one_claim(table: Floats, bm25: Floats, size: int, draw: int) -> tuple[float
     mine, others = order[:size], order[size:]
     best = int(table[:, mine].mean(axis=1).argmax())
     splits = KFold(5, seed=draw).splits([str(at) for at in range(size)])
-    chosen, _ = choose_in_splits(table[:, mine], splits)
+    chosen = [choose(table[:, mine], split.train) for split in splits]
     sums = [
         table[one.number, mine[split.test > 0]].sum()
         for one, split in zip(chosen, splits, strict=True)

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from heldout.errors import InputError
 from heldout.resample.plans import Bootstrap, GivenFolds, KFold, LeaveOneOut
-from heldout.tune.choice import choose, choose_in_splits
+from heldout.tune.choice import choose
 
 IDS = [f"q{number}" for number in range(23)]
 
@@ -113,7 +113,7 @@ def test_units_of_weight_0_have_no_say_whatever_their_values_are(values, weights
 @pytest.mark.parametrize(
     ("values", "weights", "said"),
     [
-        ([[0.1, 0.2]], [0, 0], "all weights are 0"),
+        ([[0.1, 0.2]], [0, 0], "no point has a value on any of 0 units"),
         ([[math.nan, math.nan]], None, "no point has a value"),
         ([[math.nan, 1], [1, math.nan]], None, "some point is undefined"),
         ([[0.1, math.inf]], None, "point 0, unit 1 is inf"),
@@ -140,29 +140,12 @@ def test_held_out_values_have_no_say_in_the_choice(plan, rule):
     generator = np.random.default_rng(0)
     values = generator.random(len(IDS)) * 0.5 + 0.5 * generator.random((7, len(IDS)))
     splits = plan.splits(IDS)
-    chosen, final = choose_in_splits(values, splits, rule=rule)
-    assert final.number == choose(values, rule=rule).number
-    for place, (split, choice) in enumerate(zip(splits, chosen, strict=True)):
+    for split in splits:
+        choice = choose(values, split.train, rule=rule)
         number, means = slow_choice(values.tolist(), split.train, rule=rule, higher=True)
         assert (choice.number, choice.means) == (number, pytest.approx(means))
         tempting = values.copy()
         tempting[int(np.argmin(choice.means))][split.train == 0] = 1e6
-        again = choose_in_splits(tempting, splits, rule=rule)[0][place]
+        again = choose(tempting, split.train, rule=rule)
         assert again.number == choice.number
         assert again.means.tolist() == choice.means.tolist()
-
-
-def test_undefined_values_in_splits():
-    values, splits = np.random.default_rng(0).random((7, len(IDS))), KFold(5).splits(IDS)
-    values[:, 3] = values[2, 5] = np.nan
-    _, final = choose_in_splits(values, splits)
-    without = [number for number in range(len(IDS)) if number not in {3, 5}]
-    assert final.means == pytest.approx(values[:, without].mean(axis=1))
-    with pytest.raises(InputError, match="unit q4 is inf"):
-        choose_in_splits(np.where(np.arange(len(IDS)) == 4, np.inf, values), splits)
-    with pytest.raises(InputError, match="no unit has a value at every point"):
-        choose_in_splits(np.full((2, len(IDS)), np.nan), splits)
-    values[:, 1:] = np.nan
-    splits = GivenFolds({name: int(name == "q0") for name in IDS}).splits(IDS)
-    with pytest.raises(InputError, match="r0/f1: no training unit"):
-        choose_in_splits(values, splits)

@@ -5,13 +5,13 @@ The engines (`rankings`, `predictions`) make them; `results` turns them into tab
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Mapping
 
     from heldout.data.predictions import ClassPredictions, NumberPredictions
     from heldout.data.words import Floats
@@ -19,38 +19,20 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.lists import Lists
     from heldout.notes import Note
     from heldout.resample.split import SplitKey
+    from heldout.tune.choice import Choice
     from heldout.tune.space import Point
 
-
-class Chosen(NamedTuple):
-    """The point chosen for one split, by its number among the points of the outcome."""
-
-    number: int
-    train: float  # its mean on the data it was chosen on, by the tuning measure; NaN: no choice
-    surface: Floats  # the mean of every point there
-    held_out: Floats | None = None  # the mean of every point on the held-out side, if it is known
-
-
-class Place(NamedTuple):
-    """Where a value comes from; fold is None if it comes from all folds together."""
-
-    repeat: int
-    fold: int | None = None
-    other: int | None = None
-    run: int | None = None
-
-    @classmethod
-    def of(cls, key: SplitKey) -> Place:
-        """Return the place of a split."""
-        return cls(key.repeat, key.fold, key.other, key.run)
+ALL: Final = -1
+"""In place of the number of a split: nothing is held out, parameters are chosen for use."""
 
 
 class FoldRow(NamedTuple):
     """The choice for one split, and its held-out score by the tuning measure."""
 
-    place: Place
-    chosen: Chosen
-    held_out: float
+    key: SplitKey
+    choice: Choice
+    score: float
+    scores: Floats | None = None  # of every point, if it is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +40,14 @@ class Outcome:
     """The outcome of one system."""
 
     points: tuple[Point, ...]  # all that were tried anywhere: a search tries others in each split
+    choices: Mapping[int, Choice]  # of these points, by the number of the split; `ALL`: for use
     folds: tuple[FoldRow, ...]  # one per split
-    final: Chosen  # the choice for use, on all data
 
 
 class HeldOut(NamedTuple):
     """The values of some queries where they, or the documents, were held out."""
 
-    place: Place
+    key: SplitKey  # of a split, or without a fold: of all folds of the documents
     number: int  # the point; −1: several, one per fold
     values: Floats  # measures × queries; NaN: not held out here, or undefined
     lists: Lists  # the top of their ranked lists
@@ -81,24 +63,26 @@ class RankedOutcome(Outcome):
     # If queries were held out and values depend on the point alone: measures × points × queries,
     # the tuning measure last.
     table: Floats | None = None
+    # All held-out documents by repeat, whole lists: for systems that it is a part of.
+    pooled: Mapping[int, Lists] = field(default_factory=dict)
 
     def per_query(self) -> Floats:
         """Return measures × queries: the mean value of each query where it was held out."""
         return mean_where_defined(np.stack([side.values for side in self.held_out]))
 
 
-def mean_where_defined(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over the first axis; NaN where nothing is defined."""
-    there = np.isfinite(values)
-    times = there.sum(axis=0)
-    total = np.where(there, values, 0.0).sum(axis=0)
+def mean_where_defined(values: Floats, axis: int = 0, weights: Any = 1) -> Floats:
+    """Return the mean over an axis; NaN where nothing is defined."""
+    there = np.isfinite(values) * weights
+    times = there.sum(axis=axis)
+    total = (np.where(there > 0, values, 0.0) * weights).sum(axis=axis)
     return np.where(times > 0, total / np.maximum(times, 1), np.nan)
 
 
 class PredictedSide(NamedTuple):
     """The predictions for one held-out side, with the true values."""
 
-    place: Place
+    key: SplitKey
     number: int  # the point
     predictions: ClassPredictions | NumberPredictions
 

@@ -6,7 +6,7 @@ In words:
   once; the choice in each split and its held-out values are read from that table.
 - Otherwise every point is tried on the data of each split that it may be chosen on (`tuning`), and
   the chosen one ranks the held-out side. If documents are held out and scores of different folds
-  can be compared, the held-out documents of all folds are merged into one ranking (`merging`).
+  can be compared, the held-out documents of all folds are merged into one ranking.
 - A bootstrap or hold-out of documents evaluates each held-out side of a built-in model by itself.
 
 Whatever takes time is an item of `Work.map`: a function of the experiment and a few words.
@@ -15,43 +15,50 @@ Whatever takes time is an item of `Work.map`: a function of the experiment and a
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from heldout.experiment.documents.estimates import Estimate, mean_of
-from heldout.experiment.documents.lists import Lists, lists_of_queries
-from heldout.experiment.documents.replicates import evaluate_documents, splits_at_once
-from heldout.experiment.merging import merge_tests, merges, pool_folds, training_values
-from heldout.experiment.outcomes import Chosen, FoldRow, HeldOut, Place, RankedOutcome
-from heldout.experiment.sides import (
-    ALL,
-    Done,
-    Evaluation,
-    are_folds,
-    lists_of,
-    name_of,
-    part_runs,
-    parts_of,
-    sides_of,
-    system_of,
-    text_of,
+from heldout.experiment.documents.estimates import (
+    Estimate,
+    document_estimates,
+    fold_estimates,
+    mean_of,
 )
-from heldout.experiment.systems.base import Part, System
-from heldout.experiment.tuning import CHUNK, EVERYTHING, chosen_point, tune, values_item
-from heldout.tune.choice import choose_in_splits
+from heldout.experiment.documents.lists import Lists, id_order, lists_of_queries, merged_lists
+from heldout.experiment.documents.replicates import evaluate_documents, splits_at_once
+from heldout.experiment.outcomes import ALL, FoldRow, HeldOut, RankedOutcome, mean_where_defined
+from heldout.experiment.sides import (
+    all_data,
+    are_folds,
+    grid_item,
+    lists_of,
+    merged_splits,
+    part_runs,
+    pooled_parts,
+    pooled_runs,
+    query_units,
+    sides_of,
+    text_of,
+    try_points,
+)
+from heldout.experiment.systems.base import Part, Parts, System
+from heldout.experiment.tuning import CHUNK, Evaluation, choose_by, name_of, system_of, tune
+from heldout.resample.split import SplitKey
+from heldout.tune.choice import Choice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.systems.base import Weights
+    from heldout.experiment.sides import Ranking
+    from heldout.experiment.tuning import Tuned
     from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
     from heldout.resample.split import Splits
-    from heldout.tune.choice import Choice
     from heldout.tune.space import Point
 
 LISTED: Final = 20
@@ -60,44 +67,41 @@ LISTED: Final = 20
 
 def evaluate_rankings(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
     """Evaluate all systems; those that others use as parts come first."""
-    done: dict[str, Done] = {}
+    done: dict[str, RankedOutcome] = {}
     for system in sorted(prepared.systems, key=lambda system: bool(system.parts)):
         done[system.name] = _evaluate(Evaluation(system, prepared, work, done))
-    return [done[system.name].outcome for system in prepared.systems]
+    return [done[system.name] for system in prepared.systems]
 
 
-def _evaluate(run: Evaluation) -> Done:
-    system, by, folds = run.system, run.prepared.experiment.by, are_folds(run.prepared.splits)
+def _evaluate(run: Ranking) -> RankedOutcome:
+    system, prepared, by = run.system, run.prepared, run.prepared.experiment.by
+    folds = are_folds(prepared.splits)
     if by == "query" and not system.learns and system.search.points:
         return _from_tables(run)
     if by == "document" and not folds and system.is_model and system.search.points:
-        return Done(_documents_alone(run))
-    tuned = tune(run)
+        return _documents_alone(run)
+    tuned = tune(run, try_points, query_units)
     if by != "query" and folds and system.pools:
-        return pool_folds(run, tuned)
-    names = [name_of(run.prepared, number) for number in range(len(run.prepared.splits))]
+        return _pool_folds(run, tuned)
     items = {
-        f"test/{name}": (
+        f"test/{name_of(prepared, number)}": (
             number,
             tuned.point(number),
             run.part_points(number),
-            run.pooled_parts(number),
+            pooled_parts(run, number),
         )
-        for number, name in enumerate(names)
+        for number in range(len(prepared.splits))
     }
     tests = list(run.map(_test_item, items).values())
-    if merges(system, run.prepared):
-        return merge_tests(run, tuned, tests)
-    folds_, held_out = [], []
+    if _merges(system, prepared):
+        return _merge_tests(run, tuned, tests)
+    rows, held_out = [], []
     for number, arrays in enumerate(tests):
-        place, chosen = Place.of(run.prepared.splits.key(number)), tuned.chosen[number]
-        folds_.append(FoldRow(place, chosen, mean_of(arrays["values"][-1])))
-        held_out.append(HeldOut(place, chosen.number, arrays["values"][:-1], lists_of(arrays)))
-    training = training_values(run, tuned)
-    outcome = RankedOutcome(
-        tuned.points, tuple(folds_), tuned.chosen[ALL], tuple(held_out), training
-    )
-    return Done(outcome, tuned.by_number())
+        key, choice = prepared.splits.key(number), tuned.choices[number]
+        rows.append(FoldRow(key, choice, mean_of(arrays["values"][-1])))
+        held_out.append(HeldOut(key, choice.number, arrays["values"][:-1], lists_of(arrays)))
+    training = _training_values(run, tuned)
+    return RankedOutcome(tuned.points, tuned.choices, tuple(rows), tuple(held_out), training)
 
 
 def _test_item(
@@ -109,68 +113,103 @@ def _test_item(
     pooled: Sequence[Lists] | None,
 ) -> Arrays:
     """Return measures × queries of a held-out side, the tuning measure last, and its lists."""
-    system, (train, _, test) = system_of(prepared, name), sides_of(prepared, number)
+    system, sides = system_of(prepared, name), sides_of(prepared, number)
     runs = part_runs(system, prepared, number, of_parts, pooled)
-    lists = system.rank(prepared.data, train, test, point, runs)
-    values = prepared.data.measured(lists, test, [*prepared.measures, prepared.tune_for])
-    kept = lists if merges(system, prepared) else lists.top(prepared.kept)
+    lists = system.rank(prepared.data, sides["train"], sides["test"], point, runs)
+    values = prepared.data.measured(lists, sides["test"], [*prepared.measures, prepared.tune_for])
+    kept = lists if _merges(system, prepared) else lists.top(prepared.kept)
     return {"values": values, **kept._asdict()}
+
+
+def _merges(system: System, prepared: PreparedRankings) -> bool:
+    """Return whether the held-out documents of all folds are merged into one ranking."""
+    return prepared.experiment.by != "query" and bool(system.comparable)
+
+
+def _training_values(run: Ranking, tuned: Tuned) -> Floats:
+    """Return measures × queries of the final point on all data, where known; otherwise NaN.
+
+    A system that learns is known there by the tuning measure alone, from its tuning.
+    """
+    system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
+    training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
+    if experiment.by != "query" and not are_folds(prepared.splits):
+        # Not the number of documents that were held out, so not comparable: estimates of models
+        # have a training score of their own.
+        return training
+    if system.pools or (experiment.by == "query" and not system.learns):
+        item = [tuned.point(ALL)], run.part_points(ALL)
+        values = run.map(grid_item, {"training": item})["training"]["values"][:-1, 0]
+        asked = all_data(prepared).queries
+        return values if asked is None else np.where(asked > 0, values, np.nan)
+    inner = experiment.inner is not None and system.learns
+    known = tuned.tried and not inner and not prepared.validates
+    if known and prepared.tune_for in prepared.measures:
+        tried, final = tuned.tried[ALL], tuned.choices[ALL].number
+        values = query_units(prepared, ALL, tried).values[tried["points"] == final][0]
+        training[prepared.measures.index(prepared.tune_for)] = values
+    return training
 
 
 # ---- held-out queries of systems that do not learn ----------------------------------------------
 
 
-def _from_tables(run: Evaluation) -> Done:
+def _from_tables(run: Ranking) -> RankedOutcome:
     """Rank every point once, for each combination of points that its parts have in some split."""
-    system, prepared = run.system, run.prepared
-    points, splits = system.search.points, list(prepared.splits)
-    numbers = [*range(len(splits)), ALL]
-    of_parts = {text_of(own): own for own in map(run.part_points, numbers)}
-    which = [text_of(run.part_points(number)) for number in numbers]
-    lists, tables, choices = dict[tuple[str, int], Lists](), {}, {}
+    system, prepared, points = run.system, run.prepared, run.system.search.points
+    splits = list(prepared.splits)
+    of_parts = {number: run.part_points(number) for number in [*range(len(splits)), ALL]}
+    which = {number: text_of(own) for number, own in of_parts.items()}
+    combinations = {which[number]: own for number, own in of_parts.items()}
 
-    def rank(wanted: Iterable[tuple[str, int]]) -> list[Arrays]:
-        items = {f"point/{own}/p{number}": (number, of_parts[own]) for own, number in wanted}
-        ranked = list(run.map(_point_item, items).values())
-        lists.update(zip(wanted, map(lists_of, ranked), strict=True))
-        return ranked
+    def rank(wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Arrays]:
+        items = {f"point/{own}/p{number}": (number, combinations[own]) for own, number in wanted}
+        return dict(zip(wanted, run.map(_point_item, items).values(), strict=True))
 
-    for combination, used in of_parts.items():
-        if type(system).grid is System.grid:  # points are ranked one by one: each only once
-            every = [(combination, number) for number in range(len(points))]
-            tables[combination] = np.stack([arrays["values"] for arrays in rank(every)], axis=1)
-        else:
-            measures = [*prepared.measures, prepared.tune_for]
-            items = {
-                f"grid/{combination}/p{n}": (EVERYTHING, points[n : n + CHUNK], used, measures)
-                for n in range(0, len(points), CHUNK)
-            }
-            chunks = [arrays["values"] for arrays in run.map(values_item, items).values()]
-            tables[combination] = np.concatenate(chunks, axis=1)
-        choices[combination] = _choose_from_table(run, tables[combination][-1])
-    chosen = [Chosen(*choices[which[row]][row]) for row in range(len(numbers))]
-    wanted = dict.fromkeys((which[row], chosen[row].number) for row in range(len(splits)))
-    rank([pair for pair in wanted if pair not in lists])
-    folds, held_out = [], []
-    for split, choice, combination in zip(splits, chosen, which, strict=False):
-        table, mine, place = tables[combination], split.test > 0, Place.of(split.key)
-        own = np.where(mine, table[:, choice.number], np.nan)
-        shown = choice._replace(held_out=_means(table[-1], split.test))
-        folds.append(FoldRow(place, shown, mean_of(np.repeat(own[-1], split.test))))
-        top = lists_of_queries(lists[combination, choice.number], mine)
-        held_out.append(HeldOut(place, choice.number, own[:-1], top))
-    final = chosen[-1]
+    one_by_one = type(system).grid is System.grid
+    if one_by_one:  # each only once
+        ranked = rank([(own, number) for own in combinations for number in range(len(points))])
+        tables = {
+            own: np.stack([ranked[own, n]["values"] for n in range(len(points))], axis=1)
+            for own in combinations
+        }
+    else:
+        begins = range(0, len(points), CHUNK)
+        items = {
+            f"grid/{own}/p{begin}": (points[begin : begin + CHUNK], used)
+            for own, used in combinations.items()
+            for begin in begins
+        }
+        grids = run.map(grid_item, items)
+        tables = {
+            own: np.concatenate([grids[f"grid/{own}/p{n}"]["values"] for n in begins], axis=1)
+            for own in combinations
+        }
+    choices = {}
+    for number, own in which.items():
+        units = query_units(prepared, number, {"values": tables[own][-1][:, None]})
+        choices[number] = choose_by(prepared, system.name, number, units)
+    if not one_by_one:
+        ranked = rank(dict.fromkeys((which[n], choices[n].number) for n in range(len(splits))))
+    rows, held_out = [], []
+    for number, split in enumerate(splits):
+        table, choice, mine = tables[which[number]], choices[number], split.test > 0
+        values = np.where(mine, table[:, choice.number], np.nan)
+        score = mean_of(np.repeat(values[-1], split.test))
+        scores = mean_where_defined(table[-1], axis=1, weights=split.test)
+        rows.append(FoldRow(split.key, choice, score, scores))
+        lists = lists_of_queries(lists_of(ranked[which[number], choice.number]), mine)
+        held_out.append(HeldOut(split.key, choice.number, values[:-1], lists))
     # With parts that are tuned, another sample of queries could change their points, too.
-    fixed = not any(part.search.tuned for part in parts_of(system))
-    outcome = RankedOutcome(
+    fixed = not any(part.search.tuned for part in system.parts)
+    return RankedOutcome(
         points,
-        tuple(folds),
-        final,
+        choices,
+        tuple(rows),
         tuple(held_out),
-        tables[which[-1]][:-1, final.number],
-        table=tables[which[0]] if fixed else None,
+        training=tables[which[ALL]][:-1, choices[ALL].number],
+        table=tables[which[ALL]] if fixed else None,
     )
-    return Done(outcome, {n: points[one.number] for n, one in zip(numbers, chosen, strict=True)})
 
 
 def _point_item(
@@ -186,22 +225,111 @@ def _point_item(
     return {"values": values, **lists.top(prepared.kept)._asdict()}
 
 
-def _choose_from_table(run: Evaluation, values: Floats) -> list[Choice]:
-    """Choose by points × queries for each split and, last, for use."""
-    system, prepared = run.system, run.prepared
-    if prepared.validates:
-        numbers = [*range(len(prepared.splits)), ALL]
-        return [chosen_point(system, prepared, number, values) for number in numbers]
-    rule, better = prepared.experiment.rule, prepared.higher_is_better
-    chosen, final = choose_in_splits(values, prepared.splits, rule=rule, higher_is_better=better)
-    return [*chosen, final]
+# ---- folds of documents --------------------------------------------------------------------------
+# They are merged into a ranking as long as that of the whole sample, so that scores and ranks mean
+# the same in it as in a new collection of that size, and no judgement of a document has influenced
+# its own score.
 
 
-def _means(values: Floats, weights: Weights) -> Floats:
-    """Return the mean of each row over the units with a weight; NaN: it has no value there."""
-    there = np.isfinite(values) * weights
-    total, times = (np.where(there > 0, values, 0.0) * weights).sum(axis=1), there.sum(axis=1)
-    return np.where(times > 0, total / np.maximum(times, 1), np.nan)
+def _merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
+    """Merge held-out sides that were ranked one by one."""
+    order, depth = id_order(run.prepared.data.collection), run.prepared.experiment.depth
+    lists = {
+        key: merged_lists([lists_of(tests[number]) for number in own], order, depth)
+        for key, own in merged_splits(run.prepared, runs=True).items()
+    }
+    return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
+
+
+def _pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
+    """Let the system rank the held-out documents of all folds, each with the point of its fold."""
+    items = {}
+    for key, own in merged_splits(run.prepared, runs=False).items():
+        scale = tuned.choices[ALL].number
+        if key.fold is not None and tuned.tried:  # chosen without the held-out queries
+            units = query_units(run.prepared, own[0], tuned.tried[ALL])
+            row = choose_by(run.prepared, run.system.name, own[0], units).number
+            scale = tuned.tried[ALL]["points"][row]
+        chosen = [tuned.point(number) for number in own]
+        parts = pooled_parts(run, own[0])
+        items[key] = (key.repeat, chosen, tuned.points[scale], parts)
+    named = {f"pool/r{key.repeat}/f{key.fold}": item for key, item in items.items()}
+    pooled = run.map(_pool_item, named).values()
+    return _merged(run, tuned, dict(zip(items, map(lists_of, pooled), strict=True)))
+
+
+def _pool_item(
+    prepared: PreparedRankings,
+    name: str,
+    repeat: int,
+    chosen: Sequence[Point],
+    scale: Point,
+    pooled: Sequence[Lists] | None,
+) -> Arrays:
+    system = system_of(prepared, name)
+    splits = (prepared.splits.crossed or [prepared.splits])[-1]
+    folds = splits.folds(repeat % splits.repeats)  # a plan with one repeat serves for all
+    runs = Parts((), pooled_runs(system, prepared, pooled or ()))
+    lists: Lists = system.pool(prepared.data, folds, chosen, scale, runs)
+    return lists._asdict()
+
+
+def _merged(
+    run: Ranking,
+    tuned: Tuned,
+    lists: Mapping[SplitKey, Lists],
+    tested: Sequence[float] | None = None,
+) -> RankedOutcome:
+    """Evaluate one ranking of all held-out documents, per repeat and fold of the queries.
+
+    The held-out score of a split is that of its own test, or else as the merged ranking has it.
+    """
+    system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
+    training, both = _training_values(run, tuned), experiment.by == "both"
+    measures, rows, held_out, estimates = [*prepared.measures, prepared.tune_for], [], [], []
+    repeats, sampled = defaultdict[SplitKey, list[HeldOut]](list), {}
+    for key, own in merged_splits(prepared, runs=tested is not None).items():
+        splits, ranked = [prepared.splits[number] for number in own], lists[key]
+        held = np.logical_or.reduce([(split.documents or split).test > 0 for split in splits])
+        whole = Part(held.astype(np.int32), splits[0].test if both else None)
+        values = prepared.data.measured(ranked, whole, measures)
+        for number, split in zip(own, splits, strict=True):
+            if tested is not None:
+                score = tested[number]
+            elif both:
+                score = mean_of(values[-1])
+            else:
+                alone = Part(split.test)
+                tuning = prepared.data.measured(alone.restrict(ranked), alone, measures[-1:])
+                score = mean_of(tuning[0])
+            rows.append(FoldRow(split.key._replace(run=key.run), tuned.choices[number], score))
+        values, numbers = values[:-1], [tuned.choices[number].number for number in own]
+        if experiment.method != "pooled" or experiment.target_size is not None:
+            candidates = system.candidates(prepared.data, tuned.points)  # others are refused
+            folds = prepared.splits.folds(key.repeat)
+            values, estimate = fold_estimates(
+                prepared, candidates, folds, numbers, ranked, values, training
+            )
+            estimates.append(estimate)
+        asked = Part(queries=whole.queries).restrict(ranked)
+        side = HeldOut(key, numbers[0] if len(set(numbers)) == 1 else -1, values, asked)
+        repeat = key._replace(fold=None)
+        repeats[repeat].append(side)
+        sampled[repeat] = held
+        held_out.append(side._replace(lists=asked.top(prepared.kept)))
+    for repeat, sides in repeats.items() if not estimates else ():
+        documents = np.maximum.reduce([side.lists.documents for side in sides])
+        values = mean_where_defined(np.stack([side.values for side in sides]))
+        estimates.append(document_estimates(prepared, documents, sampled[repeat], values, training))
+    return RankedOutcome(
+        tuned.points,
+        tuned.choices,
+        tuple(rows),
+        tuple(held_out),
+        training,
+        tuple(estimates),
+        pooled={key.repeat: own for key, own in lists.items()},
+    )
 
 
 # ---- documents that are not folds ---------------------------------------------------------------
@@ -218,29 +346,29 @@ def listed_splits(splits: Splits, by: str) -> int:
     return len(splits) if whole else min(LISTED, len(splits))
 
 
-def _documents_alone(run: Evaluation) -> RankedOutcome:
+def _documents_alone(run: Ranking) -> RankedOutcome:
     """Evaluate each held-out side of the documents by itself, many of them in one item."""
-    prepared, splits = run.prepared, run.prepared.splits
-    system: Any = run.system  # a built-in model
+    prepared, splits, system = run.prepared, run.prepared.splits, run.system
     step = splits_at_once(prepared, system)
     items = {f"sides/{splits.key(begin)}": (begin, step) for begin in range(0, len(splits), step)}
-    final = tune(run, [ALL]).chosen[ALL]
+    tuned = tune(run, try_points, query_units, [ALL])
+    choices = dict(tuned.choices)
     listed = listed_splits(splits, "document")
-    folds: list[FoldRow] = []
-    held_out, estimates = [], []
+    rows, held_out, estimates = list[FoldRow](), [], []
     for arrays in run.map(_sides_item, items).values():
         own = json.loads(str(arrays.pop("estimates")))
         for known, *side in zip(own, *arrays.values(), strict=True):
-            number, train, surface, values, documents, scores = side
-            place, chosen = Place.of(splits.key(len(folds))), Chosen(int(number), train, surface)
-            lists = Lists(documents, scores).top(prepared.kept if len(folds) < listed else 0)
-            folds.append(FoldRow(place, chosen, mean_of(values[-1])))
-            held_out.append(HeldOut(place, chosen.number, values[:-1], lists))
+            point, train, surface, values, documents, scores = side
+            number = len(rows)
+            key, choice = splits.key(number), Choice(int(point), train, surface)
+            lists = Lists(documents, scores).top(prepared.kept if number < listed else 0)
+            choices[number] = choice
+            rows.append(FoldRow(key, choice, mean_of(values[-1])))
+            held_out.append(HeldOut(key, choice.number, values[:-1], lists))
             estimates.append(tuple(Estimate(*row) for row in known))
-    # These estimates have a training score of their own, for the same number of documents.
-    unknown = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
+    training = _training_values(run, tuned)
     return RankedOutcome(
-        system.search.points, tuple(folds), final, tuple(held_out), unknown, tuple(estimates)
+        tuned.points, choices, tuple(rows), tuple(held_out), training, tuple(estimates)
     )
 
 

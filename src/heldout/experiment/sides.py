@@ -1,98 +1,71 @@
-"""The sides of a split as parts of the collection, and what the parts of a system rank on them."""
+"""The sides of a split as parts of the collection: what systems rank there, and are chosen by."""
 
 from __future__ import annotations
 
 import json
 from collections import defaultdict
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from heldout.experiment.documents.lists import Lists, as_run
-from heldout.experiment.outcomes import Place
+from heldout.experiment.outcomes import ALL, mean_where_defined
 from heldout.experiment.systems.base import Part, Parts, System
+from heldout.experiment.tuning import WHOLE, Units, name_of, system_of
 from heldout.resample.plans import KFold
+from heldout.resample.split import SplitKey
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from heldout.data.run import Run
-    from heldout.experiment.outcomes import RankedOutcome
-    from heldout.experiment.prepare import Prepared, PreparedRankings
+    from heldout.data.words import Floats
+    from heldout.experiment.prepare import PreparedRankings
     from heldout.experiment.systems.base import Weights
-    from heldout.experiment.work import Work
+    from heldout.experiment.tuning import Evaluation, Fold
     from heldout.experiment.workers import Arrays
-    from heldout.resample.split import Split, Splits
+    from heldout.resample.split import Splits
     from heldout.tune.space import Point
 
-ALL: Final = -1
-"""In place of the number of a split: nothing is held out, parameters are chosen for use."""
+    Ranking = Evaluation[PreparedRankings]
 
 
-class Sides(NamedTuple):
-    """Learn from `train`, choose on `validation` (None: on `train`), measure on `test`."""
+def sides_of(prepared: PreparedRankings, number: int, inner: int = WHOLE) -> dict[str, Part]:
+    """Return the sides of a split, or of an inner fold of its training side; of no split: all data.
 
-    train: Part
-    validation: Part | None
-    test: Part
-
-
-def name_of(prepared: Prepared, number: int) -> str:
-    """Return the name of a split."""
-    return "all" if number == ALL else str(prepared.splits.key(number))
-
-
-def sides_of(prepared: PreparedRankings, number: int) -> Sides:
-    """Return the sides of a split; of no split: all data."""
-    if number == ALL:
-        everything = all_data(prepared)
-        return Sides(everything, None, everything)
-    split = prepared.splits[number]
-    train, test = (_part(prepared, split, side) for side in ("train", "test"))
-    has_third = "validation" in split.sides()
-    return Sides(train, _part(prepared, split, "validation") if has_third else None, test)
-
-
-def inner_sides(prepared: PreparedRankings, number: int, inner: int) -> tuple[Part, Part]:
-    """Return an inner fold of a training side, or of all data: to learn from, and to choose on."""
-    plan = KFold(prepared.experiment.inner or 2, seed=prepared.experiment.seed)
-    if number == ALL:
-        units = prepared.splits.units  # with their groups
-        split = plan.splits(units, units.unit)[inner]
+    A system learns from ``train``, is chosen on ``validation``, if there is one, and measured on
+    ``test``.
+    """
+    if number == ALL and inner == WHOLE:
+        return dict.fromkeys(("train", "test"), all_data(prepared))
+    if inner == WHOLE:
+        split = prepared.splits[number]
     else:
-        unit: Any = "query" if prepared.experiment.by == "both" else None
-        split = prepared.splits[number].inner(plan, unit)[inner]
-    train, test = (
-        _part(prepared, split, side, name_of(prepared, number), inner) for side in ("train", "test")
-    )
-    return train, test
-
-
-def _part(
-    prepared: PreparedRankings, split: Split, side: str, name: str = "", inner: int = -1
-) -> Part:
-    own, name = split.weights(side), name or str(split.key)
-    if split.documents is not None:
-        return Part(split.documents.weights(side), own, name, inner, split.key)
-    if prepared.experiment.by == "document":
-        return Part(own, None, name, inner, split.key)
-    return Part(None, own, name, inner, split.key)
+        plan = KFold(prepared.experiment.inner or 2, seed=prepared.experiment.seed)
+        units, by = prepared.splits.units, prepared.experiment.by
+        if number == ALL:
+            split = plan.splits(units, units.unit)[inner]  # with their groups
+        else:
+            unit: Any = "query" if by == "both" else None
+            split = prepared.splits[number].inner(plan, unit)[inner]
+    sides = {}
+    for side, own in split.sides().items():
+        documents = None if split.documents is None else split.documents.weights(side)
+        part = Part(own) if prepared.experiment.by == "document" else Part(documents, own)
+        sides[side] = replace(part, split=name_of(prepared, number), inner=inner, key=split.key)
+    return sides
 
 
 def all_data(prepared: PreparedRankings) -> Part:
     """Return all data; folds may leave out some documents or queries, which are then unknown."""
-
-    def sample(splits: Splits) -> Weights | None:
-        there = splits.folds(0) >= 0
-        return None if there.all() else there.astype(np.int32)
-
     if prepared.experiment.by == "query" or not are_folds(prepared.splits):
         return Part()
-    if prepared.splits.crossed is None:
-        return Part(documents=sample(prepared.splits))
-    queries, documents = map(sample, prepared.splits.crossed)
-    return Part(documents, queries)
+    # Of the queries, if they are held out, and of the documents.
+    there = [splits.folds(0) >= 0 for splits in prepared.splits.crossed or [prepared.splits]]
+    weights = [None if own.all() else own.astype(np.int32) for own in there]
+    return Part(weights[-1], weights[0] if len(weights) > 1 else None)
 
 
 def are_folds(splits: Splits) -> bool:
@@ -100,81 +73,37 @@ def are_folds(splits: Splits) -> bool:
     return all(part.partitions for part in splits.crossed or [splits])
 
 
-def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[Place, list[int]]:
+def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[SplitKey, list[int]]:
     """Return the splits whose held-out documents make one ranking: those of the same queries.
 
     Without `runs`, the first run stands for all: nothing is random.
     """
-    groups: dict[Place, list[int]] = defaultdict(list)
+    groups: dict[SplitKey, list[int]] = defaultdict(list)
     for number in range(len(prepared.splits)):
         key = prepared.splits.key(number)
         if runs or not key.run:
             fold = key.fold if prepared.experiment.by == "both" else None
-            groups[Place(key.repeat, fold, run=key.run if runs else None)].append(number)
+            groups[SplitKey(key.repeat, fold, run=key.run if runs else None)].append(number)
     return groups
 
 
-# ---- one system of an experiment ----------------------------------------------------------------
+# ---- what the parts of a system rank -------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Done:
-    """A system that was evaluated: its outcome, and what systems that it is a part of need."""
-
-    outcome: RankedOutcome
-    points: Mapping[int, Point] = field(default_factory=dict)  # chosen, by the number of the split
-    pooled: Mapping[int, Lists] = field(default_factory=dict)  # by repeat: all held-out documents
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """A system, its experiment, the map that remembers, and the systems evaluated before."""
-
-    system: System
-    prepared: PreparedRankings
-    work: Work
-    done: Mapping[str, Done]
-
-    def map(
-        self, function: Callable[..., Arrays], items: Mapping[str, tuple[Any, ...]]
-    ) -> dict[str, Arrays]:
-        """Call a function with the experiment, the name of the system, and each item."""
-        name = self.system.name
-        named = {f"{name}/{label}": (name, *item) for label, item in items.items()}
-        found = self.work.map(function, named, calls=self.system.calls)
-        return dict(zip(items, found.values(), strict=True))
-
-    def part_points(self, number: int) -> tuple[Point, ...]:
-        """Return the points of the parts in a split; a part may be a run that is not tuned."""
-        return tuple(
-            self.done[part.name].points[number] if part.name in self.done else part.search.points[0]
-            for part in parts_of(self.system)
-        )
-
-    def pooled_parts(self, number: int) -> list[Lists] | None:
-        """Return all held-out documents as the parts rank them, if documents are held out."""
-        if not self.system.parts or self.prepared.experiment.by == "query":
-            return None
-        repeat = self.prepared.splits.key(number).repeat
-        folds, lists = self.prepared.splits.folds(repeat), []
-        for part in parts_of(self.system):
-            if part.name in self.done:
-                lists.append(self.done[part.name].pooled[repeat])
-            else:
-                point = part.search.points[0]
-                chosen = [point] * (int(folds.max()) + 1)
-                lists.append(part.pool(self.prepared.data, folds, chosen, point, Parts()))
-        return lists
-
-
-def system_of(prepared: PreparedRankings, name: str) -> System:
-    """Return a system of the experiment."""
-    return next(system for system in prepared.systems if system.name == name)
-
-
-def parts_of(system: System) -> tuple[System, ...]:
-    """Return the parts of a system of a prepared experiment."""
-    return tuple(part for part in system.parts if isinstance(part, System))
+def pooled_parts(run: Ranking, number: int) -> list[Lists] | None:
+    """Return all held-out documents as the parts rank them, if documents are held out."""
+    if not run.system.parts or run.prepared.experiment.by == "query":
+        return None
+    repeat = run.prepared.splits.key(number).repeat
+    folds, lists = run.prepared.splits.folds(repeat), []
+    for part in run.system.parts:
+        if part.name in run.done:
+            lists.append(run.done[part.name].pooled[repeat])
+        else:
+            point = part.search.points[0]
+            chosen = [point] * (int(folds.max()) + 1)
+            lists.append(part.pool(run.prepared.data, folds, chosen, point, Parts()))
+    return lists
 
 
 def part_runs(
@@ -184,38 +113,29 @@ def part_runs(
     points: Sequence[Point],
     pooled: Sequence[Lists] | None = None,
 ) -> Parts:
-    """Return what the parts of a system rank in a split: to tune it, or to test it on `pooled`."""
+    """Return what the parts of a system rank in a split: to tune it, or to test it on `pooled`.
+
+    They rank the whole training side or, if queries are held out, everything.
+    """
     if not system.parts:
         return Parts()
-    if prepared.experiment.by == "query":
-        whole = _ranked(system, prepared, Part(), Part(), points)
-        return Parts(whole, whole)
-    train, validation, _ = sides_of(prepared, number)
-    seen = _ranked(system, prepared, train, train, points)
-    if pooled is not None:
-        return Parts(seen, as_runs(system, prepared, pooled))
-    if validation is None:
-        return Parts(seen, seen)
-    return Parts(seen, _ranked(system, prepared, train, validation, points))
+    data, by_query = prepared.data, prepared.experiment.by == "query"
+    train = Part() if by_query else sides_of(prepared, number)["train"]
+    pairs: Any = zip(system.parts, points, strict=True)
+    runs: list[Run] = [
+        data.once(
+            (part, train.split, text_of(point)),
+            partial(part.run, data, train, train, point, Parts()),
+        )
+        for part, point in pairs
+    ]
+    return Parts(runs, runs if pooled is None else pooled_runs(system, prepared, pooled))
 
 
-def _ranked(
-    system: System, prepared: PreparedRankings, train: Part, test: Part, points: Sequence[Point]
-) -> list[Run]:
-    data = prepared.data
-
-    def run(part: System, point: Point) -> Run:
-        name = ("part", part.name, test.split, test is train, text_of(point))
-        ranked: Run = data.once(name, lambda: part.run(data, train, test, point, Parts()))
-        return ranked
-
-    return [run(part, point) for part, point in zip(parts_of(system), points, strict=True)]
-
-
-def as_runs(system: System, prepared: PreparedRankings, lists: Sequence[Lists]) -> list[Run]:
-    """Return lists of the parts of a system as runs."""
-    pairs = zip(lists, parts_of(system), strict=True)
-    return [as_run(each, prepared.data.collection, part.name) for each, part in pairs]
+def pooled_runs(system: System, prepared: PreparedRankings, pooled: Sequence[Lists]) -> list[Run]:
+    """Return `pooled_parts` as runs."""
+    pairs: Any = zip(pooled, system.parts, strict=True)
+    return [as_run(lists, prepared.data.collection, part.name) for lists, part in pairs]
 
 
 def lists_of(arrays: Mapping[str, Any]) -> Lists:
@@ -226,3 +146,51 @@ def lists_of(arrays: Mapping[str, Any]) -> Lists:
 def text_of(value: object) -> str:
     """Return points as a text, which is the same for equal ones."""
     return json.dumps(value, sort_keys=True)
+
+
+# ---- what a point is chosen by -------------------------------------------------------------------
+
+
+def try_points(
+    prepared: PreparedRankings,
+    name: str,
+    fold: Fold,
+    points: Sequence[Point],
+    of_parts: Sequence[Point],
+) -> Arrays:
+    """Return points × 1 × queries on a fold of the data to choose on, by the tuning measure."""
+    system, sides = system_of(prepared, name), sides_of(prepared, *fold)
+    if not system.learns:
+        # All queries: those that do not count for a choice have no weight in it.
+        sides = {side: replace(part, queries=None) for side, part in sides.items()}
+    train = sides["train"]
+    test = sides.get("validation", train) if fold[1] == WHOLE else sides["test"]
+    runs = part_runs(system, prepared, fold[0], of_parts)
+    measures = [prepared.tune_for]
+    return {"values": system.grid(prepared.data, train, test, points, measures, runs)[0][:, None]}
+
+
+def grid_item(
+    prepared: PreparedRankings, name: str, points: Sequence[Point], of_parts: Sequence[Point]
+) -> Arrays:
+    """Return measures × points × queries on all data, the tuning measure last."""
+    system, whole = system_of(prepared, name), Part(all_data(prepared).documents)
+    measures, runs = (
+        [*prepared.measures, prepared.tune_for],
+        part_runs(system, prepared, ALL, of_parts),
+    )
+    return {"values": system.grid(prepared.data, whole, whole, points, measures, runs)}
+
+
+def query_units(prepared: PreparedRankings, number: int, tried: Arrays) -> Units:
+    """Return the mean of each query over the folds, and how often it counts for the choice."""
+    values: Floats = tried["values"]
+    means = values[:, 0] if values.shape[1] == 1 else mean_where_defined(values, axis=1)
+    if number == ALL and prepared.validates and prepared.experiment.by != "document":
+        each: Any = [split.validation for split in prepared.splits]
+        weights: Weights | None = np.sum(each, axis=0, dtype=np.int32)
+    else:
+        sides = sides_of(prepared, number)
+        weights = sides.get("validation", sides["train"]).queries
+    why = "no query on the training side has a relevant document: use fewer folds"
+    return Units(means, weights, why)

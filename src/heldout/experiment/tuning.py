@@ -1,217 +1,215 @@
-"""Choose the parameters of a system for every split, each on data of its own."""
+"""Choose the parameters of a system for every split, each on data of its own: for all tasks.
+
+Every point is tried on the folds of the data to choose on: inner folds of the training side, the
+validation part of the plan, or the training side itself. How a point is tried, and what counts for
+the choice, are two functions of the task.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
 from heldout.errors import InputError
-from heldout.experiment.outcomes import Chosen, mean_where_defined
-from heldout.experiment.sides import (
-    ALL,
-    all_data,
-    inner_sides,
-    name_of,
-    part_runs,
-    sides_of,
-    system_of,
-)
-from heldout.experiment.systems.base import Part
+from heldout.experiment.outcomes import ALL
 from heldout.experiment.systems.functions import call_seed
-from heldout.tune.choice import choose
-from heldout.tune.search import numbered, tried_points
+from heldout.tune.choice import NO_CHOICE, Choice, choose
+from heldout.tune.search import numbered, proposed_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from heldout.data.words import Floats
-    from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.sides import Evaluation
-    from heldout.experiment.systems.base import System, Weights
+    from heldout.experiment.outcomes import RankedOutcome
+    from heldout.experiment.prepare import Prepared
+    from heldout.experiment.systems.base import Weights
+    from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
-    from heldout.measure.base import Measure
-    from heldout.tune.choice import Choice
     from heldout.tune.space import Point
 
-    Fold = tuple[int, int]  # the numbers of a split and of an inner fold; −1: not an inner one
+    Fold = tuple[int, int]  # the numbers of a split, and of an inner fold of its training side
+    # Tries points on a fold; its arrays have a row for each point, and a column for the fold.
+    TryPoints = Callable[["Any", str, Fold, Sequence[Point], Sequence[Point]], Arrays]
+    # Turns what came out of points × folds into what a split is chosen by.
+    UnitsOf = Callable[["Any", int, Arrays], "Units"]
 
-EVERYTHING: Final = (ALL, -1)
-"""Choose on all data."""
+WHOLE: Final = -1
+"""In place of the number of an inner fold: the whole training side."""
 CHUNK: Final = 32
 """Points of a built-in model in one item: as many as one pass over the index scores."""
 
+AnyPrepared = TypeVar("AnyPrepared", bound="Prepared")
+
+
+class Units(NamedTuple):
+    """What a point is chosen by."""
+
+    values: Floats  # points × units, by the tuning measure
+    weights: Weights | None  # how often each unit counts; None: once
+    why: str  # the reason if nothing has a value
+
 
 class Tuned(NamedTuple):
-    """The points that were tried, the choice for each split and for use, and the values for use."""
+    """The points that were tried, the choice for each split and for use, and what they rest on."""
 
     points: tuple[Point, ...]
-    chosen: dict[int, Chosen]
-    whole: Floats  # points × queries of all data, by the tuning measure; empty: nothing to choose
+    choices: Mapping[int, Choice]
+    # By split, or `ALL`: points × folds, and the numbers of these points. Empty: nothing to choose.
+    tried: Mapping[int, Arrays]
 
     def point(self, number: int) -> Point:
         """Return the point chosen for a split, or for use."""
-        return self.points[self.chosen[number].number]
-
-    def by_number(self) -> dict[int, Point]:
-        """Return the points chosen for all splits and for use."""
-        return {number: self.point(number) for number in self.chosen}
+        return self.points[self.choices[number].number]
 
 
-def tune(run: Evaluation, numbers: Sequence[int] = ()) -> Tuned:
+@dataclass(frozen=True, eq=False)
+class Evaluation(Generic[AnyPrepared]):
+    """A system, its experiment, the map that remembers, and the outcomes of its parts."""
+
+    system: Any
+    prepared: AnyPrepared
+    work: Work
+    done: Mapping[str, RankedOutcome] = field(default_factory=dict)
+
+    def map(
+        self, function: Callable[..., Arrays], items: Mapping[str, tuple[Any, ...]]
+    ) -> dict[str, Arrays]:
+        """Call a function with the experiment, the name of the system, and each item."""
+        name = self.system.name
+        named = {f"{name}/{label}": (name, *item) for label, item in items.items()}
+        results = self.work.map(function, named, calls=self.system.calls)
+        return dict(zip(items, results.values(), strict=True))
+
+    def part_points(self, number: int) -> tuple[Point, ...]:
+        """Return the points of the parts in a split; a part may be a run that is not tuned."""
+        known = [(part, self.done.get(part.name)) for part in self.system.parts]
+        return tuple(
+            done.points[done.choices[number].number] if done else part.search.points[0]
+            for part, done in known
+        )
+
+
+def name_of(prepared: Prepared, number: int) -> str:
+    """Return the name of a split."""
+    return "all" if number == ALL else str(prepared.splits.key(number))
+
+
+def system_of(prepared: Prepared, name: str) -> Any:
+    """Return a system of the experiment."""
+    return next(system for system in prepared.systems if system.name == name)
+
+
+def tune(
+    run: Evaluation[Any], try_points: TryPoints, units_of: UnitsOf, numbers: Sequence[int] = ()
+) -> Tuned:
     """Choose for every split and for use, or for some `numbers` of them."""
-    system, prepared = run.system, run.prepared
+    prepared, search = run.prepared, run.system.search
     numbers = numbers or [*range(len(prepared.splits)), ALL]
-    if not system.search.tuned:
-        none = Chosen(0, float("nan"), np.full(1, np.nan))
-        return Tuned(system.search.points, dict.fromkeys(numbers, none), np.empty((0, 0)))
-    if system.search.how == "optuna":
+    if not search.tuned:
+        return Tuned(search.points, dict.fromkeys(numbers, NO_CHOICE), {})
+    if search.how == "optuna":
         items = {
-            f"search/{name_of(prepared, number)}": (number, run.part_points(number))
-            for number in numbers
+            f"search/{name_of(prepared, n)}": (n, run.part_points(n), try_points, units_of)
+            for n in numbers
         }
-        found = dict(zip(numbers, run.map(_search_item, items).values(), strict=True))
-        points, rows = numbered({n: json.loads(str(own["points"])) for n, own in found.items()})
-        values = {number: own["values"] for number, own in found.items()}
+        tried = dict(zip(numbers, run.map(_search_item, items).values(), strict=True))
+        points, rows = numbered({n: json.loads(str(own["points"])) for n, own in tried.items()})
     else:
-        points, values = system.search.points, _grid_values(run, numbers)
+        points, tried = search.points, _grid(run, try_points, numbers)
         rows = {number: list(range(len(points))) for number in numbers}
-    chosen = {}
-    for number in numbers:
-        choice = chosen_point(system, prepared, number, values[number])
-        surface = np.full(len(points), np.nan)
-        surface[rows[number]] = choice.means
-        chosen[number] = Chosen(rows[number][choice.number], choice.mean, surface)
-    whole = np.full((len(points), prepared.data.table.n_queries), np.nan)
-    whole[rows[ALL]] = values[ALL]
-    return Tuned(points, chosen, whole)
+    choices = {}
+    for number, own in tried.items():
+        units, own["points"] = units_of(prepared, number, own), np.array(rows[number])
+        choice = choose_by(prepared, run.system.name, number, units)
+        means = np.full(len(points), np.nan)
+        means[rows[number]] = choice.means
+        choices[number] = Choice(rows[number][choice.number], choice.mean, means)
+    return Tuned(points, choices, tried)
 
 
-def _grid_values(run: Evaluation, numbers: Sequence[int]) -> dict[int, Floats]:
-    """Return points × queries for every split: each point on the data to choose on."""
-    system, prepared = run.system, run.prepared
-    points, step = system.search.points, 1 if system.calls else CHUNK
+def choose_by(prepared: Prepared, name: str, number: int, units: Units) -> Choice:
+    """Choose for a split by the rule of the experiment."""
+    values, weights, why = units
+    rule, better = prepared.experiment.rule, prepared.higher_is_better
+    try:
+        return choose(values, weights, rule=rule, higher_is_better=better)
+    except InputError as error:
+        seen = values if weights is None else values[:, weights > 0]
+        said = error if np.isfinite(seen).any() else why
+        raise InputError(f"{name}, {name_of(prepared, number)}: {said}") from None
+
+
+def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
+    """Try all points for every split; splits can have folds in common."""
+    system, prepared, points = run.system, run.prepared, run.system.search.points
     folds = {number: _tuning_folds(system, prepared, number) for number in numbers}
+    step = 1 if system.calls else CHUNK
+    begins = range(0, len(points), step)
+
+    def label(fold: Fold, begin: int) -> str:
+        inner = "" if fold[1] == WHOLE else f"/i{fold[1]}"
+        return f"tune/{name_of(prepared, fold[0])}{inner}/p{begin}"
+
     items = {
-        (fold, begin): (fold, points[begin : begin + step], run.part_points(fold[0]))
-        for fold in dict.fromkeys(fold for own in folds.values() for fold in own)
-        for begin in range(0, len(points), step)
+        label(fold, begin): (fold, points[begin : begin + step], run.part_points(fold[0]))
+        for own in folds.values()
+        for fold in own
+        for begin in begins
     }
-    named = {_item_name(prepared, *place): item for place, item in items.items()}
-    parts: dict[Fold, list[Floats]] = {}
-    for (fold, _), arrays in zip(items, run.map(values_item, named).values(), strict=True):
-        parts.setdefault(fold, []).append(arrays["values"][0])
-    known = {fold: np.concatenate(own) for fold, own in parts.items()}
-    return {number: _mean([known[fold] for fold in own]) for number, own in folds.items()}
+    done = run.map(try_points, items)
+    return {
+        number: _joined(
+            [_joined([done[label(fold, begin)] for begin in begins]) for fold in own], axis=1
+        )
+        for number, own in folds.items()
+    }
 
 
-def _mean(folds: Sequence[Floats]) -> Floats:
-    """Return the mean over inner folds, or validation parts, where it is defined."""
-    return folds[0] if len(folds) == 1 else mean_where_defined(np.stack(folds))
+def _joined(parts: Sequence[Arrays], axis: int = 0) -> Arrays:
+    """Join points or, along axis 1, folds."""
+    return {name: np.concatenate([own[name] for own in parts], axis) for name in parts[0]}
 
 
-def _tuning_folds(system: System, prepared: PreparedRankings, number: int) -> list[Fold]:
+def _tuning_folds(system: Any, prepared: Prepared, number: int) -> list[Fold]:
     """Return the data to choose on for a split."""
     if prepared.validates:
         # For use, all validation parts: choosing on all data would use the test parts.
-        numbers = range(len(prepared.splits)) if number == ALL else [number]
-        return [(split, -1) for split in numbers]
+        return [(n, WHOLE) for n in (range(len(prepared.splits)) if number == ALL else [number])]
     if system.learns and prepared.experiment.inner:
         return [(number, inner) for inner in range(prepared.experiment.inner)]
     if not system.learns and prepared.splits.crossed is not None and number != ALL:
         # Lists do not depend on the training queries: one fold of the queries stands for all.
-        keys = [prepared.splits.key(split) for split in range(number + 1)]
-        same = [(key.repeat, key.other) for key in keys]
-        return [(same.index(same[number]), -1)]
-    return [(number, -1)]
-
-
-def _item_name(prepared: PreparedRankings, fold: Fold, begin: int) -> str:
-    inner = f"/i{fold[1]}" if fold[1] >= 0 else ""
-    return f"tune/{name_of(prepared, fold[0])}{inner}/p{begin}"
-
-
-def _tuning_sides(system: System, prepared: PreparedRankings, fold: Fold) -> tuple[Part, Part]:
-    """Return the data to learn from, and those to choose on."""
-    if fold[1] >= 0:
-        return inner_sides(prepared, *fold)
-    train, validation, _ = sides_of(prepared, fold[0])
-    if not system.learns:
-        # All queries: those that do not count for a choice have no weight in it.
-        train = Part(train.documents, None, train.split, -1, train.key)
-        if validation is not None:
-            validation = Part(validation.documents, None, train.split, -1, train.key)
-    return train, train if validation is None else validation
-
-
-def values_item(
-    prepared: PreparedRankings,
-    name: str,
-    fold: Fold,
-    points: Sequence[Point],
-    of_parts: Sequence[Point],
-    measures: Sequence[Measure] = (),
-) -> Arrays:
-    """Return measures × points × queries on the data to choose on; by default to tune for."""
-    system = system_of(prepared, name)
-    train, test = _tuning_sides(system, prepared, fold)
-    runs = part_runs(system, prepared, fold[0], of_parts)
-    measures = measures or [prepared.tune_for]
-    return {"values": system.grid(prepared.data, train, test, points, measures, runs)}
+        same = [(key.repeat, key.other) for key in map(prepared.splits.key, range(number + 1))]
+        return [(same.index(same[number]), WHOLE)]
+    return [(number, WHOLE)]
 
 
 def _search_item(
-    prepared: PreparedRankings, name: str, number: int, of_parts: Sequence[Point]
+    prepared: Prepared,
+    name: str,
+    number: int,
+    of_parts: Sequence[Point],
+    try_points: TryPoints,
+    units_of: UnitsOf,
 ) -> Arrays:
-    """Search on the data of one split; return the points, and points × queries."""
-    system, weights = system_of(prepared, name), _query_weights(prepared, number)
-    sides = [
-        (*_tuning_sides(system, prepared, fold), part_runs(system, prepared, fold[0], of_parts))
-        for fold in _tuning_folds(system, prepared, number)
-    ]
-    rows = []
+    """Search on the data of one split; return the points, and points × folds."""
+    system = system_of(prepared, name)
+    folds = _tuning_folds(system, prepared, number)
+    tries: list[Arrays] = []
 
     def values_of(points: Sequence[Point]) -> Floats:
-        each = [
-            system.grid(prepared.data, train, test, points, [prepared.tune_for], runs)[0]
-            for train, test, runs in sides
-        ]
-        rows.append(_mean(each))
-        return rows[-1] if weights is None else np.repeat(rows[-1], weights, axis=1)
+        each = [try_points(prepared, name, fold, points, of_parts) for fold in folds]
+        tries.append(_joined(each, axis=1))
+        values, weights, _ = units_of(prepared, number, tries[-1])
+        return values if weights is None else np.repeat(values, weights, axis=1)
 
-    points, _ = tried_points(
+    points = proposed_points(
         system.search,
         values_of,
         seed=call_seed(prepared.experiment.seed, "search", name, name_of(prepared, number)),
         higher_is_better=prepared.higher_is_better,
     )
-    return {"points": np.array(json.dumps(points)), "values": np.concatenate(rows)}
-
-
-def _query_weights(prepared: PreparedRankings, number: int) -> Weights | None:
-    """Return how often each query counts for a choice; None: once."""
-    if prepared.experiment.by == "document":
-        return None
-    if number != ALL:
-        split = prepared.splits[number]
-        own: Weights = split.train if split.validation is None else split.validation
-        return own
-    if prepared.validates:
-        each = [split.validation for split in prepared.splits if split.validation is not None]
-        total: Weights = np.sum(each, axis=0, dtype=np.int32)
-        return total
-    return all_data(prepared).queries
-
-
-def chosen_point(system: System, prepared: PreparedRankings, number: int, values: Floats) -> Choice:
-    """Choose for a split by points × queries."""
-    weights = _query_weights(prepared, number)
-    seen = values if weights is None else values[:, weights > 0]
-    if not np.isfinite(seen).any():
-        raise InputError(
-            f"{system.name}, {name_of(prepared, number)}: no query on the training side has a "
-            "relevant document: use fewer folds"
-        )
-    rule, better = prepared.experiment.rule, prepared.higher_is_better
-    return choose(values, weights, rule=rule, higher_is_better=better)
+    return {"points": np.array(json.dumps(points)), **_joined(tries)}

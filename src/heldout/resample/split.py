@@ -39,7 +39,7 @@ class SplitKey(NamedTuple):
     """The name of a split, such as ``r0/f3`` or ``r0/f3/d2/i1``."""
 
     repeat: int  # the replicate of a bootstrap is a repeat with one fold
-    fold: int
+    fold: int | None  # None: what is held out in all folds of a repeat together
     inner: int | None = None  # the number of an inner split of the training side
     other: int | None = None  # the fold of the documents, if queries and documents are held out
     run: int | None = None  # if each split is used for several runs of a random system

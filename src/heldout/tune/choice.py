@@ -10,12 +10,9 @@ import numpy as np
 from heldout.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import ArrayLike, NDArray
 
     from heldout.data.words import Flags, Floats
-    from heldout.resample.split import Splits
     from heldout.tune import Rule
 
 TIE: Final = 1e-12
@@ -60,75 +57,35 @@ def choose(
     seen, counts = table[:, places], counts[places].astype(np.int64)
     kept = complete_units(seen)
     if not kept.any():
-        raise InputError(_nothing_to_choose_by(len(places), seen))
+        why = f"no point has a value on any of {len(places)} units"
+        if not np.isnan(seen).all():
+            why = (
+                f"on each of {len(places)} units some point is undefined; remove points that are "
+                "undefined on many units"
+            )
+        raise InputError(f"nothing to choose by: {why}")
     seen, counts = seen[:, kept], counts[kept]
-    _refuse_infinite(seen, places[kept])
-    means = _means(seen, counts)
+    infinite = np.argwhere(np.isinf(seen))
+    if len(infinite):
+        point, unit = infinite[0]
+        raise InputError(
+            f"values: point {point}, unit {places[kept][unit]} is {seen[point, unit]}: expected "
+            "finite numbers, or NaN where a value is undefined"
+        )
+    # Summed by NumPy itself: the summation order of BLAS depends on the number of threads.
+    means: Floats = (seen * counts).sum(axis=1) / counts.sum()
     better = means if higher_is_better else -means
     best = _first_of_the_best(better)
     number = best if rule == "best" else _simplest(seen, counts, better, best)
     return Choice(number, float(means[number]), means)
 
 
-def choose_in_splits(
-    values: Floats, splits: Splits, *, rule: Rule = "best", higher_is_better: bool = True
-) -> tuple[list[Choice], Choice]:
-    """Choose a point by points × units, on the training units of every split and on all units.
-
-    There are no inner folds: with a table of values nothing is fitted, so the mean over inner folds
-    is the mean over the training units, and selects the same point.
-    """
-    _refuse_infinite(values, splits.ids)
-    kept = complete_units(values)
-    if not kept.any():
-        raise InputError("nothing to choose by: no unit has a value at every point")
-    choices = []
-    for split in splits:
-        seen = np.where(kept, split.train, 0)
-        if not seen.any():
-            raise InputError(
-                f"split {split.key}: no training unit has a value at every point; use fewer "
-                "or larger folds"
-            )
-        choices.append(choose(values, seen, rule=rule, higher_is_better=higher_is_better))
-    every = choose(values, kept.astype(np.int64), rule=rule, higher_is_better=higher_is_better)
-    return choices, every
-
-
 def complete_units(values: Floats) -> Flags:
     """Return the units on which every point has a value, ignoring points without any value."""
     defined = ~np.isnan(values)
-    has_values = defined.any(axis=1)
-    if not has_values.any():
-        return np.zeros(values.shape[1], np.bool_)
-    complete: Flags = np.logical_and.reduce(defined[has_values], axis=0)
+    has_values: Flags = np.logical_or.reduce(defined, axis=1, keepdims=True)
+    complete: Flags = np.logical_and.reduce(defined | ~has_values, axis=0) & has_values.any()
     return complete
-
-
-def _nothing_to_choose_by(units: int, values: Floats) -> str:
-    if not units:
-        return "nothing to choose by: all weights are 0"
-    if np.isnan(values).all():
-        return f"nothing to choose by: no point has a value on any of {units} units"
-    return (
-        f"nothing to choose by: on each of {units} units some point is undefined; remove points "
-        "that are undefined on many units"
-    )
-
-
-def _refuse_infinite(values: Floats, units: Sequence[Any] | NDArray[Any]) -> None:
-    infinite = np.isinf(values)
-    if infinite.any():
-        point, unit = np.argwhere(infinite)[0]
-        raise InputError(
-            f"values: point {point}, unit {units[unit]} is {values[point, unit]}: expected finite "
-            "numbers, or NaN where a value is undefined"
-        )
-
-
-def _means(values: Floats, counts: NDArray[Any]) -> Floats:
-    # Summed by NumPy itself: the summation order of BLAS depends on the number of threads.
-    return (values * counts).sum(axis=1) / counts.sum()  # type: ignore[no-any-return]
 
 
 def _first_of_the_best(better: Floats) -> int:

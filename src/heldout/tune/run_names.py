@@ -69,8 +69,6 @@ _DIGITS: Final = re.compile(r"(\d+(?:\.\d+)?)")
 def read_parameters(name: str) -> Point:
     """Read the parameters in a name: parts ``name=value``, joined by a comma, ``_`` or ``-``.
 
-    Examples
-    --------
     >>> read_parameters("bm25_k1=0.9_b=0.4")
     {'k1': 0.9, 'b': 0.4}
     >>> read_parameters("ql-mu=1e-3-final"), read_parameters("dense")

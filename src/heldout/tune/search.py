@@ -71,25 +71,22 @@ class Search:
         return tuple(axis.name for axis in space.axes if axis.at_edge(point[axis.name]))
 
 
-def tried_points(
+def proposed_points(
     search: Search,
     values_of: Callable[[Sequence[Point]], Floats],
     *,
     seed: int,
     higher_is_better: bool,
-) -> tuple[tuple[Point, ...], Floats]:
-    """Try points by a function that returns points × units; return them with these values.
+) -> list[Point]:
+    """Return the points that Optuna proposes by the values of earlier ones, points × units.
 
-    Optuna sees the mean over the units; a point whose mean is undefined has failed.
+    It sees the mean over the units; a point whose mean is undefined has failed.
     """
-    if search.how != "optuna":
-        return search.points, values_of(search.points)
     import optuna  # an extra, and slow to import
 
     tuned = [axis for axis in search.space.axes if len(axis.values) > 1]
     fixed = {axis.name: axis.values[0] for axis in search.space.axes if axis not in tuned}
     points: list[Point] = []
-    rows: list[Floats] = []
     with _quiet(optuna):
         direction = "maximize" if higher_is_better else "minimize"
         sampler = optuna.samplers.TPESampler(seed=seed)
@@ -97,13 +94,13 @@ def tried_points(
         for _ in range(search.trials or 0):
             trial = study.ask()
             points.append({**fixed, **{axis.name: _suggest(trial, axis) for axis in tuned}})
-            rows.append(values_of(points[-1:]))
-            defined = rows[-1][~np.isnan(rows[-1])]
+            values = values_of(points[-1:])
+            defined = values[~np.isnan(values)]
             if len(defined) and np.isfinite(defined.mean()):
                 study.tell(trial, float(defined.mean()))
             else:
                 study.tell(trial, state=optuna.trial.TrialState.FAIL)
-    return tuple(points), np.concatenate(rows)
+    return points
 
 
 def numbered(

@@ -79,8 +79,6 @@ def _is_number(value: object) -> TypeGuard[float]:
 def linear(name: str, low: float, high: float, count: int) -> Axis:
     """Return an axis with equal steps from `low` to `high`.
 
-    Examples
-    --------
     >>> linear("b", 0, 1, 5).values
     (0.0, 0.25, 0.5, 0.75, 1.0)
     >>> linear("neighbours", 1, 5, 5).values
@@ -93,8 +91,6 @@ def linear(name: str, low: float, high: float, count: int) -> Axis:
 def geometric(name: str, low: float, high: float, count: int) -> Axis:
     """Return an axis with equal ratios from `low` to `high`.
 
-    Examples
-    --------
     >>> geometric("mu", 100, 10_000, 3).values
     (100, 1000, 10000)
     """
@@ -105,13 +101,7 @@ def geometric(name: str, low: float, high: float, count: int) -> Axis:
 
 
 def given(name: str, values: Iterable[Value]) -> Axis:
-    """Return an axis of the given values, simplest first.
-
-    Examples
-    --------
-    >>> given("stemmer", ["none", "english"]).values
-    ('none', 'english')
-    """
+    """Return an axis of the given values, simplest first."""
     return Axis(name, tuple(values), "given")
 
 
@@ -141,8 +131,6 @@ def parse_axis(text: str) -> Axis:
 
     They are written ``k1=0.5:3:11`` (from:to:count), ``mu=100:5000:9:log`` and ``b=0.3,0.5,0.75``.
 
-    Examples
-    --------
     >>> parse_axis("k1=0.5:3:6").values
     (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
     >>> parse_axis("mu=100:1600:5:log").values
@@ -172,8 +160,6 @@ def parse_axis(text: str) -> Axis:
 def parse_value(text: str) -> Value:
     """Read an integer, a float, true or false; any other text is returned as it is.
 
-    Examples
-    --------
     >>> [parse_value(text) for text in ("3", "3.0", "1e-3", "true", "porter")]
     [3, 3.0, 0.001, True, 'porter']
     """
@@ -197,8 +183,6 @@ class Space:
     A space without parameters has one point: a system with nothing to tune. If there are `rows`
     (see `listed`), these are the points; they need not form a grid.
 
-    Examples
-    --------
     >>> space = Space((given("k1", [1, 2]), given("b", [0.3, 0.5])))
     >>> len(space), space.points()[1]
     (4, {'k1': 1, 'b': 0.5})
@@ -222,8 +206,6 @@ class Space:
     def listed(cls, rows: Sequence[Point]) -> Space:
         """Return a space of some points, the simplest first, all with the same parameters.
 
-        Examples
-        --------
         >>> space = Space.listed([{"k1": 1, "b": 0.3}, {"k1": 2, "b": 0.5}, {"k1": 3, "b": 0.3}])
         >>> [axis.values for axis in space.axes], len(space)
         ([(1, 2, 3), (0.3, 0.5)], 3)

@@ -13,6 +13,7 @@ import numpy as np
 from heldout.as_json import plain
 from heldout.errors import HeldoutError
 from heldout.experiment.documents.estimates import ESTIMANDS, mean_of
+from heldout.experiment.outcomes import ALL
 from heldout.experiment.results.results import Results
 from heldout.experiment.results.tables import (
     fold_tables,
@@ -67,7 +68,10 @@ _HALVES: Final = ("halves", "target_halves")
 
 def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
     """Return the summary of a system of any task, as plain values; estimates are added to it."""
-    times = Counter(fold.chosen.number for fold in outcome.folds)
+    final, times = (
+        outcome.choices[ALL].number,
+        Counter(fold.choice.number for fold in outcome.folds),
+    )
     summary: SystemSummary = {
         "name": system.name,
         "points": len(outcome.points),
@@ -77,8 +81,8 @@ def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
             {"parameters": shown_point(outcome.points[number]), "times": times[number]}
             for number in sorted(times, key=lambda number: (-times[number], number))
         ],
-        "ship": shown_point(outcome.points[outcome.final.number]),
-        "ship_number": outcome.final.number,
+        "ship": shown_point(outcome.points[final]),
+        "ship_number": final,
         "edges": _edges(system, outcome),
     }
     of_estimators = {
@@ -92,9 +96,9 @@ def system_summary(system: Any, outcome: Outcome) -> SystemSummary:
 def _edges(system: Any, outcome: Outcome) -> list[dict[str, Any]]:
     """Return parameters whose chosen value is the first or last of its grid."""
     edges: dict[str, dict[str, Any]] = {}
-    choices = [(fold.chosen, False) for fold in outcome.folds]
-    for chosen, shipped in [*choices, (outcome.final, True)]:
-        known = chosen.surface[np.isfinite(chosen.surface)]
+    choices = [(fold.choice, False) for fold in outcome.folds]
+    for chosen, shipped in [*choices, (outcome.choices[ALL], True)]:
+        known = chosen.means[np.isfinite(chosen.means)]
         if len(known) > 1 and np.ptp(known) <= TIE * np.abs(known).max():
             continue  # all are equal: the first one was taken, not selected
         point = outcome.points[chosen.number]
@@ -204,13 +208,13 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
         # what it has learned from.
         apart = prepared.experiment.inner is not None or prepared.validates
         known = outcome.table is not None or not apart
-        return mean_of(np.array([fold.chosen.train for fold in outcome.folds if known]))
+        return mean_of(np.array([fold.choice.mean for fold in outcome.folds if known]))
     if outcome.table is None:
         return math.nan
     means = []
     for split, fold in zip(prepared.splits, outcome.folds, strict=True):
         weights = split.train if split.validation is None else split.validation
-        means.append(mean_of(np.repeat(outcome.table[row, fold.chosen.number], weights)))
+        means.append(mean_of(np.repeat(outcome.table[row, fold.choice.number], weights)))
     return mean_of(np.array(means))
 
 

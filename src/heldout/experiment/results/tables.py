@@ -11,6 +11,7 @@ import polars as pl
 
 from heldout.data.run import Run
 from heldout.experiment.documents.lists import ABSENT, NONE
+from heldout.experiment.outcomes import ALL
 from heldout.experiment.systems.references import plain_value
 from heldout.measure.base import Undefined
 from heldout.resample.split import SplitKey
@@ -129,6 +130,11 @@ def _table(schema: Schema, parts: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     return table.filter(pl.col(long[0]).list.len() > 0).explode(long) if long else table
 
 
+def _source(system: str, key: SplitKey | None) -> dict[str, Any]:
+    """Return where rows come from; None: not from a split."""
+    return {"system": system, **{name: getattr(key, name, None) for name in PLACE}}
+
+
 # All systems
 
 
@@ -137,22 +143,22 @@ def fold_tables(systems: Sequence[Any], outcomes: Sequence[Outcome]) -> dict[str
     folds, surface = list[list[Any]](), []
     for system, outcome in zip(systems, outcomes, strict=True):
         shown = [_text(outcome, number) for number in range(len(outcome.points))]
-        for source, choice, score in outcome.folds:
+        for key, choice, score, _ in outcome.folds:
             edges = ",".join(system.edges(outcome.points[choice.number]))
-            chosen = choice.number, shown[choice.number], choice.train
-            folds.append([system.name, *source, *chosen, score, edges])
-        choices = [(fold.place._asdict(), fold.chosen) for fold in outcome.folds]
-        choices.append((dict.fromkeys(PLACE), outcome.final))
-        for place, choice in choices if system.search.tuned else ():
-            unknown = np.full(len(shown), np.nan)
+            chosen = choice.number, shown[choice.number], choice.mean
+            folds.append([*_source(system.name, key).values(), *chosen, score, edges])
+        if not system.search.tuned:
+            continue
+        rows = [(fold.key, fold.choice, fold.scores) for fold in outcome.folds]
+        unknown = np.full(len(shown), np.nan)
+        for source, choice, scores in [*rows, (None, outcome.choices[ALL], None)]:
             surface.append(
                 {
-                    **place,
-                    "system": system.name,
+                    **_source(system.name, source),
                     "number": np.arange(len(shown)),
                     "parameters": shown,
-                    "mean": choice.surface,
-                    "held_out": unknown if choice.held_out is None else choice.held_out,
+                    "mean": choice.means,
+                    "held_out": unknown if scores is None else scores,
                 }
             )
     table = pl.DataFrame(folds, schema=FOLDS, orient="row")
@@ -218,7 +224,7 @@ def value_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) -
                 "value": side.values[row, query],
                 "parameters": _text(outcome, side.number),
             }
-            parts.append(cells | side.place._asdict())
+            parts.append(cells | _source(system.name, side.key))
     return _table(VALUES, parts)
 
 
@@ -242,7 +248,7 @@ def list_table(prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]) ->
                 ],
                 "score": side.lists.scores[query, place],
             }
-            parts.append(cells | side.place._asdict())
+            parts.append(cells | _source(system.name, side.key))
     return _table(LISTS, parts).with_columns(_defined("score"))
 
 
@@ -264,12 +270,12 @@ def prediction_tables(
     schema |= {"scores": by_class, "probabilities": pl.Boolean}
     values, held_out, scores = [], [], []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):
-        for place, number, predictions in outcome.held_out:
+        for key, number, predictions in outcome.held_out:
             given: Any = predictions  # of classes or of numbers
             known = getattr(given, "scores", None)
             unknown = pl.Series([None] * len(given.units), dtype=by_class)
             scores.append(unknown if known is None else pl.DataFrame(known, classes).to_struct())
-            source = {"system": system.name, **place._asdict()}
+            source = _source(system.name, key)
             cells = {
                 "unit": list(given.units),
                 "group": list(given.groups),

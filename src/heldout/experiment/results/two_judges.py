@@ -113,7 +113,7 @@ def judge_held_out(
         repeats: dict[object, list[tuple[HeldOut, Flags]]] = defaultdict(list)
         for side, split in zip(outcome.held_out, prepared.splits, strict=True):
             # The folds of a repeat hold out different queries, and are judged together.
-            repeats[side.place.repeat, side.place.run].append((side, split.test > 0))
+            repeats[side.key.repeat, side.key.run].append((side, split.test > 0))
         runs = [_run(prepared, system.name, sides) for sides in repeats.values()]
         for judge, qrels in zip(both, (judged.human, judged.machine), strict=True):
             held_out, found = [], []

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Estimator:
     """An estimator with the parameter settings to try; only copies of it are fitted."""
+
+    parts: ClassVar[tuple[()]] = ()
+    learns: ClassVar[bool] = True
+    calls: ClassVar[bool] = True
 
     name: str
     estimator: Any = field(repr=False)
