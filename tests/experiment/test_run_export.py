@@ -56,7 +56,7 @@ def test_rankings_are_kept_to_the_depth_that_is_asked_for():
     run = deep.predictions("bm25")
     assert heldout.evaluate(COLLECTION.qrels, run, "R@24").value() == 1.0
     assert shallow.manifest["settings"]["keep_depth"] == 10
-    with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*at least 10"):
+    with pytest.raises(heldout.HeldoutError, match=r"keep_depth.*greater than or equal to 10"):
         results(keep_depth=5)
 
 
