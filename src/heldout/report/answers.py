@@ -1,0 +1,274 @@
+"""All verdicts: what a standing says, in one sentence.
+
+The same sentence is the first line in a terminal and the headline of a page, so that they cannot
+disagree.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from heldout.infer.analysis import OWN_TEST
+from heldout.report.table import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from heldout.infer.comparison import Comparison
+    from heldout.infer.gate import GateResult
+    from heldout.report.standing import Gap, Standing
+
+NAMED: Final = 8  # systems that a sentence names; the table has all
+
+
+# ---- numbers as they are printed -----------------------------------------------------------------
+
+
+def interval(low: float | None, high: float | None, form: str = "z.4f") -> str:
+    """An interval; a side without a bound ends at infinity."""
+    if low is None or high is None or math.isnan(low):
+        return "—"
+    left = f"[{low:{form}}" if math.isfinite(low) else "(-∞"
+    right = f"{high:{form}}]" if math.isfinite(high) else "∞)"
+    return f"{left}, {right}"
+
+
+def p_value(p: float | None) -> str:
+    """A p-value as papers print it."""
+    return "—" if p is None else "< 0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def percent(level: float) -> str:
+    """A confidence level: ``95%``, ``99.5%``."""
+    return f"{round(100 * level, 6):g}%"
+
+
+def number(value: float | None, form: str = "z.4f") -> str:
+    """A score; undefined ones say so."""
+    return "undefined" if value is None or math.isnan(value) else f"{value:{form}}"
+
+
+def _equation(p: float | None) -> str:
+    return "" if p is None else f", p {'' if p < 0.0001 else '= '}{p_value(p)}"
+
+
+def _names(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(map(printable, names[:NAMED])) + more
+
+
+# ---- verdicts ------------------------------------------------------------------------------------
+
+
+def question(standing: Standing, data: str = "") -> str:
+    """What was asked: the title of a page."""
+    names, on = [printable(name) for name in standing.names], f" on {data}" if data else ""
+    if len(names) == 1:
+        return f"How good is {names[0]}{on}?"
+    if len(names) == 2:
+        return f"Which is better{on}: {names[0]} or {names[1]}?"
+    return f"Which of {len(names)} systems is best{on}?"
+
+
+def answer(standing: Standing) -> str:
+    """The answer to the question of a standing, in one sentence with its uncertainty."""
+    if not standing.gaps:
+        return _scores_only(standing)
+    if len(standing.gaps) == 1:
+        return pair_answer(standing, _shown_order(standing))
+    return _against_baseline(standing) if standing.baseline else _best_of_many(standing)
+
+
+def pair_answer(standing: Standing, gap: Gap) -> str:
+    """Which of two systems is better."""
+    first, second = printable(gap.first), printable(gap.second)
+    measure = printable(standing.measure)
+    if gap.counts is not None and gap.counts[0] + gap.counts[2] == 0:
+        return f"{first} and {second} have the same {measure} on all {standing.size}."
+    scores = " vs ".join(number(standing.row(name).score) for name in (gap.first, gap.second))
+    kind = "simultaneous " if standing.simultaneous else ""
+    return (
+        f"{_pair_verdict(standing, gap, first, second)}{_where(standing)}: {measure} {scores}"
+        f"{_direction(standing)}, difference {gap.value:+z.4f}, {kind}{percent(standing.level)} CI "
+        f"{interval(gap.low, gap.high, '+z.4f')}{_equation(gap.p)}."
+    )
+
+
+def _shown_order(standing: Standing) -> Gap:
+    """The better system first, unless a one-sided test asked about one of them."""
+    return standing.gaps[0] if standing.alternative != "two-sided" else standing.ranked_gaps()[0]
+
+
+def _pair_verdict(standing: Standing, gap: Gap, first: str, second: str) -> str:
+    if gap.mixed:
+        return f"{first} and {second} differ, but wins and means point in different directions"
+    if gap.significant:
+        word = "better" if standing.better(gap) else "worse"
+        return f"{first} is significantly {word} than {second}"
+    if standing.alternative == "two-sided":
+        return f"No significant difference between {first} and {second}"
+    asked = "better" if standing.alternative == "greater" else "worse"
+    return f"{first} is not significantly {asked} than {second}"
+
+
+def _scores_only(standing: Standing) -> str:
+    best, measure = standing.rows[0], printable(standing.measure)
+    score = f"{number(best.score)} {interval(best.low, best.high)}".removesuffix(" —")
+    if len(standing.rows) == 1:
+        return f"{printable(best.name)} reaches {measure} {score}{_where(standing)}."
+    return (
+        f"{printable(best.name)} has the best {measure} of {len(standing.rows)} systems"
+        f"{_where(standing)}, {score}; the systems were not compared."
+    )
+
+
+def _best_of_many(standing: Standing) -> str:
+    best = standing.row(standing.reference or standing.names[0])
+    gaps = standing.against(best.name)
+    equals = [name for name, gap in gaps.items() if not standing.decided(gap)]
+    tied = [row.name for row in standing.rows if row.score == best.score]
+    who = f"{_names(tied)} share" if len(tied) > 1 else f"{printable(best.name)} has"
+    score = f"{number(best.score)} {interval(best.low, best.high)}".removesuffix(" —")
+    lead = (
+        f"{who} the {'highest' if standing.up else 'lowest'} {printable(standing.measure)} of "
+        f"{len(gaps) + 1} systems{_where(standing)}, {score}"
+    )
+    if not equals:
+        return f"{lead}, and is significantly better than all others."
+    if len(equals) == len(gaps):
+        return f"{lead}, but no difference to the others is significant."
+    return (
+        f"{lead}; {printable(best.name)} is significantly better than {len(gaps) - len(equals)} of "
+        f"the other {len(gaps)}, but not than {_names(equals)}."
+    )
+
+
+def _against_baseline(standing: Standing) -> str:
+    gaps = standing.against(standing.baseline or "")
+    groups: dict[str, list[str]] = {"better": [], "worse": [], "not significantly different": []}
+    for name, gap in gaps.items():
+        kind = "better" if standing.better(gap) else "worse"
+        groups[kind if standing.decided(gap) else "not significantly different"].append(name)
+    score = number(standing.row(standing.baseline or "").score)
+    parts = [
+        f"{len(names)} {'is' if len(names) == 1 else 'are'} "
+        f"{kind if kind.startswith('not') else f'significantly {kind} ({_names(names)})'}"
+        for kind, names in groups.items()
+        if names
+    ]
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return (
+        f"Of {len(gaps)} systems compared with {printable(standing.baseline or '')} "
+        f"({printable(standing.measure)} {score}){_where(standing)}, {listed}."
+    )
+
+
+def _where(standing: Standing) -> str:
+    return f" {standing.where}" if standing.where else ""
+
+
+def _direction(standing: Standing) -> str:
+    return "" if standing.up else " (lower is better)"
+
+
+# ---- tests and gates -----------------------------------------------------------------------------
+
+TESTS: Final = {
+    "t": "paired t test",
+    "randomization": "Fisher's randomization test",
+    "bootstrap-shift": "bootstrap-shift test",
+    "wilcoxon": "Wilcoxon signed-rank test",
+    "sign": "sign test",
+    "mcnemar": "McNemar's test",
+    "corrected-t": "corrected resampled t test",
+    "retuned-t": "t test with re-tuning",
+    "prediction-powered": "prediction-powered t test",
+    "romano-wolf": "Romano-Wolf step-down bootstrap",
+    "tukey": "Tukey's HSD on the block design",
+    "holm": "Holm's method",
+    "bonferroni": "Bonferroni's method",
+    "bh": "Benjamini-Hochberg's method (false discovery rate)",
+}
+
+
+def test_name(comparison: Comparison) -> str:
+    """The test that decides, and its correction: ``paired t test, Holm's method``."""
+    analysis = comparison.analysis
+    names = [analysis.decides]
+    names += [analysis.correction] if analysis.correction not in {"", *OWN_TEST} else []
+    return ", ".join(TESTS.get(name, name) for name in names)
+
+
+def sides(comparison: Comparison) -> str:
+    """Whether the tests are two-sided."""
+    return "two-sided" if comparison.alternative == "two-sided" else "one-sided"
+
+
+def test_line(comparison: Comparison) -> str:
+    """How the p-values were obtained; further tests of a single pair follow."""
+    decides, *others = comparison.claims[0].outcomes
+    alone, own = len(comparison.claims) == 1, comparison.analysis.correction in OWN_TEST
+    how = [sides(comparison)]
+    if own:
+        how += [comparison.correction_detail] if comparison.correction_detail else []
+    elif alone:
+        how.append(decides.detail or decides.method)
+        if decides.error and "±" not in decides.detail:
+            how.append(f"± {decides.error:.1g}")
+    line = f"Test: {test_name(comparison)} ({', '.join(how)})"
+    if alone:
+        line += "".join(
+            f"; {TESTS.get(test.test, test.test)}{_equation(test.p)[1:]}" for test in others
+        )
+    if comparison.analysis.coverage == "simultaneous":
+        line += "; the intervals of the differences hold all at once (simultaneous)"
+    return f"{line}."
+
+
+def gate_sentence(result: GateResult) -> str:
+    """The verdict of a gate, which `heldout.infer.gate` has read from the comparison."""
+    first, second = printable(result.first), printable(result.second)
+    within = f"by more than {result.margin:g}"
+    claimed = {
+        "better": f"better than {second}{f' {within}' if result.margin else ''}",
+        "non-inferior": f"not worse than {second} {within}",
+        "equivalent": f"within {result.margin:g} of {second}",
+    }[result.kind]
+    said = {
+        "shown": f"{first} is {claimed}",
+        "same output": f"{first} is {claimed}",
+        "worse": f"{first} is worse than {second} {within}",
+        "better": f"{first} is better than {second} {within}",
+    }.get(result.verdict, f"not shown that {first} is {claimed}")
+    word = "passed" if result.passed else "failed"
+    return f"{word}: {said} in {printable(result.measure)}{_gate_facts(result)}{_way_out(result)}"
+
+
+def _gate_facts(result: GateResult) -> str:
+    gain = result.interval
+    if result.verdict == "same output":
+        return " (both gave the same output)"
+    if result.verdict == "no difference":
+        return " (no score differs, which shows nothing unless the outputs are the same)"
+    # For `better` only the lower bound is read.
+    high = math.inf if result.kind == "better" else gain.high
+    bounds = f"{percent(gain.level)} CI {interval(gain.low, high, '+z.4f')}"
+    return f" (gain {gain.estimate:+z.4f}, {bounds}{_equation(result.p)})"
+
+
+def _way_out(result: GateResult) -> str:
+    """What would decide an undecided gate."""
+    if result.verdict != "not shown":
+        return ""
+    if result.queries_needed:
+        return f"; about {result.queries_needed:,} queries would decide it"
+    if result.test == "corrected-t":
+        return "; more folds of the same data add little: more data would decide it"
+    gain, margin = result.interval.estimate, result.margin
+    if result.kind == "better" and gain <= margin:
+        what = "the gain is smaller" if margin else "there is no gain"
+        return f"; {what}: more queries would hardly show one"
+    if gain <= -margin or (result.kind == "equivalent" and gain >= margin):
+        return "; the gain itself is not within the margin: more queries would hardly show it"
+    return "; more queries would decide it"
