@@ -123,7 +123,7 @@ def _store(path: Path, content: bytes) -> None:
             flush(aside)
     except InputError as error:
         raise InputError(
-            f"{error}; finished tasks are kept: make room and continue with resume=True"
+            f"{error}; finished splits are kept: make room and continue with resume=True"
         ) from None
 
 
@@ -136,7 +136,7 @@ def _progress_bar() -> Iterator[Callable[[int, int, str], None]]:
     numbers = progress.MofNCompleteColumn(), progress.TimeElapsedColumn(), "left"
     columns = "{task.description}", progress.BarColumn(), *numbers, progress.TimeRemainingColumn()
     with progress.Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("tasks", total=0)
+        task = bar.add_task("systems × splits", total=0)
 
         def show(new: int, finished: int, name: str) -> None:
             total = (bar.tasks[task].total or 0) + new

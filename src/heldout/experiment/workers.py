@@ -252,7 +252,7 @@ def _result(future: Any, name: str) -> Arrays:
         )
     except (CancelledError, OSError, TimeoutError) as lost:  # on the way, not on the worker
         said = (
-            f"the Dask cluster is lost ({cause_of(lost)}); finished tasks are kept: continue with "
+            f"the Dask cluster is lost ({cause_of(lost)}); finished splits are kept: continue with "
             "resume=True, there or elsewhere"
         )
     except Exception as error:  # noqa: BLE001 - of Dask, or what a worker could not send

@@ -55,7 +55,7 @@ def write_folder(folder: str | os.PathLike[str], content: Mapping[str, Any]) -> 
             _write_json(place / TIMINGS, content["timings"])
             _write_json(place / MANIFEST, {"format": _FORMAT, **manifest, _CHECKSUMS: checksums})
         except InputError as error:
-            kept = "finished tasks of a run are kept: make room and continue with resume=True"
+            kept = "finished splits of a run are kept: make room and continue with resume=True"
             raise InputError(f"{error}; {kept}") from error.__cause__
 
 

@@ -76,7 +76,7 @@ class Results(Comparable):
     manifest
         Versions, seed, fingerprints, policies and settings.
     timings
-        Seconds of each task; they are not compared.
+        Seconds of each part of the work, such as a split; they are not compared.
     splits
         Which unit was held out where: repeat, fold, kind (query, document or instance), unit, side,
         count (how often it was drawn). Folds have only their test sides; the training side of a
