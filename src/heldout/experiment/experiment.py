@@ -335,7 +335,12 @@ class Experiment(BaseModel):
                 open_workers(prepared, workers, dask, on_message) as run,
                 open_work(run, key, place, progress=progress) as work,
             ):
-                outcomes = prepared.evaluate(work)
+                engine: Any  # slow to import
+                if prepared.experiment.task == "ranking":
+                    from heldout.experiment import rankings as engine
+                else:
+                    from heldout.experiment import predictions as engine
+                outcomes = engine.evaluate(prepared, work)
             timings: Timings = {"items": work.seconds, "total": sum(work.seconds.values())}
             timings |= {"command": command} if command else {}
             # Not earlier: with Polars, Ctrl-C does not end a system call in which a system waits.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from heldout.tune.space import Point
 
 
-def evaluate_predictions(prepared: PreparedPredictions, work: Work) -> list[PredictedOutcome]:
+def evaluate(prepared: PreparedPredictions, work: Work) -> list[PredictedOutcome]:
     """Evaluate all systems."""
     outcomes = [_evaluate(Evaluation(system, prepared, work)) for system in prepared.systems]
     _inner_folds.cache_clear()  # it would keep the data

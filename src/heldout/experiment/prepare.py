@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -37,12 +36,10 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.instances import Instances
-    from heldout.experiment.outcomes import PredictedOutcome, RankedOutcome
     from heldout.experiment.problems import Problems
     from heldout.experiment.results.two_judges import TwoJudges
     from heldout.experiment.systems.base import System
     from heldout.experiment.systems.estimators import Estimator
-    from heldout.experiment.work import Work
     from heldout.measure.base import Measure
     from heldout.resample.split import Splits
 
@@ -55,7 +52,7 @@ _OF_PREDICTIONS: Final = ("data",)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Prepared(ABC):
+class Prepared:
     """What an experiment of any task means; its plain fields are read from `experiment`."""
 
     experiment: Experiment
@@ -64,11 +61,6 @@ class Prepared(ABC):
     measures: tuple[Measure, ...]
     tune_for: Measure
     notes: tuple[Note, ...] = ()
-
-    @property
-    def higher_is_better(self) -> bool:
-        """The direction of the tuning measure."""
-        return bool(self.tune_for.higher_is_better)
 
     @property
     def validates(self) -> bool:
@@ -80,10 +72,6 @@ class Prepared(ABC):
         del folder
         return self
 
-    @abstractmethod
-    def evaluate(self, work: Work) -> list[Any]:
-        """Return the outcome of each system."""
-
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class PreparedPredictions(Prepared):
@@ -91,12 +79,6 @@ class PreparedPredictions(Prepared):
 
     systems: tuple[Estimator, ...]
     data: Instances
-
-    def evaluate(self, work: Work) -> list[PredictedOutcome]:
-        """Return the outcome of each system."""
-        from heldout.experiment.predictions import evaluate_predictions  # scikit-learn
-
-        return evaluate_predictions(self, work)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -153,12 +135,6 @@ class PreparedRankings(Prepared):
             function = None if index.analyzer.function is None else analyzer
             experiment = experiment.model_copy(update={"index": index.path, "analyzer": function})
         return replace(self, experiment=experiment, data=replace(self.data, index=index))
-
-    def evaluate(self, work: Work) -> list[RankedOutcome]:
-        """Return the outcome of each system."""
-        from heldout.experiment.rankings import evaluate_rankings  # slow to import
-
-        return evaluate_rankings(self, work)
 
 
 # Both tasks

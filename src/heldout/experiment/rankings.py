@@ -65,7 +65,7 @@ LISTED: Final = 20
 """Number of splits of the documents whose ranked lists are kept, if they are not folds."""
 
 
-def evaluate_rankings(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
+def evaluate(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
     """Evaluate all systems; those that others use as parts come first."""
     done: dict[str, RankedOutcome] = {}
     for system in sorted(prepared.systems, key=lambda system: bool(system.parts)):
@@ -188,7 +188,7 @@ def _from_tables(run: Ranking) -> RankedOutcome:
     choices = {}
     for number, own in which.items():
         units = query_units(prepared, number, {"values": tables[own][-1][:, None]})
-        choices[number] = choose_by(prepared, system.name, number, units)
+        choices[number] = choose_by(prepared, f"{system.name}, {name_of(prepared, number)}", units)
     if not one_by_one:
         ranked = rank(dict.fromkeys((which[n], choices[n].number) for n in range(len(splits))))
     rows, held_out = [], []
@@ -248,7 +248,7 @@ def _pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
         scale = tuned.choices[ALL].number
         if key.fold is not None and tuned.tried:  # chosen without the held-out queries
             units = query_units(run.prepared, own[0], tuned.tried[ALL])
-            row = choose_by(run.prepared, run.system.name, own[0], units).number
+            row = choose_by(run.prepared, f"{run.system.name}, {key}", units).number
             scale = tuned.tried[ALL]["points"][row]
         chosen = [tuned.point(number) for number in own]
         parts = pooled_parts(run, own[0])

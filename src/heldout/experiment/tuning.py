@@ -48,8 +48,9 @@ class Units(NamedTuple):
     """What a point is chosen by."""
 
     values: Floats  # points × units, by the tuning measure
-    weights: Weights | None  # how often each unit counts; None: once
-    why: str  # the reason if nothing has a value
+    weights: Weights | None = None  # how often each unit counts; None: once
+    # The reason if nothing has a value.
+    why: str = "no query on the training side has a relevant document: use fewer folds"
 
 
 class Tuned(NamedTuple):
@@ -123,23 +124,23 @@ def tune(
     choices = {}
     for number, own in tried.items():
         units, own["points"] = units_of(prepared, number, own), np.array(rows[number])
-        choice = choose_by(prepared, run.system.name, number, units)
+        choice = choose_by(prepared, f"{run.system.name}, {name_of(prepared, number)}", units)
         means = np.full(len(points), np.nan)
         means[rows[number]] = choice.means
         choices[number] = Choice(rows[number][choice.number], choice.mean, means)
     return Tuned(points, choices, tried)
 
 
-def choose_by(prepared: Prepared, name: str, number: int, units: Units) -> Choice:
-    """Choose for a split by the rule of the experiment."""
+def choose_by(prepared: Prepared, where: str, units: Units) -> Choice:
+    """Choose by the rule of the experiment."""
     values, weights, why = units
-    rule, better = prepared.experiment.rule, prepared.higher_is_better
+    rule, better = prepared.experiment.rule, prepared.tune_for.higher_is_better
     try:
-        return choose(values, weights, rule=rule, higher_is_better=better)
+        return choose(values, weights, rule=rule, higher_is_better=bool(better))
     except InputError as error:
         seen = values if weights is None else values[:, weights > 0]
         said = error if np.isfinite(seen).any() else why
-        raise InputError(f"{name}, {name_of(prepared, number)}: {said}") from None
+        raise InputError(f"{where}: {said}") from None
 
 
 def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
@@ -210,6 +211,6 @@ def _search_item(
         system.search,
         values_of,
         seed=call_seed(prepared.experiment.seed, "search", name, name_of(prepared, number)),
-        higher_is_better=prepared.higher_is_better,
+        higher_is_better=bool(prepared.tune_for.higher_is_better),
     )
     return {"points": np.array(json.dumps(points)), **_joined(tries)}

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from heldout.retrieve.rank import Ranking
     from heldout.retrieve.sides import Side
     from heldout.retrieve.statistics import Vocabulary
-    from heldout.tune import Rule
     from heldout.tune.choice import Choice
 
 
@@ -111,13 +110,6 @@ class Candidates:
         return counted
 
 
-def choose_setting(values: Floats, rule: Rule, *, higher_is_better: bool) -> Choice:
-    """Choose a setting by settings × queries on a training side."""
-    if not np.isfinite(values).any():
-        raise InputError("no query has a relevant document on a training side: use fewer folds")
-    return choose(values, rule=rule, higher_is_better=higher_is_better)
-
-
 def choose_in_folds(
     candidates: Candidates, folds: Numbers, number: int, tune_for: Measure
 ) -> tuple[list[Choice], Choice]:
@@ -132,6 +124,8 @@ def choose_in_folds(
     for fold in range(number + 1):  # the last one has no documents
         side = seen_side(candidates.index, candidates.vocabulary, (folds >= 0) & (folds != fold))
         values = candidates.evaluate(side, [tune_for])[0]
+        if not np.isfinite(values).any():
+            raise InputError("no query has a relevant document on a training side: use fewer folds")
         better = tune_for.higher_is_better is not False
-        choices.append(choose_setting(values, "best", higher_is_better=better))
+        choices.append(choose(values, higher_is_better=better))
     return choices[:-1], choices[-1]

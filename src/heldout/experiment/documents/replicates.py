@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from heldout.experiment.documents.candidates import choose_setting
 from heldout.experiment.documents.estimates import Estimate, document_estimates, mean_of
 from heldout.experiment.documents.lists import Lists
 from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.documents.uncertainty import places_that_matter
 from heldout.experiment.systems.base import Part
+from heldout.experiment.tuning import Units, choose_by
 from heldout.measure.base import JUDGED_ONLY
 from heldout.retrieve.kernels.types import LIKELIHOOD
 from heldout.retrieve.rank import rank_times
@@ -113,11 +113,6 @@ def evaluate_documents(
     return outcomes
 
 
-def _choose(prepared: PreparedRankings, values: Floats) -> Choice:
-    better = prepared.higher_is_better
-    return choose_setting(values, prepared.experiment.rule, higher_is_better=better)
-
-
 def _train_parts(prepared: PreparedRankings, candidates: Candidates, split: Split) -> Numbers:
     """Return parts of the training documents as large as the held-out side; −1: in none.
 
@@ -154,7 +149,8 @@ def _alone(prepared: PreparedRankings, candidates: Candidates, split: Split) -> 
     seen, choice = side(split.train, added=False), NO_CHOICE
     if len(candidates) > 1:
         tuning = seen if split.validation is None else side(split.validation, added=True)
-        choice = _choose(prepared, candidates.evaluate(tuning, [prepared.tune_for])[0])
+        values = candidates.evaluate(tuning, [prepared.tune_for])[0]
+        choice = choose_by(prepared, f"split {split.key}", Units(values))
     k = max(prepared.experiment.depth, prepared.kept)
     unseen = side(split.test, added=True)
     (lists,) = candidates.lists(unseen, [choice.number], k)
@@ -203,7 +199,10 @@ class _Together:
             for row, split in enumerate(splits):
                 own = prepared.data.measured(lists[row], Part(split.train), [prepared.tune_for])
                 values[row, point] = own[0]
-        return [_choose(prepared, own) for own in values]
+        return [
+            choose_by(prepared, f"split {split.key}", Units(own))
+            for split, own in zip(splits, values, strict=True)
+        ]
 
     def _means_of_parts(self, numbers: Sequence[int]) -> list[list[list[float]]]:
         """Return the mean of each measure on parts of each training side."""

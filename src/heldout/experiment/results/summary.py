@@ -296,7 +296,8 @@ def query_choices(
         if system.search.tuned:
             if table is None:
                 continue
-            rule, better = prepared.experiment.rule, prepared.higher_is_better
+            rule = prepared.experiment.rule
+            better = bool(prepared.tune_for.higher_is_better)
             choices = rechoose(table[-1], sides, counts, rule=rule, higher_is_better=better)
         # A system that is not tuned has its held-out values at its only point.
         tables[system.name] = own[:, None] if table is None else table, choices
