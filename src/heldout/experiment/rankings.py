@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -78,7 +78,7 @@ def _evaluate(run: Ranking) -> RankedOutcome:
     folds = are_folds(prepared.splits)
     if by == "query" and not system.learns and system.search.points:
         return _from_tables(run)
-    if by == "document" and not folds and system.is_model and system.search.points:
+    if by == "document" and not folds and system.is_model:
         return _documents_alone(run)
     tuned = tune(run, try_points, query_units)
     if by != "query" and folds and system.pools:
@@ -348,10 +348,14 @@ def listed_splits(splits: Splits, by: str) -> int:
 
 def _documents_alone(run: Ranking) -> RankedOutcome:
     """Evaluate each held-out side of the documents by itself, many of them in one item."""
-    prepared, splits, system = run.prepared, run.prepared.splits, run.system
-    step = splits_at_once(prepared, system)
-    items = {f"sides/{splits.key(begin)}": (begin, step) for begin in range(0, len(splits), step)}
-    tuned = tune(run, try_points, query_units, [ALL])
+    prepared, splits, points = run.prepared, run.prepared.splits, run.system.search.points
+    step = splits_at_once(prepared, run.system) if points else 1
+    tuned = tune(run, try_points, query_units, [ALL] if points else ())
+    items = {
+        # A search has no points before it has tried them: it chooses for each split in turn.
+        f"sides/{splits.key(begin)}": (begin, step, points or [tuned.point(begin)])
+        for begin in range(0, len(splits), step)
+    }
     choices = dict(tuned.choices)
     listed = listed_splits(splits, "document")
     rows, held_out, estimates = list[FoldRow](), [], []
@@ -360,9 +364,9 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
         for known, *side in zip(own, *arrays.values(), strict=True):
             point, train, surface, values, documents, scores = side
             number = len(rows)
-            key, choice = splits.key(number), Choice(int(point), train, surface)
+            key, chosen = splits.key(number), Choice(int(point), train, surface)
+            choice = choices.setdefault(number, chosen)
             lists = Lists(documents, scores).top(prepared.kept if number < listed else 0)
-            choices[number] = choice
             rows.append(FoldRow(key, choice, mean_of(values[-1])))
             held_out.append(HeldOut(key, choice.number, values[:-1], lists))
             estimates.append(tuple(Estimate(*row) for row in known))
@@ -372,9 +376,11 @@ def _documents_alone(run: Ranking) -> RankedOutcome:
     )
 
 
-def _sides_item(prepared: PreparedRankings, name: str, begin: int, step: int) -> Arrays:
-    system: Any = system_of(prepared, name)
-    sides = evaluate_documents(prepared, system, prepared.splits[begin : begin + step])
+def _sides_item(
+    prepared: PreparedRankings, name: str, begin: int, step: int, points: Sequence[Point]
+) -> Arrays:
+    splits = prepared.splits[begin : begin + step]
+    sides = evaluate_documents(prepared, system_of(prepared, name), splits, points)
     *columns, estimates, lists = zip(*sides, strict=True)
     columns += zip(*lists, strict=True)
     names = ("number", "train", "surface", "values", "documents", "scores")

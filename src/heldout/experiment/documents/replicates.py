@@ -9,7 +9,7 @@ that sum over terms and for measures with a cutoff: these need only the top of a
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats
     from heldout.experiment.documents.candidates import Candidates
     from heldout.experiment.prepare import PreparedRankings
+    from heldout.experiment.systems.base import Points
     from heldout.experiment.systems.models import ModelSystem
     from heldout.measure.base import Measure
     from heldout.resample.split import Split
@@ -51,17 +52,6 @@ PARTS: Final = 10
 _CELLS: Final = 1 << 23
 """Places of ranked lists held at once."""
 _MOST: Final = 64
-
-
-class SideOutcome(NamedTuple):
-    """What was chosen for a split, and what it did on the held-out documents."""
-
-    number: int
-    train: float  # the mean that it was chosen by, of the tuning measure
-    surface: Floats  # the mean of every point there
-    values: Floats  # measures × queries, the tuning measure last
-    estimates: tuple[Estimate, ...]
-    lists: Lists
 
 
 def splits_at_once(prepared: PreparedRankings, system: ModelSystem) -> int:
@@ -90,11 +80,14 @@ def _cutoff(measures: Sequence[Measure]) -> int:
 
 
 def evaluate_documents(
-    prepared: PreparedRankings, system: ModelSystem, splits: Sequence[Split]
-) -> list[SideOutcome]:
-    """Choose a point for each split, and evaluate it on the held-out documents."""
-    candidates = system.candidates(prepared.data, system.search.points)
-    if splits_at_once(prepared, system) > 1:
+    prepared: PreparedRankings, system: ModelSystem, splits: Sequence[Split], points: Points
+) -> list[tuple[int, float, Floats, Floats, tuple[Estimate, ...], Lists]]:
+    """Choose a point for each split, and evaluate it on the held-out documents.
+
+    Return its `Choice`, the measures × queries (the tuning measure last), estimates, and lists.
+    """
+    candidates = system.candidates(prepared.data, points)
+    if len(splits) > 1:
         ranked = _Together(prepared, candidates, splits).ranked()
     else:
         ranked = (_alone(prepared, candidates, split) for split in splits)
@@ -109,7 +102,7 @@ def evaluate_documents(
             estimate._replace(train=mean, optimism=mean - estimate.value)
             for estimate, mean in zip(estimates, map(mean_of, train.T), strict=True)
         )
-        outcomes.append(SideOutcome(*choice, values, known, lists.top(prepared.kept)))
+        outcomes.append((*choice, values, known, lists.top(prepared.kept)))
     return outcomes
 
 
