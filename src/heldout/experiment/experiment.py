@@ -372,11 +372,7 @@ class Experiment(BaseModel):
 
 
 def stored_collection(folder: str | os.PathLike[str], results: Results) -> Collection | None:
-    """Return the collection that results are of, or None if it is not where it was.
-
-    Only files of this machine are read, and only the collection with the fingerprint that the
-    results have is returned.
-    """
+    """Return the collection that results are of; None if its files are not there, or changed."""
     from heldout.data.collection_files import read_collection
     from heldout.experiment.given import CollectionTable
     from heldout.retrieve.index_files import is_index

@@ -84,10 +84,7 @@ def _parsed(given: Any, experiment: Experiment) -> list[Measure]:
 
 
 def load_measure(reference: str, task: str, folder: Path | None = None) -> Measure:
-    """Load a measure from a Python file: ``my.py:FirstGrade`` or ``my.py:TopGrade(scale=2)@10``.
-
-    The name is that of a function, as `heldout.define_measure` takes it, or of a `Measure`.
-    """
+    """Load a function or `Measure` from a file: ``my.py:First`` or ``my.py:Top(scale=2)@10``."""
     from heldout.experiment.systems.references import load_reference
 
     match = _MEASURE_FILE.fullmatch(reference.strip())
@@ -268,10 +265,9 @@ def judged_collection(
     top: int = TOP,
     depth: int = 1000,
 ) -> Collection:
-    """Return a collection of the judged queries, without texts, for systems that are run files.
+    """Return a collection of the judged queries and documents, without texts, for run files.
 
-    Its documents are those with a judgement and the first `top` of each run; of runs that are
-    fused, the first `depth`, since any of them may come first.
+    It also has the first `top` documents of each run; the first `depth` of those that are fused.
     """
     from heldout.data.qrels import read_qrels
 

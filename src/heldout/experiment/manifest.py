@@ -235,10 +235,7 @@ def _describe_own(measures: Iterable[Measure]) -> list[dict[str, Any]]:
 
 
 def know_own(manifest: Manifest) -> None:
-    """Register the measures of results that are not defined in this process.
-
-    Such a measure has their direction and range, and cannot be computed.
-    """
+    """Register the measures of results that are not defined here; they cannot be computed."""
     settings = manifest["settings"]
     for own in settings.get("own_measures", ()):
         from heldout.measure.custom import define_measure  # rarely needed

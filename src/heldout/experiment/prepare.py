@@ -113,10 +113,7 @@ class PreparedRankings(Prepared):
         return self.data.collection if self.judges is None else self.judges.collection
 
     def opened(self, folder: Path | None = None) -> PreparedRankings:
-        """Return it with the index for built-in models, if there are any.
-
-        An index that has to be built is kept in `folder`, for workers and to resume the run.
-        """
+        """Return it with the index for built-in models; one that is built is kept in `folder`."""
         if not any(system.is_model for system in with_parts(self.systems)):
             return self
         from heldout.experiment.work import WORK

@@ -127,10 +127,7 @@ def _merges(system: System, prepared: PreparedRankings) -> bool:
 
 
 def _training_values(run: Ranking, tuned: Tuned) -> Floats:
-    """Return measures × queries of the final point on all data, where known; otherwise NaN.
-
-    A system that learns is known there by the tuning measure alone, from its tuning.
-    """
+    """Return measures × queries of the final point on all data, where known; otherwise NaN."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
     if experiment.by != "query" and not are_folds(prepared.splits):
@@ -143,6 +140,7 @@ def _training_values(run: Ranking, tuned: Tuned) -> Floats:
         asked = all_data(prepared).queries
         return values if asked is None else np.where(asked > 0, values, np.nan)
     inner = experiment.inner is not None and system.learns
+    # A system that learns is known there by the tuning measure alone, from its tuning.
     known = tuned.tried and not inner and not prepared.validates
     if known and prepared.tune_for in prepared.measures:
         tried, final = tuned.tried[ALL], tuned.choices[ALL].number
@@ -280,10 +278,7 @@ def _merged(
     lists: Mapping[SplitKey, Lists],
     tested: Sequence[float] | None = None,
 ) -> RankedOutcome:
-    """Evaluate one ranking of all held-out documents, per repeat and fold of the queries.
-
-    The held-out score of a split is that of its own test, or else as the merged ranking has it.
-    """
+    """Evaluate one ranking of all held-out documents, per repeat and fold of the queries."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training, both = _training_values(run, tuned), experiment.by == "both"
     measures, rows, held_out, estimates = [*prepared.measures, prepared.tune_for], [], [], []
@@ -294,7 +289,7 @@ def _merged(
         whole = Part(held.astype(np.int32), splits[0].test if both else None)
         values = prepared.data.measured(ranked, whole, measures)
         for number, split in zip(own, splits, strict=True):
-            if tested is not None:
+            if tested is not None:  # the held-out score of a split is that of its own test
                 score = tested[number]
             elif both:
                 score = mean_of(values[-1])
@@ -338,9 +333,8 @@ def _merged(
 def listed_splits(splits: Splits, by: str) -> int:
     """Return the number of splits whose ranked lists are kept, from the first on.
 
-    All folds are kept: together they hold out every document once. For a bootstrap or repeated
-    hold-outs of documents, a few splits show what was ranked; the lists of a thousand would be
-    tens of millions of rows, and no estimate needs them.
+    Those of a thousand samples of the documents would be tens of millions of rows, and no estimate
+    needs them. Folds together hold out every document once.
     """
     whole = by != "document" or splits.partitions
     return len(splits) if whole else min(LISTED, len(splits))

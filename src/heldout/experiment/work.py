@@ -150,10 +150,7 @@ def _progress_bar() -> Iterator[Callable[[int, int, str], None]]:
 
 @contextmanager
 def results_folder(folder: Path, *, resume: bool, force: bool) -> Iterator[bool]:
-    """Make and lock a folder; yield whether it has complete results, which are to be read.
-
-    Nothing is overwritten unless `force` says so. The finished items are removed at the end.
-    """
+    """Make and lock a folder; yield whether it has complete results, which are to be read."""
     manifest, work, lock = folder / MANIFEST, folder / WORK, _locked(folder)
     try:
         for name in all_files():

@@ -68,8 +68,7 @@ class Candidates:
     ) -> Ranking:
         """Rank a side under some settings (None: all), or each fold under the one given for it.
 
-        The ranks of judged documents are returned, of which those beyond `depth` are not needed;
-        or, if `k` is given, lists of `k` places instead.
+        Judged documents get ranks, exact up to `depth`; with `k`, there are lists of `k` places.
         """
         some = list(range(len(self)) if numbers is None else numbers)
         models, priors = [self.models[number] for number in some], self.priors
@@ -113,11 +112,7 @@ class Candidates:
 def choose_in_folds(
     candidates: Candidates, folds: Numbers, number: int, tune_for: Measure
 ) -> tuple[list[Choice], Choice]:
-    """Choose on the training documents of each of a `number` of folds alone, and on all documents.
-
-    The held-out documents of a fold have no influence on its choice: neither their judgements nor
-    their term statistics are used. A fold of −1 is not in the sample.
-    """
+    """Choose on the training documents of each of a `number` of folds alone, and on all of them."""
     if len(candidates) == 1:
         return [NO_CHOICE] * number, NO_CHOICE
     choices = []

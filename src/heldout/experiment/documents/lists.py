@@ -80,10 +80,7 @@ def lists_of_queries(lists: Lists, kept: Flags) -> Lists:
 
 
 def merged_lists(parts: Sequence[Lists], order: Numbers, k: int) -> Lists:
-    """Merge the lists of several folds by score into lists of `k` places.
-
-    The `order` of ids breaks ties: the greater first.
-    """
+    """Merge lists by score into lists of `k` places; of ties, the greater in the `order` of ids."""
     documents = np.concatenate([part.documents for part in parts], axis=1)
     scores = np.concatenate([part.scores for part in parts], axis=1)
     there = documents >= 0
@@ -122,10 +119,7 @@ def ranks_in(table: RankTable, documents: Numbers) -> Ints:
 def measure_lists(
     table: RankTable, lists: Lists, counted: Flags, measures: Sequence[Measure], depth: int
 ) -> Floats:
-    """Return measures × queries; NaN: the query has no relevant document that counts.
-
-    Judgements count that are of the queries and documents that were ranked.
-    """
+    """Return measures × queries; NaN: the query has no relevant document that counts."""
     ranks = ranks_in(table, lists.documents)
     retrieved = (lists.documents != NONE).sum(axis=1)
     values: Floats = table.evaluate(ranks[:, None], counted, retrieved, measures, depth)[:, 0]

@@ -44,11 +44,7 @@ _ROUNDING = 1e-9
 def pool(
     candidates: Candidates, folds: Numbers, chosen: Sequence[int], reference: int, k: int
 ) -> Lists:
-    """Merge the held-out documents of all folds into one ranking of `k` places.
-
-    `folds` has the fold of each document (−1: not in the sample), `chosen` the number of the
-    setting of each fold. Folds with different settings are merged on the scale of the `reference`.
-    """
+    """Merge the held-out documents of all folds, each by its chosen setting, into one ranking."""
     index, vocabulary, models = candidates.index, candidates.vocabulary, candidates.models
     if _alike(candidates, chosen):
         side = held_out_side(index, vocabulary, folds, len(chosen), pooled=True)
@@ -99,8 +95,6 @@ def pool_points(
     """Merge the documents of all folds, each as its own point ranks it in the whole sample.
 
     For systems whose scores do not depend on the fold: runs, and fusions of pooled rankings.
-    `lists` rank the sample, at each point that was `chosen` by a fold and at the `reference`, on
-    whose scale they are merged; the `order` of ids breaks ties.
     """
     if len(set(chosen)) == 1:
         return lists[chosen[0]]
@@ -118,10 +112,7 @@ def _merged(
     order: Numbers,
     k: int,
 ) -> Lists:
-    """Merge the lists of all folds, with the scores of every query on the scale of the reference.
-
-    `scales` has queries × places: the scores of the sample under each setting.
-    """
+    """Merge the lists of all folds, with the scores of each query on the scale of the reference."""
     aligned = []
     for part, own in zip(parts, chosen, strict=True):
         scores = part.scores

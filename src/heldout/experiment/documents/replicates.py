@@ -107,11 +107,9 @@ def evaluate_documents(
 
 
 def _train_parts(prepared: PreparedRankings, candidates: Candidates, split: Split) -> Numbers:
-    """Return parts of the training documents as large as the held-out side; −1: in none.
+    """Return parts of the training documents, each as large as the held-out side; −1: in none.
 
-    A score depends on the number of documents, and the training side has another number. It is
-    therefore cut into parts of the size of the held-out side, each ranked by itself. None, if it
-    is smaller than that.
+    Scores depend on the number of documents, so only those of such parts can be compared with it.
     """
     index, rows, size = candidates.index, np.flatnonzero(split.train), int((split.test > 0).sum())
     part = np.full(index.n_documents, -1, np.int32)

@@ -224,10 +224,9 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
 def document_differences(
     prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]
 ) -> list[list[SystemDifference]]:
-    """Return, for each system, its differences to earlier ones, with intervals, per measure.
+    """Return, for each system, its differences to earlier ones, averaged over repeats.
 
-    In each jackknife replicate the same documents are left out for both systems, so that effects
-    common to both cancel. Differences and half-widths of intervals are averaged over repeats.
+    Each jackknife replicate leaves out the same documents of both: common effects cancel.
     """
     level = prepared.experiment.level
     differences: list[list[SystemDifference]] = [[] for _ in outcomes]
@@ -276,8 +275,7 @@ def query_choices(
 ) -> list[list[dict[str, Any]] | None]:
     """Return, for each system, its variances with each earlier one, per measure.
 
-    None: the system was tuned, but the values of other choices are unknown, because its rankings
-    depend on the training queries and not on the parameters alone.
+    None: it was tuned, and depends on training queries, so values of other choices are unknown.
     """
     # Parameters are chosen on the validation part, where there is one.
     sides = Sides.of(

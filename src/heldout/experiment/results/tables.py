@@ -175,11 +175,9 @@ def _defined(name: str) -> pl.Expr:
 
 
 def split_table(splits: Splits) -> pl.DataFrame:
-    """Return one row per split and unit: its side, and how often it was drawn.
+    """Return one row per split and unit: its side, and how often it was drawn; of folds, of tests.
 
-    For folds there are only the test sides: the training side of a fold is all other units of its
-    repeat, once. Other plans have all sides. If queries and documents are both held out, rows of
-    documents have the fold that other tables call ``other``.
+    If queries and documents are held out, documents have the fold that other tables call ``other``.
     """
     if splits.crossed is not None:
         tables = []

@@ -165,10 +165,8 @@ def _of_text(text: str, given: Given) -> System:
 
 
 def _of_files(label: str, head: str, given: Given, name: str | None) -> System | None:
-    """Make a system of the run files that match, or of those of splits; None: there are none.
-
-    What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
-    """
+    """Make a system of the run files that match, or of those of splits; None: there are none."""
+    # What looks like a label can be the begin of a pattern: lambda=*.run(comparable=true).
     whole = {f"{label}={head}": name} if label else {}
     for pattern, called in {**whole, head: given.name}.items():
         paths = run_paths(str(given.folder / pattern) if given.folder else pattern)

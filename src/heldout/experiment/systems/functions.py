@@ -188,10 +188,7 @@ def _fit(transformer: Any, train: View, candidates: Run | None, seed: int) -> No
 
 
 def _frame(view: View, candidates: Run | None) -> Any:
-    """Return the queries of a side with the columns ``qid`` and ``query``.
-
-    With candidates, these: ``docno``, ``text``, ``score`` and ``rank`` (from 0) are added.
-    """
+    """Return the queries of a side, or its candidates, with the columns of PyTerrier."""
     import pandas as pd
 
     texts, documents = view.queries.to_dict(), view.documents
