@@ -43,7 +43,7 @@ def evaluate(prepared: PreparedPredictions, work: Work) -> list[PredictedOutcome
     return outcomes
 
 
-def _evaluate(run: Evaluation[PreparedPredictions]) -> PredictedOutcome:
+def _evaluate(run: Evaluation) -> PredictedOutcome:
     system, prepared = run.system, run.prepared
     tuned = tune(run, _try_point, _fold_units)
     items = {

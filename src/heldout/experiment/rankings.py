@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
     from heldout.data.words import Floats
     from heldout.experiment.prepare import PreparedRankings
-    from heldout.experiment.sides import Ranking
     from heldout.experiment.tuning import Tuned
     from heldout.experiment.work import Work
     from heldout.experiment.workers import Arrays
@@ -73,7 +72,7 @@ def evaluate(prepared: PreparedRankings, work: Work) -> list[RankedOutcome]:
     return [done[system.name] for system in prepared.systems]
 
 
-def _evaluate(run: Ranking) -> RankedOutcome:
+def _evaluate(run: Evaluation) -> RankedOutcome:
     system, prepared, by = run.system, run.prepared, run.prepared.experiment.by
     folds = are_folds(prepared.splits)
     if by == "query" and not system.learns and system.search.points:
@@ -126,7 +125,7 @@ def _merges(system: System, prepared: PreparedRankings) -> bool:
     return prepared.experiment.by != "query" and bool(system.comparable)
 
 
-def _training_values(run: Ranking, tuned: Tuned) -> Floats:
+def _training_values(run: Evaluation, tuned: Tuned) -> Floats:
     """Return measures × queries of the final point on all data, where known; otherwise NaN."""
     system, prepared, experiment = run.system, run.prepared, run.prepared.experiment
     training = np.full((len(prepared.measures), prepared.data.table.n_queries), np.nan)
@@ -152,7 +151,7 @@ def _training_values(run: Ranking, tuned: Tuned) -> Floats:
 # ---- held-out queries of systems that do not learn ----------------------------------------------
 
 
-def _from_tables(run: Ranking) -> RankedOutcome:
+def _from_tables(run: Evaluation) -> RankedOutcome:
     """Rank every point once, for each combination of points that its parts have in some split."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
     splits = list(prepared.splits)
@@ -229,7 +228,7 @@ def _point_item(
 # its own score.
 
 
-def _merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
+def _merge_tests(run: Evaluation, tuned: Tuned, tests: Sequence[Arrays]) -> RankedOutcome:
     """Merge held-out sides that were ranked one by one."""
     order, depth = id_order(run.prepared.data.collection), run.prepared.experiment.depth
     lists = {
@@ -239,7 +238,7 @@ def _merge_tests(run: Ranking, tuned: Tuned, tests: Sequence[Arrays]) -> RankedO
     return _merged(run, tuned, lists, [mean_of(arrays["values"][-1]) for arrays in tests])
 
 
-def _pool_folds(run: Ranking, tuned: Tuned) -> RankedOutcome:
+def _pool_folds(run: Evaluation, tuned: Tuned) -> RankedOutcome:
     """Let the system rank the held-out documents of all folds, each with the point of its fold."""
     items = {}
     for key, own in merged_splits(run.prepared, runs=False).items():
@@ -273,7 +272,7 @@ def _pool_item(
 
 
 def _merged(
-    run: Ranking,
+    run: Evaluation,
     tuned: Tuned,
     lists: Mapping[SplitKey, Lists],
     tested: Sequence[float] | None = None,
@@ -340,7 +339,7 @@ def listed_splits(splits: Splits, by: str) -> int:
     return len(splits) if whole else min(LISTED, len(splits))
 
 
-def _documents_alone(run: Ranking) -> RankedOutcome:
+def _documents_alone(run: Evaluation) -> RankedOutcome:
     """Evaluate each held-out side of the documents by itself, many of them in one item."""
     prepared, splits, points = run.prepared, run.prepared.splits, run.system.search.points
     step = splits_at_once(prepared, run.system) if points else 1

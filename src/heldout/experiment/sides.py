@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from heldout.resample.split import Splits
     from heldout.tune.space import Point
 
-    Ranking = Evaluation[PreparedRankings]
-
 
 def sides_of(prepared: PreparedRankings, number: int, inner: int = WHOLE) -> dict[str, Part]:
     """Return the sides of a split (`ALL`: all data), or of an inner fold of its training side."""
@@ -83,7 +81,7 @@ def merged_splits(prepared: PreparedRankings, *, runs: bool) -> dict[SplitKey, l
 # ---- what the parts of a system rank -------------------------------------------------------------
 
 
-def pooled_parts(run: Ranking, number: int) -> list[Lists] | None:
+def pooled_parts(run: Evaluation, number: int) -> list[Lists] | None:
     """Return all held-out documents as the parts rank them, if documents are held out."""
     if not run.system.parts or run.prepared.experiment.by == "query":
         return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,6 @@ WHOLE: Final = -1
 CHUNK: Final = 32
 """Points of a built-in model in one item: as many as one pass over the index scores."""
 
-AnyPrepared = TypeVar("AnyPrepared", bound="Prepared")
-
 
 class Units(NamedTuple):
     """What a point is chosen by."""
@@ -67,11 +65,11 @@ class Tuned(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation(Generic[AnyPrepared]):
+class Evaluation:
     """A system, its experiment, the map that remembers, and the outcomes of its parts."""
 
     system: Any
-    prepared: AnyPrepared
+    prepared: Any
     work: Work
     done: Mapping[str, RankedOutcome] = field(default_factory=dict)
 
@@ -104,7 +102,7 @@ def system_of(prepared: Prepared, name: str) -> Any:
 
 
 def tune(
-    run: Evaluation[Any], try_points: TryPoints, units_of: UnitsOf, numbers: Sequence[int] = ()
+    run: Evaluation, try_points: TryPoints, units_of: UnitsOf, numbers: Sequence[int] = ()
 ) -> Tuned:
     """Choose for every split and for use, or for some `numbers` of them."""
     prepared, search = run.prepared, run.system.search
@@ -143,7 +141,7 @@ def choose_by(prepared: Prepared, where: str, units: Units) -> Choice:
         raise InputError(f"{where}: {said}") from None
 
 
-def _grid(run: Evaluation[Any], try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
+def _grid(run: Evaluation, try_points: TryPoints, numbers: Sequence[int]) -> dict[int, Arrays]:
     """Try all points for every split; splits can have folds in common."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
     folds = {number: _tuning_folds(system, prepared, number) for number in numbers}

@@ -19,7 +19,6 @@ from heldout.resample.split import SplitKey
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from numpy.typing import NDArray
     from polars._typing import PolarsDataType
 
     from heldout.data.predictions import ClassPredictions, NumberPredictions
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from heldout.tune.space import Point
 
     Schema = dict[str, PolarsDataType]
-    Numbers = NDArray[np.integer]
 
 PLACE: Final[Schema] = {"repeat": pl.Int32, "fold": pl.Int32, "other": pl.Int32, "run": pl.Int32}
 _SOURCE: Final[Schema] = {"system": pl.String, **PLACE}

@@ -59,7 +59,7 @@ class Estimator:
         return {name: plain_value(value) for name, value in every.items()}
 
     def copy(self, point: Point, seed: int = 0, *, reseed: bool = False) -> Any:
-        """Return a copy to fit; the seed is for each ``random_state`` of None, or every (`reseed`)."""
+        """Return a copy to fit; the seed is for ``random_state``s of None, or all (`reseed`)."""
         from sklearn.base import clone  # type: ignore[import-untyped] # slow to import
 
         model = clone(self.estimator).set_params(**self.parameters(point))
