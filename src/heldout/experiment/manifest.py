@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.resample.plan import Plan
 
-MANIFEST: Final = "manifest.json"
-"""Written last: a folder that has it is complete."""
+MANIFEST: Final = "manifest.json"  # written last: a folder that has it is complete
 
 Manifest: TypeAlias = dict[str, Any]
 """``manifest.json`` without its format and checksums: versions, fingerprints, policies, settings

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     # Turns what came out of points × folds into what a split is chosen by.
     UnitsOf = Callable[["Any", int, Arrays], "Units"]
 
-WHOLE: Final = -1
-"""In place of the number of an inner fold: the whole training side."""
+WHOLE: Final = -1  # in place of the number of an inner fold: the whole training side
 CHUNK: Final = 32
 """Points of a built-in model in one item: as many as one pass over the index scores."""
 

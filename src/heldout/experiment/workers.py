@@ -42,10 +42,8 @@ if TYPE_CHECKING:
 Arrays: TypeAlias = dict[str, NDArray[Any]]
 """The result of an item: numbers, and texts as arrays; never objects."""
 
-SECONDS: Final = "_seconds"
-"""The time that an item took, among its arrays."""
-DEATHS: Final = 3
-"""Worker processes that may die before a run gives up."""
+SECONDS: Final = "_seconds"  # the time that an item took, among its arrays
+DEATHS: Final = 3  # worker processes that may die before a run gives up
 _SAFE_PATH: Final = "PYTHONSAFEPATH"
 _SECONDS_TO_CONNECT: Final = 20
 

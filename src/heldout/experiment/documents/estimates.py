@@ -51,8 +51,7 @@ ESTIMANDS: Final[dict[Estimand, str]] = {
 
 PRO: Final = 10
 """Ranks of Pro10: a query with as many relevant documents, or more, has the full weight."""
-_FEWEST: Final = 100
-"""Replicates of an estimate that is one of many, at least."""
+_FEWEST: Final = 100  # replicates of an estimate that is one of many, at least
 
 
 class Estimate(NamedTuple):

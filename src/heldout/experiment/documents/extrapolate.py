@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from heldout.data.words import Flags, Floats, Ints
     from heldout.measure.base import Measure
 
-FARTHEST: Final = 100
-"""Sets larger or smaller by more than this factor are refused."""
+FARTHEST: Final = 100  # sets larger or smaller by more than this factor are refused
 _STEPS: Final = 200
 _FEW: Final = 30
 """With fewer relevant documents of a grade, its rates are estimated from all grades."""
@@ -44,8 +43,7 @@ _LAST: Final = np.iinfo(np.int64).max
 _RATES: Final = 80
 _LEAST: Final = 1e-3
 _WIDTH: Final = 0.5
-_CELLS: Final = 1 << 22
-"""Probabilities that are looked up together."""
+_CELLS: Final = 1 << 22  # probabilities that are looked up together
 _MODEL_ERROR: Final = 0.02
 """Standard deviation of the bias between collections, at five times the size."""
 _NEEDS_NON_RELEVANT: Final = frozenset(

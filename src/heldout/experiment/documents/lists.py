@@ -18,12 +18,9 @@ if TYPE_CHECKING:
     from heldout.measure.base import Measure
     from heldout.retrieve.kernels.types import Numbers
 
-NONE = -1
-"""The list has ended."""
-ABSENT = -2
-"""A document that the collection does not have; it still takes a place."""
-TOP = 10
-"""Documents of each ranked list kept for the report."""
+NONE = -1  # the list has ended
+ABSENT = -2  # a document that the collection does not have; it still takes a place
+TOP = 10  # documents of each ranked list kept for the report
 
 
 class Lists(NamedTuple):

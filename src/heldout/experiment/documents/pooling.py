@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from heldout.experiment.documents.candidates import Candidates
     from heldout.retrieve.kernels.types import Numbers
 
-_TOP = 20
-"""Places at the end of a list from which the map is extrapolated beyond it."""
+_TOP = 20  # places at the end of a list from which the map is extrapolated beyond it
 _ROUNDING = 1e-9
 """Scores with a smaller relative difference are equal: rounding errors have no slope."""
 

@@ -47,10 +47,8 @@ if TYPE_CHECKING:
     # The place of a split, the number of a setting, and the documents to rank.
     Lane = tuple[int, int, Flags]
 
-PARTS: Final = 10
-"""Parts of a training side that are evaluated beside a held-out one, at most."""
-_CELLS: Final = 1 << 23
-"""Places of ranked lists held at once."""
+PARTS: Final = 10  # parts of a training side that are evaluated beside a held-out one, at most
+_CELLS: Final = 1 << 23  # places of ranked lists held at once
 _MOST: Final = 64
 
 

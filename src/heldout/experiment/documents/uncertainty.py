@@ -51,19 +51,16 @@ if TYPE_CHECKING:
     from heldout.retrieve.kernels.types import Numbers
 
 _CELLS: Final = 1 << 24
-_TOGETHER: Final = 1 << 17
-"""Judgements × replicates that are evaluated together."""
+_TOGETHER: Final = 1 << 17  # judgements × replicates that are evaluated together
 _CARRIED: Final = 40
 _QUICK: Final = 100
 """Replicates, and steps of the mixture, for the variance of an estimate for another size."""
 _LOTS: Final = 256
-_LEFT_OUT: Final = 85
-"""Of 256 lots, the number left out: a third."""
+_LEFT_OUT: Final = 85  # of 256 lots, the number left out: a third
 _LEFT_OUT_ABSOLUTE: Final = 51
 """A fifth, for measures that are not relative to the number of relevant documents."""
 _ABSOLUTE: Final = frozenset({"P", "RBP"})
-SAME_SIZE: Final = 0.01
-"""Sizes with a smaller relative difference are treated as equal."""
+SAME_SIZE: Final = 0.01  # sizes with a smaller relative difference are treated as equal
 
 
 class Spread(NamedTuple):
