@@ -229,7 +229,12 @@ def given_collection(
             if table is not None and table.source is not None:
                 collection = table.read()
             elif table is not None and experiment.by == "query":
-                collection = _judged_alone(table, experiment, systems, machine)
+                others = sorted(table.model_fields_set - {"source", "qrels", "name"})
+                if table.qrels is None or others:
+                    why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
+                    raise InputError(f"source is missing{why}")
+                limits = {"top": experiment.keep_depth, "depth": experiment.depth}
+                collection = judged_collection(table.qrels, systems, table.name, machine, **limits)
             elif table is not None:
                 problems.add(
                     "by",
@@ -242,20 +247,6 @@ def given_collection(
     return collection
 
 
-def _judged_alone(
-    table: CollectionTable,
-    experiment: Experiment,
-    systems: Sequence[System],
-    machine: Machine | None,
-) -> Collection:
-    others = sorted(table.model_fields_set - {"source", "qrels", "name"})
-    if table.qrels is None or others:
-        why = f"; {', '.join(others)} cannot go with judgements alone" if others else ""
-        raise InputError(f"source is missing{why}")
-    top, depth = experiment.keep_depth, experiment.depth
-    return judged_collection(table.qrels, systems, table.name, machine, top=top, depth=depth)
-
-
 def judged_collection(
     qrels: Sequence[str],
     systems: Sequence[System] = (),
@@ -265,16 +256,13 @@ def judged_collection(
     top: int = TOP,
     depth: int = 1000,
 ) -> Collection:
-    """Return a collection of the judged queries and documents, without texts, for run files.
-
-    It also has the first `top` documents of each run; the first `depth` of those that are fused.
-    """
+    """Return a collection of judged queries and documents, and the first of each run, no texts."""
     from heldout.data.qrels import read_qrels
 
     judged = read_qrels(*qrels)
     both = [judged] if machine is None else [judged, machine.qrels]
     documents = dict.fromkeys((doc for each in both for doc in each.docs.tolist()), "")
-    for system in systems:
+    for system in systems:  # of what is fused, any document may come first
         first = depth if system.parts else max(top, 0 if machine is None else machine.depth)
         for part in with_parts([system]):
             if isinstance(part, str):  # the name of an unknown part, which is a problem already

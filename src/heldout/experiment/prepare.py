@@ -13,6 +13,7 @@ import numpy as np
 from heldout.errors import InputError
 from heldout.experiment.documents.extrapolate import check_extrapolation, check_target
 from heldout.experiment.documents.lists import TOP
+from heldout.experiment.documents.rank_table import needed_depth
 from heldout.experiment.given import (
     given_collection,
     given_index,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from heldout.data.collection import Collection
-    from heldout.data.words import Ints
     from heldout.experiment.experiment import Experiment
     from heldout.experiment.instances import Instances
     from heldout.experiment.problems import Problems
@@ -88,7 +88,6 @@ class PreparedRankings(Prepared):
     systems: tuple[System, ...]
     data: Data
     judges: TwoJudges | None = None  # human and machine judgements, if there are both
-    judged_depth: int = 0  # the depth to which held-out rankings are judged again, by both
 
     @property
     def shown(self) -> int:
@@ -98,14 +97,8 @@ class PreparedRankings(Prepared):
     @property
     def kept(self) -> int:
         """The number of documents of each held-out ranking that outcomes keep."""
-        return max(self.shown, min(self.judged_depth, self.experiment.depth))
-
-    @property
-    def document_groups(self) -> Ints | None:
-        """The group of each document, if documents are held out; None: no groups."""
-        if self.experiment.by == "query":
-            return None
-        return (self.splits.crossed or [self.splits])[-1].groups
+        judged = self.judges is not None  # again, by both
+        return max(self.shown, needed_depth(self.measures, self.experiment.depth) if judged else 0)
 
     @property
     def collection(self) -> Collection:
@@ -237,7 +230,6 @@ def _prepare_rankings(experiment: Experiment, problems: Problems) -> PreparedRan
         notes=(*known, *splits.notes, *_notes(experiment, systems, splits)),
         data=Data(collection, experiment.depth, experiment.seed),
         judges=judges,
-        judged_depth=0 if machine is None else machine.depth,
     )
 
 

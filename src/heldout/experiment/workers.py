@@ -164,10 +164,7 @@ def _starting() -> Iterator[str]:
 
 @contextmanager
 def _cluster(prepared: Prepared, where: Any, on_message: OnMessage) -> Iterator[Run]:
-    """Give a function that does items on a cluster: an address, a scheduler file, or a client.
-
-    An item that fails, or whose worker dies, is repeated, perhaps on another one.
-    """
+    """Give a function that does items on a cluster: an address, a scheduler file, or a client."""
     import dask.config
     from distributed import Client
 
@@ -179,7 +176,7 @@ def _cluster(prepared: Prepared, where: Any, on_message: OnMessage) -> Iterator[
             # The payload is the result of a task, which the scheduler keeps: it is made again if
             # the worker that has it dies. Of several copies of scattered data Dask keeps only one.
             payload = client.submit(_same, packed, pure=False)
-            executor = client.get_executor(pure=False, retries=2)
+            executor = client.get_executor(pure=False, retries=2)  # perhaps on another worker
             _senders.add(os.getpid())
 
             def run(function: Function, items: Items, _calls: bool) -> Finished:

@@ -108,7 +108,7 @@ def document_estimates(
         replicates=max(_FEWEST, experiment.replicates // share),
         seed=experiment.seed,
         ratio=target / len(sample) if by_method is None else 1.0,
-        groups=prepared.document_groups,
+        groups=(prepared.splits.crossed or [prepared.splits])[-1].groups,
     )
     estimand: Estimand = "both" if experiment.by == "both" else "documents"
     estimates = []
@@ -147,10 +147,7 @@ def fold_estimates(  # noqa: PLR0917 - all of them are different things
     merged: Floats,
     training: Floats,
 ) -> tuple[Floats, tuple[Estimate, ...]]:
-    """Return measures × queries by the method of an experiment, and an estimate for each measure.
-
-    `merged` are measures × queries of the pooled ranking.
-    """
+    """Return measures × queries (`merged`: pooled) by the method, and an estimate per measure."""
     experiment, measures, sample = prepared.experiment, prepared.measures, folds >= 0
     method, size = experiment.method, int(sample.sum())
     target = experiment.target_size or size

@@ -65,12 +65,10 @@ def pool(
 def pooled_ranks(
     candidates: Candidates, folds: Numbers, chosen: Sequence[int], pooled: Lists
 ) -> Ints:
-    """Return the rank of each judged document; 0: not retrieved, or not in the sample.
-
-    If all folds chose the same, ranks below the end of the pooled lists are known, too.
-    """
+    """Return the rank of each judged document; 0: not retrieved, or not in the sample."""
     if not _alike(candidates, chosen):
         return ranks_in(candidates.table, pooled.documents)
+    # If all folds chose the same, ranks below the end of the pooled lists are known, too.
     index, vocabulary = candidates.index, candidates.vocabulary
     side = held_out_side(index, vocabulary, folds, len(chosen), pooled=True)
     depth = max(pooled.documents.shape[1], candidates.depth)
@@ -91,10 +89,7 @@ def pool_points(
     order: Numbers,
     depth: int,
 ) -> Lists:
-    """Merge the documents of all folds, each as its own point ranks it in the whole sample.
-
-    For systems whose scores do not depend on the fold: runs, and fusions of pooled rankings.
-    """
+    """Merge the documents of all folds, whose scores depend on the point alone: runs, fusions."""
     if len(set(chosen)) == 1:
         return lists[chosen[0]]
     parts = [lists_of_documents(lists[point], folds == fold) for fold, point in enumerate(chosen)]

@@ -80,10 +80,7 @@ def _cutoff(measures: Sequence[Measure]) -> int:
 def evaluate_documents(
     prepared: PreparedRankings, system: ModelSystem, splits: Sequence[Split], points: Points
 ) -> list[tuple[int, float, Floats, Floats, tuple[Estimate, ...], Lists]]:
-    """Choose a point for each split, and evaluate it on the held-out documents.
-
-    Return its `Choice`, the measures × queries (the tuning measure last), estimates, and lists.
-    """
+    """Return, per split, a `Choice`, measures × queries with the tuning one, estimates, lists."""
     candidates = system.candidates(prepared.data, points)
     if len(splits) > 1:
         ranked = _Together(prepared, candidates, splits).ranked()
@@ -105,10 +102,8 @@ def evaluate_documents(
 
 
 def _train_parts(prepared: PreparedRankings, candidates: Candidates, split: Split) -> Numbers:
-    """Return parts of the training documents, each as large as the held-out side; −1: in none.
-
-    Scores depend on the number of documents, so only those of such parts can be compared with it.
-    """
+    """Return parts of the training documents, each as large as the held-out side; −1: in none."""
+    # Scores depend on the number of documents: only those of such parts can be compared with it.
     index, rows, size = candidates.index, np.flatnonzero(split.train), int((split.test > 0).sum())
     part = np.full(index.n_documents, -1, np.int32)
     parts = min(len(rows) // max(size, 1), PARTS)

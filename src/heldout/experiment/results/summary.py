@@ -224,10 +224,7 @@ def _on_training_queries(prepared: PreparedRankings, outcome: RankedOutcome, row
 def document_differences(
     prepared: PreparedRankings, outcomes: Sequence[RankedOutcome]
 ) -> list[list[SystemDifference]]:
-    """Return, for each system, its differences to earlier ones, averaged over repeats.
-
-    Each jackknife replicate leaves out the same documents of both: common effects cancel.
-    """
+    """Return, for each system, its differences to earlier ones, averaged over repeats."""
     level = prepared.experiment.level
     differences: list[list[SystemDifference]] = [[] for _ in outcomes]
     for (first, its), (second, mine) in combinations(enumerate(outcomes), 2):
@@ -257,7 +254,7 @@ def _half_width(mine: Estimate, its: Estimate, level: float) -> float | None:
     """Return half the width of the interval; None without the same replicates and target size."""
     from scipy.special import stdtrit
 
-    variance = 0.0
+    variance = 0.0  # a replicate leaves out the same documents of both: common effects cancel
     for kind in _HALVES:
         own, other = np.asarray(getattr(mine, kind)), np.asarray(getattr(its, kind))
         if not len(own) == len(other) > 0 or mine.target_size != its.target_size:

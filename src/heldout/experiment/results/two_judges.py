@@ -97,10 +97,8 @@ def two_judges(
 def judge_held_out(
     prepared: PreparedRankings, judged: JudgedTwice, outcomes: Sequence[RankedOutcome]
 ) -> tuple[list[RankedOutcome], list[RankedOutcome], tuple[Note, ...]]:
-    """Return the outcomes under human judgements, those under the machine's, and notes.
-
-    Queries without a relevant document count: nobody knows this of those a machine judged alone.
-    """
+    """Return the outcomes under human judgements, those under the machine's, and notes."""
+    # Queries without a relevant document count: of those a machine judged alone nobody knows it.
     both: tuple[list[RankedOutcome], list[RankedOutcome]] = [], []
     scored: list[ScoredRun] = []
     for system, outcome in zip(prepared.systems, outcomes, strict=True):

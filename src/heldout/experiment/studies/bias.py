@@ -120,10 +120,7 @@ def bias_study(
     *,
     groups: Ints | None = None,
 ) -> BiasStudy:
-    """Compare every estimation method with the truth; a single candidate is a fixed system.
-
-    With `groups` (`Splits.groups`), a group is in one fold of the sample, or unseen.
-    """
+    """Compare every estimation method with the truth; `groups` stay in one fold, or unseen."""
     if settings.tuning == "fixed" and len(candidates) > 1:
         raise InputError(f"nothing is tuned, but there are {len(candidates)} settings: give one")
     n = candidates.index.n_documents
