@@ -312,6 +312,7 @@ class Experiment(BaseModel):
             Called with a message if a cluster has no workers.
         """
         from heldout.experiment.manifest import experiment_key, make_manifest
+        from heldout.experiment.results.files import resumable
         from heldout.experiment.work import open_work, refuse_other, results_folder
         from heldout.experiment.workers import check_workers, open_workers
 
@@ -348,8 +349,9 @@ class Experiment(BaseModel):
 
             results = make_results(prepared, outcomes, manifest, timings)
             if place is not None:
-                self._store(place)
-                results.write(place)
+                with resumable():
+                    self._store(place)
+                    results.write(place)
         return results
 
     def _store(self, place: Path) -> None:

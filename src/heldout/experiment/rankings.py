@@ -155,9 +155,8 @@ def _from_tables(run: Evaluation) -> RankedOutcome:
     """Rank every point once, for each combination of points that its parts have in some split."""
     system, prepared, points = run.system, run.prepared, run.system.search.points
     splits = list(prepared.splits)
-    of_parts = {number: run.part_points(number) for number in [*range(len(splits)), ALL]}
-    which = {number: text_of(own) for number, own in of_parts.items()}
-    combinations = {which[number]: own for number, own in of_parts.items()}
+    which = {number: text_of(run.part_points(number)) for number in [*range(len(splits)), ALL]}
+    combinations = {own: run.part_points(number) for number, own in which.items()}
 
     def rank(wanted: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Arrays]:
         items = {f"point/{own}/p{number}": (number, combinations[own]) for own, number in wanted}

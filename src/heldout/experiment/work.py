@@ -24,7 +24,7 @@ import numpy as np
 from heldout.data.atomic import naming_failures, write_atomically
 from heldout.errors import InputError
 from heldout.experiment.manifest import MANIFEST
-from heldout.experiment.results.files import all_files, flush
+from heldout.experiment.results.files import all_files, flush, resumable
 from heldout.experiment.workers import SECONDS
 
 if TYPE_CHECKING:
@@ -117,14 +117,9 @@ def _read(path: Path | None) -> Arrays | None:
 
 def _store(path: Path, content: bytes) -> None:
     """Write a file that is complete and on the disk, or not there."""
-    try:
-        with write_atomically(path) as aside:
-            aside.write_bytes(content)
-            flush(aside)
-    except InputError as error:
-        raise InputError(
-            f"{error}; finished splits are kept: make room and continue with resume=True"
-        ) from None
+    with resumable(), write_atomically(path) as aside:
+        aside.write_bytes(content)
+        flush(aside)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The uncertainty of an estimate for new documents, new queries, or both.
+"""The uncertainty of an estimate for new documents, or for new queries on new documents.
 
 Two disjoint random parts of the documents, each a share q of the sample, are left out in turn, many
 times, and every ranked list is evaluated without the one and without the other (a paired delete-d
@@ -18,8 +18,6 @@ The interval depends on the estimand:
 ``documents``
     (these queries on other documents) it covers the score on another set of the target size: both
     the sample and that set vary;
-``queries``
-    (other queries on these documents) it covers the expected score;
 ``both``
     (other queries on other documents) the variance of queries is added to the effect of other
     documents that is common to all queries. Their effect on single queries is already part of the
@@ -81,8 +79,6 @@ class Spread(NamedTuple):
 
     def variance(self, estimand: Estimand) -> float:
         """Return the variance of the difference between estimate and truth."""
-        if estimand == "queries":
-            return self.queries
         if estimand == "documents":
             return self.documents + self.target + self.model
         if not self.documents:

@@ -326,21 +326,20 @@ def make_results(
         tables["held_out"] = list_table(prepared, judged)
     else:
         tables = prediction_tables(prepared, outcomes)
-    pairs, names = list(zip(prepared.systems, judged, strict=True)), prepared.measures
     results = Results(
         **tables,
         **fold_tables(prepared.systems, judged),
         splits=split_table(prepared.splits),
-        summary=[system_summary(system, outcome) for system, outcome in pairs],
+        summary=list(map(system_summary, prepared.systems, judged)),
         manifest=manifest,
         timings=timings,
     )
     more: dict[str, Sequence[Any]] = {
-        "estimates": [ranking_estimates(prepared, outcome) for _, outcome in pairs]
+        "estimates": [ranking_estimates(prepared, outcome) for outcome in judged]
         if ranks
         else [
-            [prediction_estimate(results, own.name, str(name)) for name in names]
-            for own, _ in pairs
+            [prediction_estimate(results, name, measure) for measure in results.measures]
+            for name in results.systems
         ]
     }
     if ranks and prepared.experiment.by == "document":
