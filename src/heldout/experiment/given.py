@@ -114,7 +114,7 @@ def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | N
         problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
         return None
     table = dict(plan or {})
-    if by == "instance":
+    if experiment.task != "ranking":
         if "groups" in table:
             problems.add("plan.groups", "give groups with the data: data.groups")
         if table.get("stratify") == "none":

@@ -328,9 +328,7 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     from heldout.experiment.instances import instances_of
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
-    home, task, inner = experiment.home, experiment.task, experiment.inner or 5
-    given_inner = experiment.inner
-    experiment = experiment.model_copy(update={"by": "instance", "inner": inner})
+    home, task = experiment.home, experiment.task
     measures, tune_for = given_measures(experiment, problems)
     own = estimators_of(experiment.systems, task, tune_for, problems, home)
     systems = (*own, *baselines(task))
@@ -342,13 +340,13 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
             splits = replace(data.divided(plan), runs=experiment.runs)
-            _check_validation(splits, given_inner, problems)
+            _check_validation(splits, experiment.inner, problems)
             unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
         if splits is not None and tuned and not _validates(splits):
             with problems.at("inner"):
                 for split in (None, *splits):
-                    data.inner_folds(split, inner, experiment.seed)
+                    data.inner_folds(split, experiment.inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
     return PreparedPredictions(
