@@ -104,7 +104,7 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
 def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | None:
     """Return the plan; classes are stratified unless it says otherwise."""
     plan: Any = experiment.plan
-    by = str(experiment.by)
+    by = str(experiment.by) if experiment.task == "ranking" else "instance"
     if isinstance(plan, Plan | Crossed):
         if isinstance(plan, Crossed) == (by == "both"):
             return plan

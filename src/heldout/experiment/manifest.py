@@ -130,6 +130,8 @@ def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
 
 
 def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
+    from heldout.experiment.prepare import INNER  # not needed to read results
+
     data, shares = prepared.data, [split.n_test / split.n_train for split in prepared.splits]
     manifest["fingerprints"]["data"] = data.fingerprint()
     manifest["settings"] |= {
@@ -140,6 +142,8 @@ def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
             "classes": list(data.classes),
         },
         "test_share": sum(shares) / len(shares),
+        "by": "instance",
+        "inner": prepared.experiment.inner or INNER,
     }
 
 

@@ -49,6 +49,7 @@ _OF_RANKINGS: Final = (
     *("index", "analyzer", "machine", "tune_on", "assume_random"),
 )
 _OF_PREDICTIONS: Final = ("data",)
+INNER: Final = 5  # inner folds for estimators, unless the experiment says
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -328,9 +329,7 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     from heldout.experiment.instances import instances_of
     from heldout.experiment.systems.estimators import baselines, estimators_of
 
-    home, task, inner = experiment.home, experiment.task, experiment.inner or 5
-    given_inner = experiment.inner
-    experiment = experiment.model_copy(update={"by": "instance", "inner": inner})
+    home, task = experiment.home, experiment.task
     measures, tune_for = given_measures(experiment, problems)
     own = estimators_of(experiment.systems, task, tune_for, problems, home)
     systems = (*own, *baselines(task))
@@ -342,12 +341,14 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
     if data is not None and isinstance(plan, Plan):
         with _splitting(problems):
             splits = replace(data.divided(plan), runs=experiment.runs)
-            _check_validation(splits, given_inner, problems)
+            _check_validation(splits, experiment.inner, problems)
             unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
-        if splits is not None and tuned and not _validates(splits):
+        if splits is not None and not _validates(splits):
+            inner = experiment.inner or INNER
+            experiment = experiment.model_copy(update={"inner": inner})
             with problems.at("inner"):
-                for split in (None, *splits):
+                for split in (None, *splits) if tuned else ():
                     data.inner_folds(split, inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
