@@ -73,7 +73,8 @@ def test_an_edited_manifest_never_has_the_exit_code_of_a_gate(place, capsys):
 
 
 @pytest.mark.parametrize(
-    "fields", [{}, {"plan": {"kind": "holdout", "test": 0.3, "validation": 0.3}}]
+    "fields",
+    [{}, {"plan": {"folds": 2}}, {"plan": {"kind": "holdout", "test": 0.3, "validation": 0.3}}],
 )
 def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(fields, tmp_path):
     classes(**fields).run(tmp_path / "one")
