@@ -74,9 +74,13 @@ def test_an_edited_manifest_never_has_the_exit_code_of_a_gate(place, capsys):
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"plan": {"folds": 2}}, {"plan": {"kind": "holdout", "test": 0.3, "validation": 0.3}}],
+    [
+        {"plan": {"folds": 3}, "inner": 2},
+        {"plan": {"folds": 2}},
+        {"plan": {"kind": "holdout", "test": 0.2, "validation": 0.2}},
+    ],
 )
-def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(fields, tmp_path):
+def test_the_same_bytes_from_one_worker_from_two_and_when_written_again(tmp_path, fields):
     classes(**fields).run(tmp_path / "one")
     classes(**fields).run(tmp_path / "two", workers=2)
     Results.read(tmp_path / "one").write(tmp_path / "again")

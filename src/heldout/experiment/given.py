@@ -104,7 +104,7 @@ def load_measure(reference: str, task: str, folder: Path | None = None) -> Measu
 def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | None:
     """Return the plan; classes are stratified unless it says otherwise."""
     plan: Any = experiment.plan
-    by = str(experiment.by)
+    by = str(experiment.by) if experiment.task == "ranking" else "instance"
     if isinstance(plan, Plan | Crossed):
         if isinstance(plan, Crossed) == (by == "both"):
             return plan
@@ -114,7 +114,7 @@ def given_plan(experiment: Experiment, problems: Problems) -> Plan | Crossed | N
         problems.add("plan", f"{plan!r} is not a plan: give a table such as {{folds = 10}}")
         return None
     table = dict(plan or {})
-    if experiment.task != "ranking":
+    if by == "instance":
         if "groups" in table:
             problems.add("plan.groups", "give groups with the data: data.groups")
         if table.get("stratify") == "none":

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from heldout.resample.plan import Plan
     from heldout.resample.split import Split, Splits
 
-INNER: Final = 5  # folds of the training side that settings are tried on, unless others are given
 _MISSING: Final = {"None", "nan", "NaT", "<NA>"}
 """Missing classes, as texts: NumPy makes texts of values in an array with texts."""
 _FORMS: Final = (
@@ -121,9 +120,9 @@ class Instances:
         labels = [self.classes[code] for code in self.codes.tolist()] if self.classes else None
         return plan.splits(self.ids, "instance", labels=labels, groups=self.groups or None)
 
-    def inner_folds(self, split: Split | None, inner: int | None, seed: int) -> Splits:
+    def inner_folds(self, split: Split | None, inner: int, seed: int) -> Splits:
         """Return the inner folds of a training side; None: of all data."""
-        plan = KFold(inner or INNER, stratify="labels" if self.classes else None, seed=seed)
+        plan = KFold(inner, stratify="labels" if self.classes else None, seed=seed)
         with warnings.catch_warnings():
             # Notes of the outer folds already mention rare classes.
             warnings.simplefilter("ignore", ResamplingWarning)

@@ -81,7 +81,7 @@ def make_manifest(prepared: Any) -> Manifest:
         "settings": {
             "task": experiment.task,
             "systems": [system.describe() for system in prepared.systems],
-            "by": experiment.by if ranks else "instance",
+            "by": experiment.by,
             "plan": _plan_record(splits.plan),
             "runs": splits.runs,
             "plan_in_words": splits.words(),
@@ -130,7 +130,7 @@ def _add_rankings(manifest: Manifest, prepared: PreparedRankings) -> None:
 
 
 def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
-    from heldout.experiment.instances import INNER  # scikit-learn
+    from heldout.experiment.prepare import INNER  # not needed to read results
 
     data, shares = prepared.data, [split.n_test / split.n_train for split in prepared.splits]
     manifest["fingerprints"]["data"] = data.fingerprint()
@@ -141,8 +141,9 @@ def _add_predictions(manifest: Manifest, prepared: PreparedPredictions) -> None:
             "groups": len(set(data.groups)) or None,
             "classes": list(data.classes),
         },
-        "inner": prepared.experiment.inner or INNER,
         "test_share": sum(shares) / len(shares),
+        "by": "instance",
+        "inner": prepared.experiment.inner or INNER,
     }
 
 

@@ -161,7 +161,7 @@ def _predicted(
 def _inner_folds(prepared: PreparedPredictions, number: int) -> Splits:
     """Return the inner folds of a training side, or of all data; all points are tried on them."""
     split, experiment = None if number == ALL else prepared.splits[number], prepared.experiment
-    return prepared.data.inner_folds(split, experiment.inner, experiment.seed)
+    return prepared.data.inner_folds(split, experiment.inner or 0, experiment.seed)
 
 
 def _number(value: Number) -> float:

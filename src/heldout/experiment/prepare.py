@@ -49,6 +49,7 @@ _OF_RANKINGS: Final = (
     *("index", "analyzer", "machine", "tune_on", "assume_random"),
 )
 _OF_PREDICTIONS: Final = ("data",)
+INNER: Final = 5  # inner folds for estimators, unless the experiment says
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -343,10 +344,12 @@ def _prepare_predictions(experiment: Experiment, problems: Problems) -> Prepared
             _check_validation(splits, experiment.inner, problems)
             unseen = _class_notes(data, splits)
         tuned = any(system.search.tuned for system in systems)
-        if splits is not None and tuned and not _validates(splits):
+        if splits is not None and not _validates(splits):
+            inner = experiment.inner or INNER
+            experiment = experiment.model_copy(update={"inner": inner})
             with problems.at("inner"):
-                for split in (None, *splits):
-                    data.inner_folds(split, experiment.inner, experiment.seed)
+                for split in (None, *splits) if tuned else ():
+                    data.inner_folds(split, inner, experiment.seed)
     if problems.found or data is None or splits is None or tune_for is None:
         return None
     return PreparedPredictions(
