@@ -44,8 +44,8 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        drawn = write_tables(_of_measure(results, board, full=full), "text", width)
-        parts.append(f"{paragraphs([answer(board)], width)}\n{drawn}")
+        parts += [paragraphs([line], width) for line in _answers(results, board)]
+        parts.append(write_tables(_of_measure(results, board, full=full), "text", width))
     more = [*_tuned(results, full=full), *_judges(results)]
     parts += [write_tables(more, "text", width)] if more else []
     lines = [test_line(compared[0])] if compared and _decided_by_units(results) else []
@@ -63,7 +63,8 @@ def results_tables(results: Results) -> list[Table]:
     tables = []
     for board in standings(results):
         first, *others = _of_measure(results, board, full=True)
-        tables += [replace(first, rows=first.cells, title=answer(board)), *others]
+        title = "".join(_answers(results, board))
+        tables += [replace(first, rows=first.cells, title=title), *others]
     *tables, last = [*tables, *_tuned(results, full=True), *_judges(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
     return [*tables, replace(last, rows=last.cells, notes=lines)]
@@ -87,6 +88,11 @@ def standings(results: Results) -> list[Standing]:
     by_units = _decided_by_units(results)
     known = {each.scores.measure: each for each in results.comparisons.compared if by_units}
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
+
+
+def _answers(results: Results, board: Standing) -> list[str]:
+    """The answer; none in a measure that has no better and worse."""
+    return [] if results.higher_is_better(board.measure) is None else [answer(board)]
 
 
 def _of_measure(results: Results, board: Standing, *, full: bool) -> list[Table]:

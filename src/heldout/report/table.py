@@ -201,7 +201,7 @@ def text_table(table: Table, width: int | None = None) -> str:
             parts = [_with_short_names(part, width) for part in _parts_that_fit(table, width)]
     title = f"{table.title}\n" if table.title else ""
     body = "\n".join("".join(f"{line}\n" for line in _aligned(part)) for part in parts)
-    return title + body + "".join(f"{note}\n" for note in table.notes)
+    return title + body + paragraphs(table.notes, width)
 
 
 def _cell(cell: str | Cell) -> Cell:
