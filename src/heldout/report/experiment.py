@@ -358,7 +358,7 @@ def _meanings(results: Results, *, full: bool) -> Iterator[str]:
 # ---- what would be run ---------------------------------------------------------------------------
 
 
-def plan_text(prepared: Prepared) -> str:
+def plan_text(prepared: Prepared, width: int | None = None) -> str:
     """What would be run: the data, the splits, and the settings of each system."""
     splits, experiment, given = prepared.splits, prepared.experiment, prepared
     of: Any = given
@@ -387,7 +387,7 @@ def plan_text(prepared: Prepared) -> str:
     loaded = ", ".join(loaded_code(prepared))
     said = f"loaded {loaded}; " if loaded else ""
     lines.append(f"{count_of(len(prepared.systems), 'system')} in all; {said}nothing was run")
-    return paragraphs([*map(printable, lines), *note_lines(prepared.notes)])
+    return paragraphs([*map(printable, lines), *note_lines(prepared.notes)], width)
 
 
 def loaded_code(prepared: Prepared) -> Sequence[str]:

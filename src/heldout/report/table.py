@@ -305,6 +305,12 @@ def _latex(table: Table) -> str:
     return "\n".join([*body, r"\end{tabular}", ""])
 
 
+def _commented(table: Table) -> str:
+    """A tabular; title and notes are comments."""
+    title = f"% {table.title}\n" if table.title else ""
+    return title + _latex(table) + "".join(f"% {note}\n" for note in table.notes)
+
+
 def _paper(table: Table) -> str:
     """A float with its caption, which says what the marks mean."""
     caption = escape_latex(" ".join([*([table.title] if table.title else []), *table.notes]))
@@ -357,7 +363,7 @@ def _csv(table: Table) -> str:
 
 _WRITERS: Final[dict[str, Callable[[Table], str]]] = {
     "md": _markdown,
-    "latex": _latex,
+    "latex": _commented,
     "paper": _paper,
     "html": _html,
     "tsv": _tsv,
