@@ -234,7 +234,7 @@ def _predictions(options: argparse.Namespace) -> list[Comparison]:
 
 
 def _texts(options: argparse.Namespace, signatures: list[str]) -> list[Comparison]:
-    from heldout.cli.eval_text import evaluate_texts
+    from heldout.cli.inputs import evaluate_texts
 
     refuse_given(options, _OF_PREDICTIONS, "predictions")
     if len(options.files) < 2:

@@ -178,7 +178,9 @@ def _where(results: Results, options: argparse.Namespace) -> str:
     timings = results.timings
     took = f"{count_of(len(timings['items']), 'task')}, {timings['total']:.1f} s"
     kept = options.output is not None
-    return f"{took}; " + (f"results in {options.output}" if kept else "results were not kept (use -o FOLDER)")
+    return f"{took}; " + (
+        f"results in {options.output}" if kept else "results were not kept (use -o FOLDER)"
+    )
 
 
 # What the options describe
