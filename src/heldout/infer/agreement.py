@@ -353,7 +353,7 @@ def _orders(
 
     def compared(judged: Judged, queries: tuple[str, ...]) -> list[Comparison]:
         qrels = {query: judged[query] for query in queries}
-        evaluation = evaluate_runs(qrels, systems, [*wanted, "Judged@10"], rel=rel)
+        evaluation = evaluate_runs(qrels, systems, wanted, rel=rel)
         return [compare(evaluation.scores(measure), **settings) for measure in wanted]
 
     by_people: dict[tuple[str, ...], list[Comparison]] = {}
