@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from heldout import __version__
 from heldout.errors import HeldoutError
-from heldout.infer.ledger import read_ledger
 from heldout.infer.results import alpha_of
 from heldout.notes import count_of
-from heldout.report.answers import p_value
 from heldout.report.page.render import asset
-from heldout.report.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -199,27 +196,6 @@ def _listed(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {_value(value)}" for name, value in values.items())
 
 
-def looks_table(path: str, data: str) -> Table:
-    """The evaluations of a ledger on some data, in the order in which they were made."""
-    looks = read_ledger(path)
-    rows = [
-        [
-            *(str(look.look), look.time[:16].replace("T", " "), " - ".join(look.systems)),
-            *(look.measure, look.test, f"{look.effect:+.4f}", str(look.n)),
-            *(p_value(look.p), p_value(look.holm)),
-        ]
-        for look in looks
-        if look.fingerprint == data
-    ]
-    others = len({look.fingerprint for look in looks} - {data})
-    more = f", and evaluations on {others} other data" if others else ""
-    head = ["number", "time (UTC)", "systems", "measure", "test", "Δ", "n", "p", "p Holm"]
-    notes = [
-        f"{path} has {count_of(len(rows), 'evaluation')} on these data{more}. p is that of an "
-        "evaluation alone; p Holm is adjusted for all evaluations on these data."
-    ]
-    return Table(head, rows, "Evaluations on these data", left=5, notes=notes)
-
 
 # ---- citations -----------------------------------------------------------------------------------
 
@@ -242,10 +218,14 @@ def bibliography(keys: Iterable[str]) -> str:
 
 
 def methods(
-    comparisons: Iterable[Comparison], measures: Iterable[str] = (), models: Iterable[str] = ()
+    comparisons: Iterable[Comparison],
+    measures: Iterable[str] = (),
+    models: Iterable[str] = (),
+    ledger: str | None = None,
 ) -> list[str]:
     """Keys of the tests, corrections, intervals, measures and models that have their own paper."""
-    keys = [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
+    keys = ["" if ledger is None else "holm"]  # its correction
+    keys += [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
     keys += [model.partition("-")[0] for model in models]
     for comparison in comparisons:
         keys += [*comparison.analysis.tests, comparison.analysis.correction]
