@@ -37,7 +37,7 @@ def agreement_text(
 ) -> str:
     """The answer, the tables behind it, and notes, for a terminal."""
     tables = write_tables(agreement_tables(agreement, full=full), "text", width)
-    notes = _legends(agreement) + ([] if quiet else note_lines(agreement.notes))
+    notes = legends(agreement) + ([] if quiet else note_lines(agreement.notes))
     answer = paragraphs(agreement_sentences(agreement), width)
     return f"{answer}\n{tables}{paragraphs(notes, width)}"
 
@@ -45,7 +45,7 @@ def agreement_text(
 def explained_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
     """The same for a file: the sentences are notes of the last table."""
     *tables, last = agreement_tables(agreement, full=full)
-    notes = [*agreement_sentences(agreement), *_legends(agreement), *note_lines(agreement.notes)]
+    notes = [*agreement_sentences(agreement), *legends(agreement), *note_lines(agreement.notes)]
     return [*tables, replace(last, rows=last.cells, notes=notes)]
 
 
@@ -127,7 +127,7 @@ def _errs(judge: JudgeAgreement) -> bool:
     return gap.low > 0 or gap.high < 0
 
 
-def _legends(agreement: Agreement) -> list[str]:
+def legends(agreement: Agreement) -> list[str]:
     """What the short headings of several judges mean."""
     if len(agreement.judges) == 1:
         return []
