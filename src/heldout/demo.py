@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 _SYSTEMS: Final = ["bm25(k1=0.5:2:4, b=0.25:1:4)", "ql-jm(lambda=0:1:6)"]
 _NEXT: Final = "heldout run pydocs --system bm25 --system 'bm25-plus(delta=0:1:5)' -m AP"
-_PLANS: Final[tuple[tuple[By, int, str], ...]] = (("query", 10, "queries"), ("document", 5, "documents"))
+_PLANS: Final[tuple[tuple[By, int, str], ...]] = (
+    ("query", 10, "queries"),
+    ("document", 5, "documents"),
+)
 
 
 def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -> Iterator[str]:
@@ -58,7 +61,8 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
         text = page(every, title=title, collection=collection, made=[("this page", "heldout demo")])
         with write_atomically(place / "report.html") as aside:
             aside.write_text(text, encoding="utf-8", newline="\n")
-        yield f"Open {place / 'report.html'} in a browser; the results are in {place}.\nNext: {_NEXT}\n"
+        yield f"Open {place / 'report.html'} in a browser; the results are in {place}.\n"
+        yield f"Next: {_NEXT}\n"
 
 
 def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
@@ -75,7 +79,9 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            written = f"# Two systems on a synthetic collection\n\n{write_tables(tables(result), 'md')}"
+            written = (
+                f"# Two systems on a synthetic collection\n\n{write_tables(tables(result), 'md')}"
+            )
             aside.write_text(written, encoding="utf-8")
     yield text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"

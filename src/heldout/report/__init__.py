@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 # Each class has NAME_text(result, full=, width=, quiet=) and NAME_tables(result) in a module.
 VIEWS: Final = {
     "Comparison": "comparison.comparison",
+    "Evaluation": "evaluation.evaluation",
+    "Results": "experiment.results",
 }
 
 

@@ -23,7 +23,7 @@ def evaluation_text(
     evaluation: Evaluation, *, full: bool = False, width: int | None = None, quiet: bool = False
 ) -> str:
     """The values, the best system first, and how they were computed; `full`: of each class, too."""
-    tables = evaluation_tables(evaluation)
+    tables = evaluation_tables(evaluation, "text")
     if full and evaluation.task == "classification":
         tables += [class_table(evaluation), *confusion_tables(evaluation)]
         tables = [table for table in tables if table.cells]
@@ -33,7 +33,7 @@ def evaluation_text(
 
 def evaluation_tables(
     evaluation: Evaluation,
-    kind: str = "text",
+    kind: str = "md",
     *,
     per_unit: bool = False,
     summary: bool = True,

@@ -44,9 +44,9 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        drawn = write_tables(measure_tables(results, board, full=full), "text", width)
-        parts.append(f"{paragraphs([answer(board)], width)}\n{drawn}")
-    more = [*_tuned(results, full=full), *judge_tables(results)]
+        parts += [paragraphs([line], width) for line in _answers(results, board)]
+        parts.append(write_tables(_of_measure(results, board, full=full), "text", width))
+    more = [*_tuned(results, full=full), *_judges(results)]
     parts += [write_tables(more, "text", width)] if more else []
     lines = [test_line(compared[0])] if compared and _decided_by_units(results) else []
     lines += [line for each in compared for line in estimate_lines(each)]
@@ -62,9 +62,10 @@ def results_tables(results: Results) -> list[Table]:
     """All tables; the answer is the first title of each measure, notes are below the last table."""
     tables = []
     for board in standings(results):
-        first, *others = measure_tables(results, board, full=True)
-        tables += [replace(first, rows=first.cells, title=answer(board)), *others]
-    *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
+        first, *others = _of_measure(results, board, full=True)
+        title = "".join(_answers(results, board))
+        tables += [replace(first, rows=first.cells, title=title), *others]
+    *tables, last = [*tables, *_tuned(results, full=True), *_judges(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
     return [*tables, replace(last, rows=last.cells, notes=lines)]
 
@@ -89,7 +90,12 @@ def standings(results: Results) -> list[Standing]:
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
 
 
-def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Table]:
+def _answers(results: Results, board: Standing) -> list[str]:
+    """The answer; none in a measure that has no better and worse."""
+    return [] if results.higher_is_better(board.measure) is None else [answer(board)]
+
+
+def _of_measure(results: Results, board: Standing, *, full: bool) -> list[Table]:
     table = systems_table(board, full=full)
     if results.task != "ranking":
         spread = [results.spread(row.name, board.measure) for row in board.rows]
@@ -102,7 +108,7 @@ def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Tab
 # ---- judgements of people and of a machine -------------------------------------------------------
 
 
-def judge_tables(results: Results) -> list[Table]:
+def _judges(results: Results) -> list[Table]:
     """What each judge says alone, one row per system and measure."""
     rows = []
     for system in results.summary:
@@ -352,7 +358,7 @@ def _meanings(results: Results, *, full: bool) -> Iterator[str]:
 # ---- what would be run ---------------------------------------------------------------------------
 
 
-def plan_text(prepared: Prepared) -> str:
+def plan_text(prepared: Prepared, width: int | None = None) -> str:
     """What would be run: the data, the splits, and the settings of each system."""
     splits, experiment, given = prepared.splits, prepared.experiment, prepared
     of: Any = given
@@ -381,7 +387,7 @@ def plan_text(prepared: Prepared) -> str:
     loaded = ", ".join(loaded_code(prepared))
     said = f"loaded {loaded}; " if loaded else ""
     lines.append(f"{count_of(len(prepared.systems), 'system')} in all; {said}nothing was run")
-    return paragraphs([*map(printable, lines), *note_lines(prepared.notes)])
+    return paragraphs([*map(printable, lines), *note_lines(prepared.notes)], width)
 
 
 def loaded_code(prepared: Prepared) -> Sequence[str]:

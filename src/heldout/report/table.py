@@ -203,7 +203,7 @@ def text_table(table: Table, width: int | None = None) -> str:
             parts = [_with_short_names(part, width, SHORTEST) for part in divided]
     title = f"{table.title}\n" if table.title else ""
     body = "\n".join("".join(f"{line}\n" for line in _aligned(part)) for part in parts)
-    return title + body + "".join(f"{note}\n" for note in table.notes)
+    return title + body + paragraphs(table.notes, width)
 
 
 def _cell(cell: str | Cell) -> Cell:
@@ -307,6 +307,12 @@ def _latex(table: Table) -> str:
     return "\n".join([*body, r"\end{tabular}", ""])
 
 
+def _commented(table: Table) -> str:
+    """A tabular; title and notes are comments."""
+    title = f"% {table.title}\n" if table.title else ""
+    return title + _latex(table) + "".join(f"% {note}\n" for note in table.notes)
+
+
 def _paper(table: Table) -> str:
     """A float with its caption, which says what the marks mean."""
     caption = escape_latex(" ".join([*([table.title] if table.title else []), *table.notes]))
@@ -359,7 +365,7 @@ def _csv(table: Table) -> str:
 
 _WRITERS: Final[dict[str, Callable[[Table], str]]] = {
     "md": _markdown,
-    "latex": _latex,
+    "latex": _commented,
     "paper": _paper,
     "html": _html,
     "tsv": _tsv,

@@ -502,7 +502,7 @@ class Results(Comparable):
         ledger
             The file of a ledger, to show its evaluations on these data.
         """
-        from heldout.report import page  # shows results
+        from heldout.report.page import page  # shows results
 
         with write_atomically(path) as aside:
             text = page([self], title=title, collection=collection, ledger=ledger)
@@ -521,7 +521,7 @@ class Results(Comparable):
             "manifest": self.manifest,
             "systems": self.summary,
             "warnings": [note.to_dict() for note in distinct([*self.notes, *refused])],
-            "comparisons": comparison_records(compared),
+            "comparisons": comparison_records(compared) if compared else [],
         }
 
     def write(self, folder: str | os.PathLike[str]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -144,6 +144,10 @@ class RocHull:
         """The area under the hull."""
         rates = np.array([point[:2] for point in self.points])
         return float(np.trapezoid(rates[:, 1], rates[:, 0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return area, dominated classifiers, and corners, as in JSON."""
+        return {"area": self.area, "dominated": self.dominated, "points": self.points}
 
     def mix(self, fp_rate: float) -> Mixture:
         """Return the mixture that reaches the hull at a false positive rate."""
