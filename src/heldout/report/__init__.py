@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 # By name instead of functools.singledispatch: registering the types would import all of them.
 # Each class has NAME_text(result, full=, width=, quiet=) and NAME_tables(result) in a module.
 VIEWS: Final = {
+    "Agreement": "agreement.agreement",
+    "BiasStudy": "studies.study",
     "Comparison": "comparison.comparison",
+    "Description": "listings.splits",
+    "PowerPlan": "power.power",
 }
 
 
