@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 # By name instead of functools.singledispatch: registering the types would import all of them.
 # Each class has NAME_text(result, full=, width=, quiet=) and NAME_tables(result) in a module.
 VIEWS: Final = {
-    "Agreement": "agreement.agreement",
+    "Agreement": "agreement.judges",
     "BiasStudy": "studies.study",
     "Comparison": "comparison.comparison",
     "Description": "listings.splits",
