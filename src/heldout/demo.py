@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from heldout.experiment.experiment import By
+    from heldout.experiment.fields import By
 
 _SYSTEMS: Final = ["bm25(k1=0.5:2:4, b=0.25:1:4)", "ql-jm(lambda=0:1:6)"]
 _NEXT: Final = "heldout run pydocs --system bm25 --system 'bm25-plus(delta=0:1:5)' -m AP"

@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, refuse_same_file, show, split_paths
-from heldout.cli.help import group
-from heldout.cli.options import add_level, add_measures, add_quiet, add_seed, positive
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.old_help import group
+from heldout.cli.old_options import add_level, add_measures, add_quiet, add_seed, positive
+from heldout.cli.old_output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 

@@ -6,8 +6,8 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit, show, split_paths
-from heldout.cli.help import group
-from heldout.cli.options import (
+from heldout.cli.old_help import group
+from heldout.cli.old_options import (
     add_json,
     add_queries,
     add_query_field,

@@ -14,8 +14,8 @@ from heldout.cli.compare_result import (
     notes_in_options,
     present,
 )
-from heldout.cli.help import group
-from heldout.cli.inputs import (
+from heldout.cli.old_help import group
+from heldout.cli.old_inputs import (
     FILES,
     USAGE,
     add_prediction_options,
@@ -25,8 +25,8 @@ from heldout.cli.inputs import (
     refuse_given,
 )
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_detail, add_machine, add_quiet
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.old_options import add_detail, add_machine, add_quiet
+from heldout.cli.old_output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.cli.scores import OF_MACHINES, add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError

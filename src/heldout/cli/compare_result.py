@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show, terminal_width
-from heldout.cli.options import add_alternative, add_level, add_seed
+from heldout.cli.old_options import add_alternative, add_level, add_seed
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 

@@ -1,44 +1,30 @@
-"""The command ``demo``: arguments to library calls."""
+"""heldout demo: the first impression."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from heldout.cli.options import add_quiet
+from heldout.cli.options import Parser, complete
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-__all__ = ["add_demo"]
+    from collections.abc import Sequence
 
 
-def add_demo(command: Callable[..., argparse.ArgumentParser], commands: Any) -> None:
-    """Add the command ``demo``."""
-    parser = command(
-        commands,
+def parser() -> Parser:
+    """The parser of this command."""
+    return Parser(
         "demo",
         "Tune and compare two rankers on the built-in collection and write a report.",
-        "  heldout demo\n  heldout demo my-folder\n"
+        {"folder? FOLDER": "output folder (default: demo-report; with --files: example)"},
+        examples="  heldout demo\n  heldout demo my-folder\n"
         "  heldout demo --files              judgements and two runs to try commands on\n",
     )
-    parser.add_argument(
-        "folder",
-        nargs="?",
-        metavar="FOLDER",
-        help="output folder (default: demo-report; with --files: example)",
-    )
-    parser.add_argument(
-        "--files",
-        action="store_true",
-        help="write small example files (judgements, two runs) instead",
-    )
-    add_quiet(parser, "write the files and print nothing")
-    parser.set_defaults(run=_demo)
 
 
-def _demo(options: argparse.Namespace) -> None:
+def run(arguments: Sequence[str]) -> int:
+    """Write example files, or tune and compare."""
+    options = complete(parser().read(arguments), "demo")
     terminal = sys.stdout.isatty() and not options.quiet
     if options.files:
         from heldout.demo import write_example
@@ -51,3 +37,4 @@ def _demo(options: argparse.Namespace) -> None:
     for paragraph in paragraphs:
         sys.stdout.write("" if options.quiet else paragraph + "\n")
         sys.stdout.flush()
+    return 0

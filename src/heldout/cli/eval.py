@@ -7,8 +7,8 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, refuse_same_file, split_paths
-from heldout.cli.help import group
-from heldout.cli.inputs import (
+from heldout.cli.old_help import group
+from heldout.cli.old_inputs import (
     FILES,
     USAGE,
     add_prediction_options,
@@ -18,7 +18,7 @@ from heldout.cli.inputs import (
     refuse_given,
 )
 from heldout.cli.measures import by_subtopic, given_measures
-from heldout.cli.options import (
+from heldout.cli.old_options import (
     add_level,
     add_machine,
     add_measures,
@@ -27,7 +27,7 @@ from heldout.cli.options import (
     machine_given,
     positive,
 )
-from heldout.cli.output import TABLE_FORMATS, add_output, output_format
+from heldout.cli.old_output import TABLE_FORMATS, add_output, output_format
 from heldout.cli.quick_start import import_numpy_without_threads
 from heldout.errors import InputError
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.as_json import json_text
 from heldout.cli.files import emit
-from heldout.cli.inputs import read_predictions
+from heldout.cli.old_inputs import read_predictions
 from heldout.cli.measures import given_measures
 from heldout.cli.progress import progress_bar
 from heldout.data.predictions import ClassPredictions

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import refuse_same_file
-from heldout.cli.options import add_quiet, positive
+from heldout.cli.old_options import add_quiet, positive
 from heldout.cli.run_output import add_run_output, print_run, run_format
 from heldout.errors import InputError
 from heldout.notes import count_of

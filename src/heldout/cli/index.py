@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show
-from heldout.cli.help import group
-from heldout.cli.options import (
+from heldout.cli.old_help import group
+from heldout.cli.old_options import (
     TEXT,
     add_json,
     add_quiet,

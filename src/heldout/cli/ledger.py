@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit, show, terminal_width
-from heldout.cli.options import add_json
+from heldout.cli.old_options import add_json
 
 if TYPE_CHECKING:
     import argparse

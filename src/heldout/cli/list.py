@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show
-from heldout.cli.options import add_json
+from heldout.cli.old_options import add_json
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

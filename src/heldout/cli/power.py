@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit, show
-from heldout.cli.help import group
-from heldout.cli.inputs import add_prediction_options, given_task, read_predictions
+from heldout.cli.old_help import group
+from heldout.cli.old_inputs import add_prediction_options, given_task, read_predictions
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_alternative, add_json, add_level, add_quiet, add_seed
+from heldout.cli.old_options import add_alternative, add_json, add_level, add_quiet, add_seed
 from heldout.cli.scores import add_score_arguments, given_results, read_inputs
 from heldout.errors import InputError
 

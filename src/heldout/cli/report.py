@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.help import group
-from heldout.cli.options import UNVERIFIED, add_quiet
-from heldout.cli.output import output_format
+from heldout.cli.old_help import group
+from heldout.cli.old_options import UNVERIFIED, add_quiet
+from heldout.cli.old_output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

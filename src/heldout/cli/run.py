@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from heldout.cli.files import emit, is_file, show, split_paths
 from heldout.cli.groups import of_both
-from heldout.cli.help import group
-from heldout.cli.options import (
+from heldout.cli.old_help import group
+from heldout.cli.old_options import (
     add_detail,
     add_json,
     add_measures,
@@ -23,7 +23,7 @@ from heldout.cli.options import (
     positive,
 )
 from heldout.cli.places import option_of
-from heldout.cli.signals import Terminated
+from heldout.cli.main import Terminated
 from heldout.errors import InputError
 from heldout.notes import count_of
 

@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.cli.files import emit
-from heldout.cli.help import group
-from heldout.cli.options import add_json
-from heldout.cli.output import output_format, suffixes_of
+from heldout.cli.old_help import group
+from heldout.cli.old_options import add_json
+from heldout.cli.old_output import output_format, suffixes_of
 
 if TYPE_CHECKING:
     import argparse

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from heldout.cli.files import emit
-from heldout.cli.help import group
+from heldout.cli.old_help import group
 from heldout.cli.index import build_index, given_analyzer
-from heldout.cli.options import (
+from heldout.cli.old_options import (
     add_query_field,
     add_quiet,
     add_source,

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, is_file, show, split_paths
 from heldout.cli.groups import of_both
-from heldout.cli.help import group
-from heldout.cli.options import (
+from heldout.cli.old_help import group
+from heldout.cli.old_options import (
     add_json,
     add_plan_options,
     add_queries,
@@ -21,7 +21,7 @@ from heldout.cli.options import (
     plan_table,
     positive,
 )
-from heldout.cli.output import output_format
+from heldout.cli.old_output import output_format
 from heldout.errors import InputError
 from heldout.notes import count_of
 

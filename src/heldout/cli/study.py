@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from heldout.cli.collection import open_collection
 from heldout.cli.files import emit, show
 from heldout.cli.groups import add_groups, given_groups
-from heldout.cli.help import group
+from heldout.cli.old_help import group
 from heldout.cli.index import build_index, given_analyzer
 from heldout.cli.measures import given_measures
-from heldout.cli.options import (
+from heldout.cli.old_options import (
     add_measures,
     add_queries,
     add_quiet,
@@ -22,7 +22,7 @@ from heldout.cli.options import (
     add_stemming,
     positive,
 )
-from heldout.cli.output import add_output, output_format
+from heldout.cli.old_output import add_output, output_format
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 

@@ -14,6 +14,8 @@ from heldout.errors import HeldoutError, InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from heldout.errors import Argument
+
 
 class ExperimentError(InputError):
     """An experiment that cannot run: all its problems, each with the name of its field."""
@@ -24,11 +26,13 @@ class ExperimentError(InputError):
         source: str = "",
         place_of: Callable[[str], str] = str,
     ) -> None:
-        super().__init__(found, source, place_of)  # all of them: workers send errors as pickles
+        Exception.__init__(self, found, source, place_of)  # workers send errors as pickles
         self.found, self.source = found, source
         self.place_of = place_of  # in the words of whoever gave the fields: options, for example
 
-    def __str__(self) -> str:
+    def in_words(self, spell: Callable[[Argument], str]) -> str:
+        """All problems, each at its place."""
+        del spell
         problems = []
         for name, message in self.found:
             place = self.place_of(name)
