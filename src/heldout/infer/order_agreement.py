@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.errors import InputError
+from heldout.infer.comparison import note_measures
 from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval
 from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.comparison import Claim, Comparison
 
 REPLICATES: Final = 2_000  # correlations of few systems have few values anyway
+MOST_SYSTEMS: Final = 300  # up to which orders are correlated: the bootstrap needs all pairs
+_WORK: Final = 2**23
 JOINED: Final = "bootstrap, percentile and basic joined"
 _BLOCK: Final = 2**22
 
@@ -117,6 +123,30 @@ def _interval(estimate: float, drawn: Floats, level: float, least: float) -> Int
     low, high = np.quantile(known, [(1 - level) / 2, (1 + level) / 2]).tolist()
     ends = (min(low, 2 * estimate - high), max(high, 2 * estimate - low))
     return Interval(estimate, max(ends[0], least), min(ends[1], 1.0), level, JOINED)
+
+
+def measured_agreement(first: Comparison, second: Comparison) -> OrderAgreement | None:
+    """Return how far two comparisons agree on the order; None for two systems, or very many."""
+    systems = len(first.scores.systems)
+    if not 2 < systems <= MOST_SYSTEMS or len(first.scores.units) < 2:
+        return None
+    replicates = min(REPLICATES, max(200, _WORK // systems**2))
+    settings = {"level": first.level, "replicates": replicates, "seed": first.analysis.seed}
+    return order_agreement(first.scores, second.scores, **settings)
+
+
+def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
+    """Return comparisons as JSON has them, each with its agreement with the first."""
+    first, *others = note_measures(comparisons)
+    records = [first.to_dict()]
+    for other in others:
+        agreement = {
+            "measure": first.scores.measure,
+            "correlations": measured_agreement(first, other),
+            "verdict_changes": list(verdict_changes(first, other)),
+        }
+        records.append(other.to_dict() | {"agreement": plain(agreement)})
+    return records
 
 
 def verdict_changes(first: Comparison, second: Comparison) -> tuple[VerdictChange, ...]:
