@@ -68,7 +68,7 @@ def run_demo(folder: str, *, width: int | None = None, progress: bool = False) -
 def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
     """Write the example to `folder` and evaluate it; yield what is printed."""
     from heldout.measure.ranking.evaluate import evaluate_runs
-    from heldout.report import tables, text
+    from heldout.report.evaluation import evaluation_tables, evaluation_text
     from heldout.report.table import write_tables
 
     qrels, runs = example()
@@ -80,10 +80,10 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
             written = (
-                f"# Two systems on a synthetic collection\n\n{write_tables(tables(result), 'md')}"
+                f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
             )
             aside.write_text(written, encoding="utf-8")
-    yield text(result, width=width)
+    yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"
     yield f"Written to {place}: {files}. Next:\n"
     yield f"  heldout eval {place / 'qrels.txt'} {place / 'improved.run'} -m nDCG@10 -q\n"
