@@ -89,7 +89,7 @@ def check_claims(options: argparse.Namespace) -> None:
         raise InputError(
             f"--margin 0: expected {lowest}; --gate better asks for a gain, however small"
         )
-    check_level(options.level, one_sided=options.gate is not None, name="--level ")
+    check_level(options.level, one_sided=options.gate is not None)
     if options.data is not None and not options.data.strip():
         raise InputError("--data: expected a name for the held-out data")
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")

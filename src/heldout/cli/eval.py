@@ -163,7 +163,7 @@ def _eval(options: argparse.Namespace) -> int:
         return _eval_runs(options)
     from heldout.infer.results import check_level
 
-    check_level(options.level, name="--level ")
+    check_level(options.level)
     refuse_given(options, _OF_RUNS, "runs")
     formats = TABLE_FORMATS
     if options.format not in formats:
@@ -207,7 +207,7 @@ def _refuse_beside_machine(options: argparse.Namespace) -> None:
     """Refuse what is about single queries: combined estimates are means."""
     from heldout.infer.results import check_level
 
-    check_level(options.level, name="--level ")
+    check_level(options.level)
     if options.format in {"trec", "parquet"}:
         raise InputError(f"--format {options.format} does not go with --machine")
     if options.per_unit:

@@ -291,8 +291,10 @@ class Reading:
             is_usable = False
         if not is_usable:
             raise InputError(
-                f"encoding={self.encoding!r}: unknown encoding, or one that is not supported: try "
-                "utf-8, latin-1 or cp1252, or convert the files with iconv -t UTF-8"
+                "unknown encoding, or one that is not supported: try "
+                "utf-8, latin-1 or cp1252, or convert the files with iconv -t UTF-8",
+                argument="encoding",
+                value=self.encoding,
             )
         # A byte order mark is skipped in any case.
         object.__setattr__(self, "encoding", "utf-8" if name == "utf-8-sig" else name)
@@ -333,7 +335,7 @@ def decode_text(content: bytes, name: str, line: int = 1, encoding: str = "") ->
         other = "latin-1" if encoding == "utf-8" else "utf-8"
         hint = "convert it, for example with iconv -f latin1 -t utf-8"
         if encoding:
-            hint = f"name the encoding of the file (encoding='{other}')"
+            hint = f"name the encoding of the file, perhaps {other}"
         reason = f"byte 0x{content[at]:02x} is not {error.encoding.upper()}: {hint}"
     if content.startswith(UTF16_MARKS):
         reason = UTF16
