@@ -118,7 +118,7 @@ def test_measured_false_claims_and_lost_power_are_said(units, systems, settings,
     found = {note.code: note for note in compare(scores, replicates=100, **settings).warnings}
     assert found.keys() & {"liberal-correction", "many-systems"} == codes
     if "many-systems" in codes:
-        assert "baseline=NAME" in found["many-systems"].text
+        assert "name it as the baseline" in found["many-systems"].text
 
 
 def test_folds_get_the_corrected_t_test(two):
@@ -143,7 +143,7 @@ def test_units_are_paired_by_id_and_missing_ones_named():
         ({"correction": "none"}, "several comparisons mislead"),
         ({"correction": "magic"}, "unknown correction"),
         ({"tests": ["magic"]}, "unknown test"),
-        ({"tests": ["corrected-t"]}, "test_share=0.1111"),
+        ({"tests": ["corrected-t"]}, "0.1111 for 10 folds"),
         ({"alternative": "both"}, "expected one of"),
         ({"level": 2}, "between 0.5 and 1"),
         ({"baseline": "nobody"}, "no system 'nobody'"),

@@ -126,7 +126,7 @@ def _advice(units: int, plural: str) -> str:
     if plural == "documents":
         return (
             "the number of relevant documents per query matters, not the number of documents: use "
-            "5 folds with stratify='relevance', and if Pro10 is far below 1, pool the folds into "
+            "5 folds stratified by relevance, and if Pro10 is far below 1, pool the folds into "
             "one ranking"
         )
     if units < SMALL:
@@ -194,7 +194,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             "empty-test",
             f"up to {_queries_have(test)} no relevant document on a test side, where measures are "
             "undefined for them: pool the folds into one ranking, or use fewer folds"
-            + ("" if settled else " or stratify='relevance'"),
+            + ("" if settled else " or stratify by relevance"),
             count=test,
         )
     if train:
@@ -202,7 +202,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             "empty-train",
             f"up to {_queries_have(train)} no relevant document on a training side, so that they "
             "do not help to choose parameters there"
-            + ("" if settled else "; stratify='relevance' reduces their number"),
+            + ("" if settled else "; stratifying by relevance reduces their number"),
             count=train,
         )
 
@@ -231,6 +231,6 @@ def _twin_notes(splits: Splits, twins: Flags) -> Iterator[Note]:
         yield Note(
             "twins",
             f"{splits.units.plural} with the same text on training and test side: {count} "
-            f"({named}); groups='duplicates' keeps them together",
+            f"({named}); the groups 'duplicates' keep them together",
             count=count,
         )

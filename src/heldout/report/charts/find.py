@@ -13,6 +13,7 @@ def charts(of: Any, *, measure: Any = None, texts: Any = None, compared: Any = N
     from heldout.infer.comparison import Comparison
     from heldout.report.charts import of_agreement, of_comparison, of_results
     from types import SimpleNamespace
+
     if isinstance(of, Agreement):
         found = of_agreement.charts_of_agreement(plain(of.to_dict()))
     elif isinstance(of, Comparison):
@@ -25,5 +26,7 @@ def charts(of: Any, *, measure: Any = None, texts: Any = None, compared: Any = N
         found = of_study.charts_of_study(of)
     else:
         collection = texts and SimpleNamespace(queries=SimpleNamespace(to_dict=lambda: texts))
-        found = of_results.charts_of(of, measure=measure, collection=collection, comparison=compared)
+        found = of_results.charts_of(
+            of, measure=measure, collection=collection, comparison=compared
+        )
     return [Chart(c.key, c.title, c.caption, c.frame, c.chart) for c in found]

@@ -40,7 +40,8 @@ def page(
     context = {"collection": collection, "ledger": ledger, "runs": runs, "qrels": qrels}
     parts = list(_parts(given, context))
     parts = [
-        part._replace(heading=heading) for part, heading in zip(parts, headings or [part.heading for part in parts], strict=True)
+        part._replace(heading=heading)
+        for part, heading in zip(parts, headings or [part.heading for part in parts], strict=True)
     ]
     parts[0] = parts[0]._replace(provenance=[*provenance, *parts[0].provenance])
     bibtex = bibliography(key for part in parts for key in part.methods)

@@ -86,7 +86,7 @@ class Part(NamedTuple):
             ("units", f"{noun.capitalize()} by {noun}", self.units),
             ("tuning", "Tuning", self.tuning or tuning),
             ("folds", "Folds", self.folds or self.plan),
-            ("checks", "Warnings", True),
+            ("checks", "Warnings", self.checks or self.answer),
             ("ledger", "Ledger", self.looks),
         ]
         return [(key, title) for key, title, content in every if content]
@@ -126,7 +126,11 @@ def part_of_comparisons(
     return Part(
         f"{len(first.scores.systems)} systems compared",
         [*said, test_line(first), *estimate_lines(first), *agreement_lines(comparisons)],
-        [block for each, board in zip(comparisons, boards, strict=True) for block in _blocks(each, board)],
+        [
+            block
+            for each, board in zip(comparisons, boards, strict=True)
+            for block in _blocks(each, board)
+        ],
         paper_text(comparisons),
         _sources(boards, first, "mean over the units; the table of all units has their values"),
         [line for each in comparisons for line in how_lines(each, full=True)],
@@ -155,9 +159,7 @@ def part_of_results(
     explored, rankings = units.units_of_results(results, boards, texts), None
     if ranked:
         lists, note = units.lists_of_results(results)
-        rankings = units.ranking_columns(
-            lists, explored["units"], note=note, collection=collection
-        )
+        rankings = units.ranking_columns(lists, explored["units"], note=note, collection=collection)
 
     def made() -> list[Chart]:
         from heldout.report.charts.find import charts
@@ -173,7 +175,9 @@ def part_of_results(
     if settings["by"] != "query":
         size = results.estimate(results.systems[0])["target_size"]
         on = "" if size is None else f" of {size:,} documents"
-        said.append(f"The intervals are for the same queries on a new collection{on}." if documents else "")
+        said.append(
+            f"The intervals are for the same queries on a new collection{on}." if documents else ""
+        )
         for each in compared:  # tests over queries answer another question
             board = standing(each)
             fold = "Another question: new queries on these documents"
@@ -183,13 +187,24 @@ def part_of_results(
             ]
     elif own is not None:
         how = f"{test_name(own)}, {sides(own)}"
-        said += [*(counts_line(boards[0]) if len(boards[0].gaps) == 1 else []), test_line(own), *estimate_lines(own)]
-        tables += [Block(table, "Human and machine judgements") for each in compared for table in comparison_estimates(each)]
+        said += [
+            *(counts_line(boards[0]) if len(boards[0].gaps) == 1 else []),
+            test_line(own),
+            *estimate_lines(own),
+        ]
+        tables += [
+            Block(table, "Human and machine judgements")
+            for each in compared
+            for table in comparison_estimates(each)
+        ]
     tables += [Block(table, "Each judge alone") for table in experiment.judge_tables(results)]
     selected = experiment.tuning_table(results, full=True)
     tuned = [system for system in results.summary if system["tuned"]]
     tuning = [] if selected is None else [Block(selected)]
-    tuning += [Block(experiment.settings_table(results, each), f"{each['name']}: the best settings") for each in tuned]
+    tuning += [
+        Block(experiment.settings_table(results, each), f"{each['name']}: the best settings")
+        for each in tuned
+    ]
     splits, differ = experiment.split_table(results), any(len(each["chosen"]) > 1 for each in tuned)
     drawn, left = _drawn(made)
     models = [str(system.get("model", "")) for system in settings["systems"]]
@@ -253,7 +268,10 @@ def _blocks(comparison: Comparison, board: Standing) -> list[Block]:
         _titled(systems_table(board, full=True), board),
         *_folded([pairs_table(board)], board),
         *(Block(table, "All systems together") for table in anova_table(comparison)),
-        *(Block(table, "Human and machine judgements") for table in comparison_estimates(comparison)),
+        *(
+            Block(table, "Human and machine judgements")
+            for table in comparison_estimates(comparison)
+        ),
     ]
 
 
@@ -284,7 +302,10 @@ def _sources(
         gap += f" ({claim.difference.method})"
         sources[f"{level} CI of score"] = f"{level} confidence interval ({mean.method})"
         sources["p"] = f"p-value of the verdict: {test_name(comparison)}"
-        sources |= {f"p ({each.test})": f"p-value of this test alone: {each.detail or each.method}" for each in claim.outcomes}
+        sources |= {
+            f"p ({each.test})": f"p-value of this test alone: {each.detail or each.method}"
+            for each in claim.outcomes
+        }
     else:
         sources[f"{level} CI of score"] = f"{level} confidence interval: summary.json"
         gap += ", for the same queries on new documents: summary.json, differences"

@@ -82,8 +82,11 @@ def of_comparison(comparison: Comparison) -> Pairs:
         ("alternative, level", f"{comparison.alternative}, {comparison.level:g}"),
         ("seed", str(how.seed)),
         ("baseline", comparison.baseline or "none: all pairs"),
-        ("versions", f"heldout {__version__}, python {platform.python_version()}, {versions[0]}, "
-         f"{versions[1]}"),
+        (
+            "versions",
+            f"heldout {__version__}, python {platform.python_version()}, {versions[0]}, "
+            f"{versions[1]}",
+        ),
     ]
     return [pair for pair in pairs if pair[1]]
 
@@ -177,7 +180,9 @@ def _grid(points: list[dict[str, Any]]) -> str:
     if len(points) < 2:
         return ""
     names = list(dict.fromkeys(name for point in points for name in point))
-    values = {name: list(dict.fromkeys(_value(point.get(name)) for point in points)) for name in names}
+    values = {
+        name: list(dict.fromkeys(_value(point.get(name)) for point in points)) for name in names
+    }
     tried = {tuple(_value(point.get(name)) for name in names) for point in points}
     if tried == set(product(*values.values())):
         shown = "; ".join(f"{name} = {', '.join(axis)}" for name, axis in values.items())
@@ -194,7 +199,6 @@ def _value(value: Any) -> str:
 
 def _listed(values: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} {_value(value)}" for name, value in values.items())
-
 
 
 # ---- citations -----------------------------------------------------------------------------------
