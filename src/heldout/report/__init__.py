@@ -13,9 +13,13 @@ if TYPE_CHECKING:
 # By name instead of functools.singledispatch: registering the types would import all of them.
 # Each class has NAME_text(result, full=, width=, quiet=) and NAME_tables(result) in a module.
 VIEWS: Final = {
+    "Agreement": "agreement.judges",
+    "BiasStudy": "studies.study",
     "Comparison": "comparison.comparison",
     "Evaluation": "evaluation.evaluation",
     "Results": "experiment.results",
+    "Description": "listings.splits",
+    "PowerPlan": "power.power",
 }
 
 

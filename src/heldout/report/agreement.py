@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from heldout.notes import count_of
 from heldout.report.answers import interval, percent
+from heldout.report.order_agreement import CORRELATIONS, change_words
 from heldout.report.table import Table, note_lines, paragraphs, printable, write_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from heldout.infer.agreement import Agreement, JudgeAgreement
-    from heldout.infer.order_agreement import OrderAgreement, VerdictChange
     from heldout.infer.results import Interval
 
-LISTED: Final = 5  # pairs that a sentence names
 STATISTICS: Final = {  # in words, and in the heading of a column
     "exact": ("same grade", "same"),
     "kappa": ("κ", "κ"),
@@ -29,10 +28,9 @@ STATISTICS: Final = {  # in words, and in the heading of a column
     "underrated": ("underrated", "under"),
     "difference": ("mean difference", "diff"),
 }
-CORRELATIONS: Final = {"kendall": "Kendall's tau", "tau_ap": "AP correlation", "rbo": "RBO"}
 
 
-def agreement_text(
+def judges_text(
     agreement: Agreement, *, full: bool = False, width: int | None = None, quiet: bool = False
 ) -> str:
     """The answer, the tables behind it, and notes, for a terminal."""
@@ -42,7 +40,7 @@ def agreement_text(
     return f"{answer}\n{tables}{paragraphs(notes, width)}"
 
 
-def explained_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
+def judges_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
     """The same for a file: the sentences are notes of the last table."""
     *tables, last = agreement_tables(agreement, full=full)
     notes = [*agreement_sentences(agreement), *legends(agreement), *note_lines(agreement.notes)]
@@ -73,35 +71,6 @@ def agreement_sentences(agreement: Agreement) -> list[str]:
                 words = change_words(order.changes, ("human", judge.name), "under")
                 lines.append(f"{judge.name}: {count} verdicts in {order.measure} differ; {words}.")
     return [printable(line) for line in lines]
-
-
-def change_words(
-    changes: Sequence[VerdictChange], names: tuple[str, str], where: str = "in"
-) -> str:
-    """Pairs whose verdicts differ: ``significant in AP only: A > B, A > C``."""
-    parts = []
-    for number, name in enumerate(names):
-        alone = [change for change in changes if change.verdicts[1 - number] == "no difference"]
-        if alone:
-            parts.append(f"significant {where} {name} only: {_pairs(alone, number)}")
-    if opposite := [change for change in changes if change.reversed]:
-        parts.append(f"opposite {where} {names[1]}: {_pairs(opposite, 0)}")
-    return "; ".join(parts)
-
-
-def correlations(order: OrderAgreement, *, bounds: bool = True) -> list[str]:
-    """The correlations of `CORRELATIONS`, with their intervals."""
-    return [_shown(getattr(order, name), ".2f", bounds=bounds) for name in CORRELATIONS]
-
-
-def _pairs(changes: Sequence[VerdictChange], number: int) -> str:
-    """The pairs, the better system of one of the two comparisons first."""
-    shown = [
-        " > ".join(change[:2] if change.verdicts[number] == "better" else change[1::-1])
-        for change in changes[:LISTED]
-    ]
-    more = [f"{len(changes) - LISTED:,} more"] if len(changes) > LISTED else []
-    return printable(", ".join([*shown, *more]))
 
 
 def _direction(judge: JudgeAgreement) -> str:
@@ -212,7 +181,8 @@ def _orders(agreement: Agreement, number: int) -> Table:
         order = judge.orders[number]
         opposite = sum(change.reversed for change in order.changes)
         flips = f"{len(order.changes):,} of {len(order.human.claims):,} ({opposite:,} opposite)"
-        rows.append([judge.name, *correlations(order.agreement), flips])
+        cells = [_shown(getattr(order.agreement, name), ".2f") for name in CORRELATIONS]
+        rows.append([judge.name, *cells, flips])
     order = agreement.judges[0].orders[number]
     title = f"Order of {len(order.human.systems)} systems in {order.measure} under both"
     head = ["judge", *CORRELATIONS.values(), "verdicts that differ"]

@@ -116,7 +116,7 @@ def _listed(definition: Definition) -> dict[str, Any]:
     return {
         "name": name,
         "task": task,
-        "settings": ", ".join(_setting(parameter) for parameter in definition.parameters),
+        "settings": ", ".join(_setting(parameter, task) for parameter in definition.parameters),
         "summary": definition.summary.replace("`", "")
         or "a function of yours, without a docstring",
         "higher_is_better": definition.higher_is_better,
@@ -128,10 +128,10 @@ def _listed(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _setting(parameter: Parameter) -> str:
+def _setting(parameter: Parameter, task: str) -> str:
     from heldout.measure.base import show_value
 
-    if parameter.choices:
+    if parameter.choices and task == "classification":
         return " | ".join(parameter.choices)
     known = parameter.default is not None
     value = show_value(parameter.default) if known else EXAMPLES.get(parameter.name)
@@ -139,16 +139,14 @@ def _setting(parameter: Parameter) -> str:
 
 
 def _sentence(measure: dict[str, Any]) -> str:
-    return measure["summary"] + (
-        " Lower is better." if measure["higher_is_better"] is False else ""
-    )
+    lower = measure["higher_is_better"] is False
+    return f"{measure['summary']}{' Lower is better.' if lower else ''}"
 
 
 def _details(measure: dict[str, Any]) -> str:
     task = "" if measure["task"] == "ranking" else f"{measure['task'].capitalize()}: "
-    about = {name: measure[name] for name in ("formula", "input")} | {
-        "also": ", ".join(measure["also"])
-    }
+    also = ", ".join(measure["also"])
+    about = {"formula": measure["formula"], "input": measure["input"], "also": also}
     lines = [f"{measure['name']}({measure['settings']}){CUTOFFS[measure['cutoff']]}"]
     lines.append(f"    {task}{_sentence(measure)}")
     return paragraphs([*lines, *(f"    {name}: {text}" for name, text in about.items() if text)])
@@ -319,7 +317,7 @@ def _check(description: Description) -> str:
     return "; ".join(parts)
 
 
-def _cell(value: str | float | None) -> str:
+def _cell(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.2f}" if value % 1 else f"{value:.0f}"
-    return "—" if value is None else f"{value:,}" if isinstance(value, int) else value
+    return "—" if value is None else f"{value:,}" if isinstance(value, int) else str(value)

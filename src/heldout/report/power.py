@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from heldout.infer.power import PowerPlan
 
 
-def power_text(plan: PowerPlan, *, width: int | None = None, quiet: bool = False) -> str:
+def power_text(plan: PowerPlan, *, width: int | None = None, quiet: bool = False, **_: bool) -> str:
     """The plan for one pair of systems."""
     if plan.design is None:
         return f"{printable(plan.what)}: all differences are equal: nothing to plan from.\n"

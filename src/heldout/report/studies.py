@@ -9,7 +9,7 @@ from heldout.report.answers import percent
 from heldout.report.table import Table, paragraphs, text_table, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from heldout.experiment.studies.bias import BiasStudy
 
@@ -31,7 +31,9 @@ TUNING: Final = {
 }
 
 
-def study_text(study: BiasStudy, *, width: int | None = None, quiet: bool = False) -> str:
+def study_text(
+    study: BiasStudy, *, width: int | None = None, quiet: bool = False, **_: bool
+) -> str:
     """A verdict and a table of all methods; unless `quiet`, the design and what the methods are."""
     shown = f"{paragraphs([_verdict(study)], width)}\n{text_table(study_tables(study)[0], width)}"
     if quiet:
@@ -95,9 +97,12 @@ def _design(study: BiasStudy) -> list[str]:
 
 def study_figures(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
     """The data of the figures as CSV, by file name."""
-    means = [[str(draw), str(number), *_exact(rest)] for draw, number, *rest in study.means]
+    means = [
+        [str(draw), str(number), name, repr(value), repr(truth)]
+        for draw, number, name, value, truth in study.means
+    ]
     queries = [
-        [str(number), query_ids[query], *_exact([name, value, truth, value - truth, pro])]
+        [str(number), query_ids[query], name, *map(repr, (value, truth, value - truth, pro))]
         for number, query, name, value, truth, pro in study.queries
     ]
     head = ["estimator", "estimate", "truth"]
@@ -106,7 +111,3 @@ def study_figures(study: BiasStudy, query_ids: Sequence[str]) -> dict[str, str]:
         "queries.csv": Table(["set", "query", *head, "difference", "pro10"], queries),
     }
     return {name: write_tables([table], "csv") for name, table in tables.items()}
-
-
-def _exact(values: Iterable[str | float]) -> list[str]:
-    return [value if isinstance(value, str) else repr(value) for value in values]

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from heldout.data.ids import Ids
-from heldout.errors import Argument
 from heldout.notes import Note, named_few
 from heldout.resample.units import PlanError
 
@@ -153,9 +152,8 @@ def same_texts(units: Units) -> Ints:
     """
     if units.collection is None or units.unit == "instance":
         raise PlanError(
-            Argument("groups", "'duplicates'"),
-            " and 'near-duplicates' need the texts of a collection: give "
-            "the group of each unit instead",
+            "groups='duplicates' and 'near-duplicates' need the texts of a collection: give "
+            "the group of each unit instead"
         )
     if units.unit == "document":
         hashes = units.collection.documents.text_hashes
@@ -170,9 +168,8 @@ def _nearly_same_texts(units: Units) -> Ints:
 
     if units.collection is None or units.unit != "document":
         raise PlanError(
-            Argument("groups", "'near-duplicates'"),
-            f" is for documents of a collection, not for {units.plural}: "
-            "use 'duplicates', or give the group of each unit",
+            f"groups='near-duplicates' is for documents of a collection, not for {units.plural}: "
+            "use 'duplicates', or give the group of each unit"
         )
     codes = near_duplicates(units.collection.documents)
     return codes if units.places is None else codes[units.places]
@@ -247,8 +244,8 @@ def text_notes(splits: Splits, given: object) -> list[Note]:
     if across.any():
         text = (
             f"{_counted(across, units)} have the same text as a document on the other side, so "
-            "that held-out text is also in the training data: keep them together with "
-            "the groups 'duplicates', or with 'near-duplicates', which also finds similar texts"
+            "that held-out text is also in the training data: group duplicates, or "
+            "near-duplicates, which also finds similar texts"
         )
         return [Note("twins", text, _severity(across), int(across.sum()))]
     if isinstance(given, str) and given == NEAR and units.together is not None:
@@ -264,10 +261,7 @@ def text_notes(splits: Splits, given: object) -> list[Note]:
     text = f"{_counted(equal, units)} have the same text as another and are kept together"
     severity = _severity(equal) if given is None else "info"  # given groups are deliberate
     if severity == "warning":
-        text += (
-            "; slightly changed copies are not found: the groups 'near-duplicates' keep those "
-            "together, too"
-        )
+        text += "; slightly changed copies are not found: group near-duplicates, too"
     return [Note("duplicates", text, severity, int(equal.sum()))]
 
 

@@ -274,7 +274,7 @@ def layers(*parts: Any, height: int, words: str, width: int = WIDTH) -> alt.Laye
     return alt.layer(*parts).properties(width=width, height=height, description=words)
 
 
-def rows(count: int, step: int) -> int:
+def rows_height(count: int, step: int) -> int:
     """The height of rows; Vega's own steps do not work with a responsive width."""
     return max(count, 2) * step
 
