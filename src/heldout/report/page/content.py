@@ -86,7 +86,7 @@ class Part(NamedTuple):
             ("units", f"{noun.capitalize()} by {noun}", self.units),
             ("tuning", "Tuning", self.tuning or tuning),
             ("folds", "Folds", self.folds or self.plan),
-            ("checks", "Warnings", self.checks or self.answer),
+            ("checks", "Warnings", True),
             ("ledger", "Ledger", self.looks),
         ]
         return [(key, title) for key, title, content in every if content]
