@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from heldout.as_json import plain
 from heldout.data.files import file_stem
 from heldout.data.frames import is_frame, is_nested
 from heldout.data.qrels import Qrels
@@ -139,21 +140,46 @@ class Agreement:
         ]
         return pl.DataFrame(rows)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision, as JSON types."""
+        judges = []
+        for judge in self.judges:
+            record = judge._asdict() | {"confusion": judge.counts} | judge.statistics._asdict()
+            record["orders"] = [
+                {
+                    "measure": order.measure,
+                    "systems": [
+                        {"name": row.name, "human": row.mean, "machine": machine[row.name]}
+                        for row in order.human.systems
+                    ],
+                    "correlations": order.agreement,
+                    "verdicts": len(order.human.claims),
+                    "verdict_changes": order.changes,
+                }
+                for order in judge.orders
+                for machine in [{row.name: row.mean for row in order.machine.systems}]
+            ]
+            dropped = ("counts", "statistics")
+            judges.append({name: record[name] for name in record if name not in dropped})
+        own = {name: getattr(self, name) for name in ("level", "rel", "grades", "notes")}
+        known: dict[str, Any] = plain(own | {"judges": judges})
+        return known
+
     def __repr__(self) -> str:
         names = ", ".join(judge.name for judge in self.judges)
         return f"<Agreement of {names} with human judgements>"
 
     def __str__(self) -> str:
         """Return the result as tables."""
-        from heldout.report.agreement import agreement_text  # the report reads results
+        from heldout.report import text  # the report reads results
 
-        return agreement_text(self, "table")
+        return text(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
         """Show the result as tables in a notebook."""
-        from heldout.report.agreement import agreement_text  # the report reads results
+        from heldout.report import html
 
-        return agreement_text(self, "html")
+        return html(self)
 
 
 def agree(
@@ -353,7 +379,7 @@ def _orders(
 
     def compared(judged: Judged, queries: tuple[str, ...]) -> list[Comparison]:
         qrels = {query: judged[query] for query in queries}
-        evaluation = evaluate_runs(qrels, systems, [*wanted, "Judged@10"], rel=rel)
+        evaluation = evaluate_runs(qrels, systems, wanted, rel=rel)
         return [compare(evaluation.scores(measure), **settings) for measure in wanted]
 
     by_people: dict[tuple[str, ...], list[Comparison]] = {}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from heldout.as_json import plain
 from heldout.data.frames import Library, frame_of
 from heldout.notes import Note, count_of, distinct
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from heldout.data.scores import Scores
@@ -161,6 +163,76 @@ class Comparison:
 
         return frame_of(pl.DataFrame(self.rows()), library)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision, as JSON types, with a sentence per claim."""
+        from heldout.report.answers import claim_sentences  # the report reads results
+        from heldout.report.standing import standing
+
+        scores, analysis = self.scores, self.analysis
+        claims = zip(self.claims, self.rows(), claim_sentences(standing(self)), strict=True)
+        content = {
+            "measure": scores.measure,
+            "units": len(scores.units),
+            "units_left_out": scores.dropped,
+            "data": scores.data,
+            "baseline": self.baseline,
+            "level": self.level,
+            "alternative": self.alternative,
+            "seed": analysis.seed,
+            "correction": analysis.correction or "none",
+            "correction_detail": self.correction_detail,
+            "intervals": analysis.coverage,
+            "why": analysis.why,
+            "warnings": self.warnings,
+            "systems": [
+                {"name": row.name, "letters": row.letters, **row.mean._asdict()}
+                for row in self.systems
+            ],
+            "claims": [
+                {**row, "tests": claim.outcomes, "sentence": sentence}
+                for claim, row, sentence in claims
+            ],
+            "anova": self.anova,
+            "sphericity": self.sphericity,
+            "ranks": self.friedman,
+        }
+        if self.machine is not None:
+            systems, pairs = self.machine
+            content["machine"] = {
+                "systems": [
+                    {"name": row.name, **each.to_dict()}
+                    for row, each in zip(self.systems, systems, strict=True)
+                ],
+                "differences": [
+                    {"first": claim.first, "second": claim.second, **each.to_dict()}
+                    for claim, each in zip(self.claims, pairs, strict=True)
+                ],
+            }
+        known: dict[str, Any] = plain(content)
+        return known
+
+    def to_latex(self) -> str:
+        """Return the table for a paper, which needs the package booktabs."""
+        from heldout.report.comparison import paper_text
+
+        return paper_text([self])
+
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        collection: Any = None,
+        ledger: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Write an HTML report; a collection has the texts of queries, a ledger earlier looks."""
+        from heldout.data.atomic import write_atomically
+        from heldout.report.page import page
+
+        text = page([self], title=title, collection=collection, ledger=ledger)
+        with write_atomically(path) as aside:
+            aside.write_text(text, encoding="utf-8", newline="\n")
+
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")
         units = count_of(len(self.scores.units), "unit")
@@ -168,9 +240,9 @@ class Comparison:
 
     def __str__(self) -> str:
         """Return the result in a few lines."""
-        from heldout.report.short_claims import short_text  # the report reads results
+        from heldout.report import text  # the report reads results
 
-        return short_text(self).rstrip()
+        return text(self).rstrip()
 
     def _repr_html_(self) -> str:
         """Show the claims as tables and a chart in a notebook."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -230,16 +230,31 @@ class PowerPlan(NamedTuple):
             return ()
         text = (
             f"{self.units} pilot {self.unit} are too few to estimate the standard deviation "
-            f"reliably: it may be {shown_value(self.bound, self.sd)} (upper bound, {BOUND:.0%} "
-            "confidence; pass --sd)"
+            f"reliably: plan with {shown_value(self.bound, self.sd)}, too (its upper bound, "
+            f"{BOUND:.0%} confidence)"
         )
         return (Note("small-pilot", text),)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return all numbers at full precision."""
+        amount = "queries" if self.unit == "queries" else "n"
+        needed, detectable = ("difference", amount), (amount, "difference")
+        heads = {"needed": needed, "detectable": detectable, "intervals": ("half_width", amount)}
+        answers = {
+            name: [dict(zip(head, row, strict=True)) for row in getattr(self, name)]
+            for name, head in heads.items()
+        }
+        own = {name: getattr(self, name) for name in ("what", "sd", "units", "bound", "unit")}
+        warnings = {"warnings": [note.to_dict() for note in self.notes]}
+        simulated = {"simulated": [row._asdict() for row in self.simulated]}
+        drawn = simulated if self.simulated else {}
+        return own | self.goal._asdict() | warnings | answers | drawn
+
     def __str__(self) -> str:
         """Return the plan in a few lines."""
-        from heldout.report.power import plan_lines  # the report reads results
+        from heldout.report import text  # the report reads results
 
-        return "\n".join(plan_lines(self)).rstrip()
+        return text(self).rstrip()
 
     def answered(
         self,

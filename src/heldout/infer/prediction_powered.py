@@ -55,6 +55,18 @@ class Combined(NamedTuple):
     machine_queries: int  # judged by the machine alone
     effective: float  # human queries that would give as precise an estimate by themselves
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the three estimates, and what the machine adds."""
+        return {
+            "human": self.human._asdict(),
+            "machine": {**self.machine._asdict(), "biased": True},
+            "combined": self.combined._asdict(),
+            "weight": self.weight,
+            "queries": self.queries,
+            "machine_queries": self.machine_queries,
+            "effective_queries": self.effective,
+        }
+
 
 class CombinedMeans(NamedTuple):
     """Combined estimates of many means."""

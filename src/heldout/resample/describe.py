@@ -75,9 +75,9 @@ class Description:
         return asdict(self) | {"notes": [note.to_dict() for note in self.notes]}
 
     def __str__(self) -> str:
-        from heldout.report.splits import splits_text  # the report reads splits
+        from heldout.report import text  # the report reads splits
 
-        return splits_text(self).rstrip("\n")
+        return text(self).rstrip("\n")
 
 
 def describe_splits(splits: Splits, collection: Collection | None = None) -> Description:
@@ -202,7 +202,7 @@ def _relevance_notes(splits: Splits, rows: Sequence[SplitRow]) -> Iterator[Note]
             "empty-train",
             f"up to {_queries_have(train)} no relevant document on a training side, so that they "
             "do not help to choose parameters there"
-            + ("" if settled else "; stratifying by relevance reduces their number"),
+            + ("" if settled else "; stratify by relevance to have fewer"),
             count=train,
         )
 
@@ -231,6 +231,6 @@ def _twin_notes(splits: Splits, twins: Flags) -> Iterator[Note]:
         yield Note(
             "twins",
             f"{splits.units.plural} with the same text on training and test side: {count} "
-            f"({named}); the groups 'duplicates' keep them together",
+            f"({named}): group duplicates",
             count=count,
         )

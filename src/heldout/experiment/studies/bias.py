@@ -11,8 +11,8 @@ in the next, so the bias is known far more precisely than from as many independe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from pydantic import Field, InstanceOf
@@ -33,8 +33,9 @@ from heldout.retrieve.sides import Side, seen_side
 from heldout.retrieve.statistics import cell_statistics
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
+    import polars as pl
     from numpy.typing import NDArray
 
     from heldout.data.words import Flags, Floats, Ints
@@ -100,15 +101,38 @@ class BiasStudy:
     # (set, query number, method, estimate, truth, Pro10) of the first draw
     queries: tuple[tuple[int, int, str, float, float, float], ...]
     left_out: float  # mean number of queries per draw without a relevant document in the sample
-    # For every method with an interval: whether that of each draw and set includes the truth.
-    covered: Mapping[str, tuple[bool, ...]] = field(default_factory=dict)
+    system: str = ""  # the model, with its parameters or the number of its settings
+
+    def to_dict(self) -> list[dict[str, Any]]:
+        """Return one record per method, with the settings of the study in each."""
+        settings, names = self.settings, ("fraction", "draws", "sets", "folds", "seed")
+        shared = {
+            "system": self.system,
+            "measure": str(settings.measure),
+            "tuning": settings.tuning,
+            **{name: getattr(settings, name) for name in names},
+            "sample_size": self.sample_size,
+            "target_size": self.target_size,
+            "queries_left_out": self.left_out,
+            "estimand": "these queries on new documents",
+        }
+        return [{**asdict(row), **shared} for row in self.rows]
+
+    def to_frame(self) -> pl.DataFrame:
+        """Return the same as a frame."""
+        import polars as pl  # slow to import
+
+        return pl.DataFrame(self.to_dict())
+
+    def __str__(self) -> str:
+        from heldout.report import text  # the report reads results
+
+        return text(self).rstrip("\n")
 
     def _repr_html_(self) -> str:
-        """Show the methods as a table and a chart in a notebook."""
-        from heldout.notebook import charts, table_html
-        from heldout.report.study import study_table  # the report reads results
+        from heldout.report import html
 
-        return table_html(study_table(self), charts(self))
+        return html(self)
 
 
 class _Drawn(NamedTuple):
@@ -172,6 +196,7 @@ def bias_study(
                 coverage_error(covers, shuffles, settings.level) if covers else None,
             )
         )
+    models = candidates.models
     order = ["pooled", UNMATCHED, "training", "per-fold", "per-fold-zero"]
     rows.sort(key=lambda row: order.index(row.estimator) if row.estimator in order else len(order))
     return BiasStudy(
@@ -182,7 +207,7 @@ def bias_study(
         tuple(means),
         tuple(row for sample in samples for row in sample.queries),
         float(np.mean([sample.left_out for sample in samples])),
-        {"pooled": covered} if covered else {},
+        str(models[0]) if len(models) == 1 else f"{models[0].name}, {len(models)} settings",
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from heldout.data.predictions import ClassPredictions
     from heldout.data.words import Floats
 
-__all__ = ["HullPoint", "Mixture", "RocCurve", "RocHull", "curves", "roc_curve", "roc_hull"]
+__all__ = [
+    "HullPoint",
+    "Mixture",
+    "RocCurve",
+    "RocHull",
+    "curves",
+    "hull_of",
+    "roc_curve",
+    "roc_hull",
+]
 
 ON_LINE: Final = 1e-12
 """Points closer to a line than this are on it."""
@@ -137,6 +146,10 @@ class RocHull:
         rates = np.array([point[:2] for point in self.points])
         return float(np.trapezoid(rates[:, 1], rates[:, 0]))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return area, dominated classifiers, and corners, as in JSON."""
+        return {"area": self.area, "dominated": self.dominated, "points": self.points}
+
     def mix(self, fp_rate: float) -> Mixture:
         """Return the mixture that reaches the hull at a false positive rate."""
         if not 0 <= fp_rate <= 1:
@@ -172,6 +185,23 @@ def roc_hull(classifiers: Mapping[str, RocCurve | tuple[float, float]]) -> RocHu
     hull = RocHull(tuple(points), ())
     used = {point.name for point in every if _is_on(hull, point)}
     return RocHull(tuple(points), tuple(name for name in classifiers if name not in used))
+
+
+def hull_of(several: Sequence[ClassPredictions]) -> RocHull:
+    """Return the hull of the curves of systems with scores, and of the points of the others."""
+    every: dict[str, RocCurve | tuple[float, float]] = {}
+    for system in several:
+        if len(system.classes) != 2:
+            raise InputError("an ROC hull is for two classes")
+        column = system.class_number()
+        positive = system.truth == column
+        if system.scores is not None:
+            every[system.name] = roc_curve(positive, system.scores[:, column], system.weights)
+        elif system.predicted is not None:
+            # A prediction is a score of two values: the middle point of its curve.
+            guesses = (system.predicted == column).astype(float)
+            every[system.name] = roc_curve(positive, guesses, system.weights).at(0.5)
+    return roc_hull(every)
 
 
 def _points(name: str, given: RocCurve | tuple[float, float]) -> list[HullPoint]:

@@ -12,7 +12,7 @@ from heldout.data.run import Run, as_runs
 from heldout.errors import Argument, InputError, MeasureError
 from heldout.measure.base import Means
 from heldout.measure.evaluation import Evaluation
-from heldout.measure.names import parse_measure, parse_measures
+from heldout.measure.names import parse_measures
 from heldout.measure.ranking.run_checks import (
     distinct_names,
     input_notes,
@@ -145,7 +145,12 @@ def evaluation_of(
         for run in runs
         for measure, values in zip(measures, run.values, strict=True)
     }
-    data = {run.name: run._replace(units=units, values=()) for run in runs}
+    data = {
+        run.name: run._replace(
+            units=units, values=(), judged=run.judged._replace(values=run.judged.values[counted])
+        )
+        for run in runs
+    }
     return Evaluation("ranking", measures, data, computed=computed, **more)
 
 
@@ -161,9 +166,8 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
     if measure.higher_is_better is None:
         raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
     runs: list[ScoredRun] = [evaluation.data[name] for name in names]
-    kept, judged = set(units), parse_measure("Judged@10", "ranking")
+    kept = set(units)
     dropped = tuple(query for query in evaluation.truth.queries if query not in kept)
-    shown = names if judged in evaluation.measures else ()
     gaps = (run for run in runs if run.lacks and not run.lacks_most)  # a note is about the others
     return Scores(
         str(measure),
@@ -172,7 +176,7 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
         np.column_stack([evaluation.per_unit(name, measure) for name in names]).astype(np.float64),
         measure.higher_is_better,
         dropped=dropped,
-        judged=tuple(evaluation.unit_scores(name, judged).value() for name in shown),
+        judged=tuple(run.judged.value() for run in runs),
         notes=(*evaluation.notes, *(() if dropped else map(lacking_note, gaps))),
         data=evaluation.truth.fingerprint(),
         unit="query",
