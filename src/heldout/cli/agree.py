@@ -82,11 +82,17 @@ def run(arguments: Sequence[str]) -> int:
 
         return judges_tables(agreement, full=options.full)
 
+    def paper() -> str:
+        from heldout.report.table import write_tables
+
+        return write_tables(tables(), "paper")
+
     shown = None if kind == "table" else tables
-    write([agreement], options, kind, tables=shown, frames=("csv", "tsv"), own={"html": html})
+    own = {"html": html, "latex": paper}
+    write([agreement], options, kind, tables=shown, frames=("csv", "tsv"), own=own)
     if kind == "html":
         note([f"Open {options.output} in a browser."], options)
-    elif kind in {"csv", "tsv", "latex"}:  # which have no place for notes
+    elif kind in {"csv", "tsv"}:  # which have no place for notes
         from heldout.report.table import note_lines
 
         note(note_lines(agreement.notes), options)

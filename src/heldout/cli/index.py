@@ -138,4 +138,5 @@ def _print(index: Index, path: str, options: argparse.Namespace) -> None:
     from heldout.retrieve.index_files import index_size
 
     record = index_record(index, index_size(path))
-    emit(json_text(record) if options.format else record_text(record))
+    shown = record | {"analyzer": record["analyzer"].replace("|", ", ")}
+    emit(json_text(record) if options.format else record_text(shown))
