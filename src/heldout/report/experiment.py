@@ -44,9 +44,9 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        parts += [paragraphs([line], width) for line in _answers(results, board)]
-        parts.append(write_tables(_of_measure(results, board, full=full), "text", width))
-    more = [*_tuned(results, full=full), *_judges(results)]
+        parts += [paragraphs([line], width) for line in result_answers(results, board)]
+        parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
+    more = [*_tuned(results, full=full), *judge_tables(results)]
     parts += [write_tables(more, "text", width)] if more else []
     lines = [test_line(compared[0])] if compared and _decided_by_units(results) else []
     lines += [line for each in compared for line in estimate_lines(each)]
@@ -62,10 +62,10 @@ def results_tables(results: Results) -> list[Table]:
     """All tables; the answer is the first title of each measure, notes are below the last table."""
     tables = []
     for board in standings(results):
-        first, *others = _of_measure(results, board, full=True)
-        title = "".join(_answers(results, board))
+        first, *others = measure_tables(results, board, full=True)
+        title = "".join(result_answers(results, board))
         tables += [replace(first, rows=first.cells, title=title), *others]
-    *tables, last = [*tables, *_tuned(results, full=True), *_judges(results)]
+    *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
     return [*tables, replace(last, rows=last.cells, notes=lines)]
 
@@ -90,12 +90,12 @@ def standings(results: Results) -> list[Standing]:
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
 
 
-def _answers(results: Results, board: Standing) -> list[str]:
+def result_answers(results: Results, board: Standing) -> list[str]:
     """The answer; none in a measure that has no better and worse."""
     return [] if results.higher_is_better(board.measure) is None else [answer(board)]
 
 
-def _of_measure(results: Results, board: Standing, *, full: bool) -> list[Table]:
+def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Table]:
     table = systems_table(board, full=full)
     if results.task != "ranking":
         spread = [results.spread(row.name, board.measure) for row in board.rows]
@@ -108,7 +108,7 @@ def _of_measure(results: Results, board: Standing, *, full: bool) -> list[Table]
 # ---- judgements of people and of a machine -------------------------------------------------------
 
 
-def _judges(results: Results) -> list[Table]:
+def judge_tables(results: Results) -> list[Table]:
     """What each judge says alone, one row per system and measure."""
     rows = []
     for system in results.summary:
