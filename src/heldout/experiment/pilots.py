@@ -127,7 +127,7 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         return plans
     if scores is None or test_share is not None:
         raise InputError(
-            "--simulate needs a pilot with values of units: runs, a table, predictions"
+            "simulations need a pilot with values of units: runs, a table, predictions"
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 

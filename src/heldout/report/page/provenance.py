@@ -15,7 +15,7 @@ from heldout.notes import count_of
 from heldout.report.page.render import asset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
@@ -71,28 +71,25 @@ def of_results(results: Results) -> Pairs:
     return pairs + (signatures(results.measures) if results.task == "ranking" else [])
 
 
-def of_comparison(comparison: Comparison) -> Pairs:
-    """The settings of a comparison as names and values."""
-    how = comparison.analysis
-    versions = [f"{name} {version(name)}" for name in ("numpy", "scipy")]
+def of_comparisons(comparisons: Sequence[Comparison]) -> Pairs:
+    """The settings of comparisons as names and values."""
+    first, how = comparisons[0], comparisons[0].analysis
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy"))
     pairs = [
-        ("data", comparison.scores.data),
-        ("units", f"{len(comparison.scores.units):,}"),
+        ("data", first.scores.data),
+        ("units", f"{len(first.scores.units):,}"),
         ("tests", f"{', '.join(how.tests)}; correction {how.correction or 'none'}"),
-        ("alternative, level", f"{comparison.alternative}, {comparison.level:g}"),
+        ("alternative, level", f"{first.alternative}, {first.level:g}"),
         ("seed", str(how.seed)),
-        ("baseline", comparison.baseline or "none: all pairs"),
-        (
-            "versions",
-            f"heldout {__version__}, python {platform.python_version()}, {versions[0]}, "
-            f"{versions[1]}",
-        ),
+        ("baseline", first.baseline or "none: all pairs"),
+        ("versions", f"heldout {__version__}, python {platform.python_version()}, {libraries}"),
     ]
-    return [pair for pair in pairs if pair[1]]
+    named = signatures([each.scores.measure for each in comparisons], known=True)
+    return [pair for pair in [*pairs, *named] if pair[1]]
 
 
-def signatures(measures: Iterable[str]) -> Pairs:
-    """Every measure with all its parameters and its definition."""
+def signatures(measures: Iterable[str], *, known: bool = False) -> Pairs:
+    """Every measure with all its parameters and its definition; `known` leaves out the others."""
     from heldout.measure.names import parse_measure
     from heldout.measure.ranking.evaluate import variants_in_words
 
@@ -101,7 +98,8 @@ def signatures(measures: Iterable[str]) -> Pairs:
         try:
             measure = parse_measure(name, "ranking")
         except HeldoutError:
-            pairs.append((f"measure {name}", "a custom measure that is not defined here"))
+            words = "" if known else "a custom measure that is not defined here"
+            pairs.append((f"measure {name}", words))
             continue
         inner = ", ".join(f"{key}={value!r}" for key, value in measure.params)
         cutoff = "" if measure.cutoff is None else f"@{measure.cutoff}"
@@ -225,11 +223,9 @@ def methods(
     comparisons: Iterable[Comparison],
     measures: Iterable[str] = (),
     models: Iterable[str] = (),
-    ledger: str | None = None,
 ) -> list[str]:
     """Keys of the tests, corrections, intervals, measures and models that have their own paper."""
-    keys = ["" if ledger is None else "holm"]  # its correction
-    keys += [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
+    keys = [MEASURES.get(re.split(r"[(@]", name)[0], "") for name in measures]
     keys += [model.partition("-")[0] for model in models]
     for comparison in comparisons:
         keys += [*comparison.analysis.tests, comparison.analysis.correction]
