@@ -44,7 +44,7 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        parts += [paragraphs([line], width) for line in result_answers(results, board)]
+        parts += [paragraphs([line], width) for line in _answers(results, board)]
         parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
     more = [*_tuned(results, full=full), *judge_tables(results)]
     parts += [write_tables(more, "text", width)] if more else []
@@ -63,7 +63,7 @@ def results_tables(results: Results) -> list[Table]:
     tables = []
     for board in standings(results):
         first, *others = measure_tables(results, board, full=True)
-        title = "".join(result_answers(results, board))
+        title = "".join(_answers(results, board))
         tables += [replace(first, rows=first.cells, title=title), *others]
     *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
@@ -80,7 +80,7 @@ def result_notes(results: Results) -> tuple[Note, ...]:
 
 def _decided_by_units(results: Results) -> bool:
     """Whether tests over queries, rows or splits answer the question: not for new documents."""
-    return results.manifest["settings"]["by"] == "query"
+    return results.manifest["settings"]["by"] not in {"document", "both"}
 
 
 def standings(results: Results) -> list[Standing]:
@@ -90,12 +90,13 @@ def standings(results: Results) -> list[Standing]:
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
 
 
-def result_answers(results: Results, board: Standing) -> list[str]:
+def _answers(results: Results, board: Standing) -> list[str]:
     """The answer; none in a measure that has no better and worse."""
     return [] if results.higher_is_better(board.measure) is None else [answer(board)]
 
 
 def measure_tables(results: Results, board: Standing, *, full: bool) -> list[Table]:
+    """The systems in one measure, and with `full` all pairs."""
     table = systems_table(board, full=full)
     if results.task != "ranking":
         spread = [results.spread(row.name, board.measure) for row in board.rows]
@@ -241,7 +242,7 @@ def split_table(results: Results) -> Table | None:
     tuned = {
         system["name"]: selection(results, system) for system in results.summary if system["tuned"]
     }
-    scored = settings["by"] == "query"
+    scored = settings["by"] not in {"document", "both"}
     columns = [
         (name, kind)
         for name in tuned or results.systems

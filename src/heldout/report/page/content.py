@@ -150,9 +150,10 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for each in boards:
         systems, *pairs = experiment.measure_tables(results, each, full=True)
         tables += [_titled(systems, each), *_folded(pairs, each)]
-    said, how = experiment.result_answers(results, board), f"{percent(results.level)} intervals"
-    said = said or [f"{board.measure} has no better and worse; the table has all values."]
-    if settings["by"] != "query":  # tests over queries answer another question
+    said, how = [answer(board)], f"{percent(results.level)} intervals"
+    if results.higher_is_better(board.measure) is None:
+        said = [f"{board.measure} has no better and worse; the table has all values."]
+    if settings["by"] in {"document", "both"}:  # tests over queries answer another question
         said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
         for each in compared:
             fold = "Another question, new queries on these documents"
