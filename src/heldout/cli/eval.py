@@ -180,7 +180,7 @@ def _scores(result: Evaluation, options: argparse.Namespace, form: str) -> None:
         hull_table,
     )
 
-    check_level(options.level, name="--level ")
+    check_level(options.level)
     how: dict[str, Any] = {"level": options.level, "seed": options.seed}
     shown = result.measures if form == "json" or result.task == "text" else result.measures[:1]
     pairs = [(name, measure) for measure in shown for name in result.names]

@@ -44,7 +44,7 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        parts += [paragraphs([line], width) for line in _answers(results, board)]
+        parts += [paragraphs([line], width) for line in result_answers(results, board)]
         parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
     more = [*_tuned(results, full=full), *judge_tables(results)]
     parts += [write_tables(more, "text", width)] if more else []
@@ -63,7 +63,7 @@ def results_tables(results: Results) -> list[Table]:
     tables = []
     for board in standings(results):
         first, *others = measure_tables(results, board, full=True)
-        title = "".join(_answers(results, board))
+        title = "".join(result_answers(results, board))
         tables += [replace(first, rows=first.cells, title=title), *others]
     *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
@@ -90,7 +90,7 @@ def standings(results: Results) -> list[Standing]:
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
 
 
-def _answers(results: Results, board: Standing) -> list[str]:
+def result_answers(results: Results, board: Standing) -> list[str]:
     """The answer; none in a measure that has no better and worse."""
     return [] if results.higher_is_better(board.measure) is None else [answer(board)]
 

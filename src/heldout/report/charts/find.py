@@ -114,10 +114,7 @@ def charts(
         case BiasStudy():
             return list(_of_study(of, texts or {}))
         case Agreement():
-            from heldout.as_json import plain
-            from heldout.report.agreement import agreement_dict
-
-            return list(_of_agreement(plain(agreement_dict(of))))
+            return list(_of_agreement(of.to_dict()))
         case ClassPredictions():
             return list(_of_predictions([of], None))
         case [ClassPredictions(), *_]:

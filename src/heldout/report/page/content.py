@@ -9,28 +9,18 @@ from heldout.as_json import json_text
 from heldout.errors import HeldoutError
 from heldout.infer.ledger import read_ledger
 from heldout.notes import Note, count_of, distinct
-from heldout.report.answers import answer, percent, sides, test_line, test_name
-from heldout.report.comparison import (
-    anova_table,
-    counts_line,
-    how_lines,
-    paper_table,
-    paper_text,
-    pairs_table,
-    systems_table,
-)
+from heldout.report import comparison as shown
+from heldout.report.answers import answer, percent, question, sides, test_line, test_name
 from heldout.report.ledger import ledger_tables
 from heldout.report.machine import comparison_estimates, estimate_lines
-from heldout.report.page import provenance, units
+from heldout.report.order_agreement import agreement_lines
+from heldout.report.page import provenance
 from heldout.report.standing import standing
-from heldout.report.table import Table, write_tables
+from heldout.report.table import Table, printable, write_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from heldout.data.collection import Collection
-    from heldout.data.qrels import Qrels
-    from heldout.data.run import Run
     from heldout.experiment.results.results import Results
     from heldout.infer.agreement import Agreement
     from heldout.infer.comparison import Comparison
@@ -44,6 +34,29 @@ NEW: Final = {
     "query": "New queries",
     "document": "New documents",
     "both": "New queries, new documents",
+}
+MACHINE: Final = "Human and machine judgements"
+COLUMN: Final = {  # what columns are; those of a measure, a test or an interval follow the result
+    "vs best": "score minus that of the best system; * marks a significant difference",
+    "difference": "score minus that of the reference, or first minus second system; * marks a "
+    "significant difference",
+    "group": "systems that share a letter are not significantly different",
+    "judged": "share of the first ten documents that is judged",
+    "effect size d_z": "mean difference divided by the standard deviation of the differences",
+    "won/tied/lost": "units on which the first system is better, equal, worse",
+    "sd over runs": "standard deviation between repeated runs: values.parquet",
+    "splits": "splits that selected the same parameters: folds.parquet",
+    "training score": "on the data used for tuning, optimistic: summary.json",
+    "optimism": "training score minus held-out score: summary.json",
+    "settings tried": "size of the grid: manifest.json",
+    "parameters": "selected on the training side of the split: folds.parquet",
+    "training": "score on the training side of the split: folds.parquet, train",
+    "held out": "score on the held-out side of the split: folds.parquet, held_out",
+    "human": "human judgements alone",
+    "machine (biased)": "machine judgements alone",
+    "combined": "prediction-powered estimate from both, unbiased for any machine",
+    "weight": "weight of the machine, 0 to 1",
+    "counts like": "human queries that would give as precise an estimate by themselves",
 }
 
 
@@ -61,13 +74,13 @@ class Part(NamedTuple):
     answer: Sequence[str] = ()  # the headline, then further sentences
     tables: Sequence[Block] = ()
     latex: str = ""  # the table for a paper
-    sources: Mapping[str, str] = {}  # what the columns are and where they come from
     about: Sequence[str] = ()  # what the numbers mean
+    sources: Mapping[str, str] = {}  # what the columns are, and where they come from
     charts: Sequence[Chart] = ()
-    units: dict[str, Any] | None = None  # columns of the table of all units
-    rankings: dict[str, Any] | None = None  # apart: parsed when the first unit is opened
+    units: Mapping[str, Any] | None = None  # the columns of the table of all units
+    rankings: Mapping[str, Any] | None = None  # apart: parsed when the first unit is opened
     tuning: Sequence[Block] = ()
-    plan: str = ""
+    plan: str = ""  # how the data were split
     folds: Sequence[Block] = ()
     checks: Sequence[Note] = ()
     looks: Block | None = None  # the evaluations of a ledger on the same data
@@ -92,141 +105,107 @@ class Part(NamedTuple):
         return [(key, title) for key, title, content in every if content]
 
 
-def part_of_comparisons(
-    comparisons: Sequence[Comparison],
-    *,
-    collection: Collection | None = None,
-    ledger: str | None = None,
-    runs: Mapping[str, Run] | None = None,
-    qrels: Qrels | None = None,
+def part_of(of: Any, *, texts: Mapping[str, str] | None = None, ledger: str | None = None) -> Part:
+    """A list of comparisons of the same systems, one per measure, or any other result.
+
+    The table of all units is left out: `heldout.report.page.units` makes it.
+    """
+    if isinstance(of, list):
+        return _of_comparisons(of, texts, ledger)
+    return _of_agreement(of) if type(of).__name__ == "Agreement" else _of_results(of, texts, ledger)
+
+
+def _of_comparisons(
+    comparisons: list[Comparison], texts: Mapping[str, str] | None, ledger: str | None
 ) -> Part:
-    """Comparisons of the same systems, one per measure."""
-    from heldout.report.order_agreement import agreement_lines
-
-    boards, first = [standing(each) for each in comparisons], comparisons[0]
-    texts = None if collection is None else collection.queries.to_dict()
-    several, measures = [each.scores for each in comparisons], [board.measure for board in boards]
-    explored, rankings = units.units_of_scores(several, boards[0], texts), None
-    if runs is not None:
-        lists = units.lists_of_runs({name: runs[name] for name in first.scores.systems})
-        rankings = units.ranking_columns(
-            lists, explored["units"], qrels=qrels, collection=collection
-        )
-
-    def made() -> list[Chart]:
-        from heldout.report.charts.find import charts
-
-        every = helpful(charts(first, texts=texts), boards[0])
-        return every + (charts(list(comparisons)) if len(comparisons) > 1 else [])
-
-    drawn, left = _drawn(made)
-    said = [answer(boards[0])]
-    said += counts_line(boards[0]) if len(boards[0].gaps) == 1 else []
-    signed = provenance.signatures(measures) if runs is not None else []
+    first, board = comparisons[0], standing(comparisons[0])
+    blocks = [block for each in comparisons for block in _blocks(each, standing(each))]
+    charts, left = _drawn(first, board, texts=texts)
+    if len(comparisons) > 1:
+        charts += _drawn(comparisons, board)[0]
     return Part(
         f"{len(first.scores.systems)} systems compared",
-        [*said, test_line(first), *estimate_lines(first), *agreement_lines(comparisons)],
-        [block for each, board in zip(comparisons, boards, strict=True) for block in _blocks(each, board)],
-        paper_text(comparisons),
-        _sources(boards, first, "mean over the units; the table of all units has their values"),
-        [line for each in comparisons for line in how_lines(each, full=True)],
-        drawn,
-        explored,
-        rankings,
+        [answer(board), *_how(first, board), *agreement_lines(comparisons)],
+        blocks,
+        shown.paper_text(comparisons),
+        [line for each in comparisons for line in shown.how_lines(each, full=True)],
+        _sources(blocks, first, [each.scores.measure for each in comparisons], "mean over units"),
+        charts,
         checks=distinct([note for each in comparisons for note in each.warnings] + left),
         looks=_looks(ledger, first.scores.data),
-        provenance=[*provenance.of_comparison(first), *signed],
-        methods=provenance.methods(comparisons, measures, ledger=ledger),
+        provenance=provenance.of_comparisons(comparisons),
+        methods=provenance.methods(comparisons, [each.scores.measure for each in comparisons]),
     )
 
 
-def part_of_results(
-    results: Results, *, collection: Collection | None = None, ledger: str | None = None
-) -> Part:
-    """One experiment: held-out scores, what was selected, and each fold."""
+def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str | None) -> Part:
     from heldout.report import experiment
 
     settings, compared = results.manifest["settings"], results.comparisons.compared
-    ranked, documents = results.task == "ranking", settings["by"] == "document"
     boards = experiment.standings(results)
-    texts = None if collection is None else collection.queries.to_dict()
-    known = {each.scores.measure: each for each in compared}
-    own = known.get(results.measures[0])
-    explored, rankings = units.units_of_results(results, boards, texts), None
-    if ranked:
-        lists, note = units.lists_of_results(results)
-        rankings = units.ranking_columns(
-            lists, explored["units"], note=note, collection=collection
-        )
-
-    def made() -> list[Chart]:
-        from heldout.report.charts.find import charts
-
-        return helpful(charts(results, texts=texts, compared=own), boards[0])
-
+    board, ranked = boards[0], results.task == "ranking"
+    own = next((each for each in compared if each.scores.measure == board.measure), None)
+    charts, left = _drawn(results, board, texts=texts, compared=own)
     tables = []
-    for board in boards:
-        system, *pairs = experiment.measure_tables(results, board, full=True)
-        tables += [_titled(system, board), *_folded(pairs, board)]
-    how = f"{percent(results.level)} confidence intervals"
-    said = [answer(boards[0])]
-    if settings["by"] != "query":
-        size = results.estimate(results.systems[0])["target_size"]
-        on = "" if size is None else f" of {size:,} documents"
-        said.append(f"The intervals are for the same queries on a new collection{on}." if documents else "")
-        for each in compared:  # tests over queries answer another question
-            board = standing(each)
-            fold = "Another question: new queries on these documents"
-            tables += [
-                Block(block.table, f"{fold}{': ' if block.fold else ''}{block.fold.lower()}")
-                for block in _blocks(each, board)
-            ]
+    for each in boards:
+        systems, *pairs = experiment.measure_tables(results, each, full=True)
+        tables += [_titled(systems, each), *_folded(pairs, each)]
+    said, how = [answer(board)], f"{percent(results.level)} intervals"
+    if results.higher_is_better(board.measure) is None:
+        said = [f"{board.measure} has no better and worse; the table has all values."]
+    if settings["by"] in {"document", "both"}:  # tests over queries answer another question
+        said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
+        for each in compared:
+            fold = "Another question, new queries on these documents"
+            blocks = _blocks(each, standing(each))
+            tables += [Block(table, f"{fold}: {name or 'systems'}") for table, name in blocks]
+        own = None
     elif own is not None:
-        how = f"{test_name(own)}, {sides(own)}"
-        said += [*(counts_line(boards[0]) if len(boards[0].gaps) == 1 else []), test_line(own), *estimate_lines(own)]
-        tables += [Block(table, "Human and machine judgements") for each in compared for table in comparison_estimates(each)]
+        said, how = [*said, *_how(own, board)], f"{test_name(own)}, {sides(own)}"
+        tables += [
+            Block(table, MACHINE) for each in compared for table in comparison_estimates(each)
+        ]
     tables += [Block(table, "Each judge alone") for table in experiment.judge_tables(results)]
-    selected = experiment.tuning_table(results, full=True)
     tuned = [system for system in results.summary if system["tuned"]]
+    selected = experiment.tuning_table(results, full=True)
     tuning = [] if selected is None else [Block(selected)]
-    tuning += [Block(experiment.settings_table(results, each), f"{each['name']}: the best settings") for each in tuned]
-    splits, differ = experiment.split_table(results), any(len(each["chosen"]) > 1 for each in tuned)
-    drawn, left = _drawn(made)
+    tuning += [
+        Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
+        for system in tuned
+    ]
+    splits = experiment.split_table(results)
+    fold = "" if any(len(system["chosen"]) > 1 for system in tuned) else "Each split"
+    folds = [] if splits is None else [Block(splits, fold)]
+    data = results.manifest["fingerprints"].get("collection")
+    if not ranked:  # as the comparisons of these results name their data
+        data = results.scores(systems=results.systems[:1], by_unit=False).data
+    about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
+    source = "held-out estimate: summary.json; values of single units: values.parquet"
     models = [str(system.get("model", "")) for system in settings["systems"]]
-    data = results.manifest["fingerprints"].get("collection") if ranked else ""
     return Part(
         NEW[settings["by"]] if ranked else "New rows",
-        list(filter(None, said)),
+        said,
         tables,
-        write_tables([paper_table(boards, how)], "paper"),
-        _sources(boards, None if documents else own, "summary.json; single values: values.parquet"),
-        experiment.result_lines(results, full=True),
-        drawn,
-        explored,
-        rankings,
-        tuning,
-        provenance.plan_words(results),
-        [] if splits is None else [Block(splits, "" if differ else "Each split")],
-        distinct([*experiment.result_notes(results), *left]),
-        _looks(ledger, data or results.scores(systems=results.systems[:1], by_unit=False).data),
-        provenance.of_results(results),
-        json_text(results.manifest),
-        provenance.methods(compared, results.measures if ranked else (), models, ledger=ledger),
+        write_tables([shown.paper_table(boards, how)], "paper"),
+        about,
+        _sources([*tables, *tuning, *folds], own, results.measures, source),
+        charts,
+        tuning=tuning,
+        plan=next(line for line in about if line.startswith(plan)),
+        folds=folds,
+        checks=distinct([*experiment.result_notes(results), *left]),
+        looks=_looks(ledger, str(data)),
+        provenance=provenance.of_results(results),
+        record=json_text(results.manifest),
+        methods=provenance.methods(compared, results.measures if ranked else (), models),
     )
 
 
-def part_of_agreement(agreement: Agreement) -> Part:
-    """The agreement of machine judgements with human ones."""
+def _of_agreement(agreement: Agreement) -> Part:
     from heldout.report.agreement import agreement_sentences, agreement_tables, legends
 
-    def made() -> list[Chart]:
-        from heldout.report.charts.find import charts
-
-        return charts(agreement)
-
-    tables, (drawn, left) = agreement_tables(agreement, full=True), _drawn(made)
+    tables, (charts, left) = agreement_tables(agreement, full=True), _drawn(agreement)
     measures = [order.measure for order in agreement.judges[0].orders]
-    keys = ["kappa", "alpha", *(["tau-ap", "rbo", "bootstrap"] if measures else [])]
     about = (
         "Intervals treat queries as the units: documents of a query are not independent. Those of "
         "the statistics come from the jackknife, those of the order of systems from the bootstrap."
@@ -236,32 +215,63 @@ def part_of_agreement(agreement: Agreement) -> Part:
         agreement_sentences(agreement),
         [Block(table) for table in tables],
         write_tables(tables, "latex"),
-        about=[*legends(agreement), about],
-        charts=drawn,
+        [*legends(agreement), about],
+        charts=charts,
         checks=[*agreement.notes, *left],
         provenance=[("level", f"{agreement.level:g}"), ("rel", str(agreement.rel))],
-        methods=[*keys, *provenance.methods((), measures)],
+        methods=[
+            *("kappa", "alpha", *(("tau-ap", "rbo", "bootstrap") if measures else ())),
+            *provenance.methods((), measures),
+        ],
     )
+
+
+def title_of(given: Sequence[Any]) -> str:
+    """What was asked, if it was the same of all results."""
+    if isinstance(given[0], list):
+        return question(standing(given[0][0]))
+    if type(given[0]).__name__ == "Agreement":
+        return "Do machine judgements agree with human ones?"
+    names, questions = set(), set()
+    for results in given:
+        settings = results.manifest["settings"]
+        name = str(settings["collection" if settings["task"] == "ranking" else "data"]["name"])
+        name = "" if name in {"data", "collection"} else name  # nobody has named them
+        names.add("pydocs" if name.startswith("pydocs-") else name)
+        board = standing(results)
+        added = {system["name"] for system in results.summary if system.get("baseline")}
+        rows = tuple(row for row in board.rows if row.name not in added)  # nobody asked for those
+        questions.add(question(board._replace(rows=rows), min(names)))
+    data = names.pop() if len(names) == 1 else ""
+    if len(questions) == 1:
+        return str(questions.pop())
+    return f"{len(given)} experiments{f' on {data}' if data else ''}"
 
 
 # ---- tables --------------------------------------------------------------------------------------
 
 
+def _how(comparison: Comparison, board: Standing) -> list[str]:
+    """Of one pair the counts; the test; what a machine adds."""
+    counts = shown.counts_line(board) if len(board.gaps) == 1 else []
+    return [*counts, test_line(comparison), *estimate_lines(comparison)]
+
+
 def _blocks(comparison: Comparison, board: Standing) -> list[Block]:
     """The systems; folded the pairs, the analysis of all systems, and the machine's part."""
     return [
-        _titled(systems_table(board, full=True), board),
-        *_folded([pairs_table(board)], board),
-        *(Block(table, "All systems together") for table in anova_table(comparison)),
-        *(Block(table, "Human and machine judgements") for table in comparison_estimates(comparison)),
+        _titled(shown.systems_table(board, full=True), board),
+        *_folded([shown.pairs_table(board)], board),
+        *(Block(table, "All systems together") for table in shown.anova_table(comparison)),
+        *(Block(table, MACHINE) for table in comparison_estimates(comparison)),
     ]
 
 
 def _titled(table: Table, board: Standing) -> Block:
-    """Without the places: a browser's row is named by its first cell, the system."""
-    table = table.columns(range(1, len(table.head)))
+    """Without places: a row of a page is named by its first cell, the system."""
     after = ", ".join(filter(None, (board.size, board.where)))
     title = f"{board.measure} of each system{f' ({after})' if after else ''}"
+    table = table.columns(range(1, len(table.head)))
     return Block(replace(table, rows=table.cells, title=title))
 
 
@@ -273,33 +283,25 @@ def _folded(tables: Iterable[Table], board: Standing) -> list[Block]:
 
 
 def _sources(
-    boards: Sequence[Standing], comparison: Comparison | None, score: str
+    blocks: Iterable[Block], comparison: Comparison | None, measures: Iterable[str], score: str
 ) -> dict[str, str]:
-    """For each column of the tables what it is and where it comes from."""
-    board, level = boards[0], percent(boards[0].level)
-    sources = {each.measure: f"score: {score}" for each in boards}
-    gap = f"{level} confidence interval of the difference"
+    """For each column what it is and where it comes from."""
+    known, gap, mean = COLUMN | dict.fromkeys(measures, score), "summary.json", "summary.json"
     if comparison is not None:
-        claim, mean = comparison.claims[0], comparison.systems[0].mean
-        gap += f" ({claim.difference.method})"
-        sources[f"{level} CI of score"] = f"{level} confidence interval ({mean.method})"
-        sources["p"] = f"p-value of the verdict: {test_name(comparison)}"
-        sources |= {f"p ({each.test})": f"p-value of this test alone: {each.detail or each.method}" for each in claim.outcomes}
-    else:
-        sources[f"{level} CI of score"] = f"{level} confidence interval: summary.json"
-        gap += ", for the same queries on new documents: summary.json, differences"
-    star = "* marks a significant difference"
-    return sources | {
-        "vs best": f"score minus that of {board.reference}; {star}",
-        "difference": f"score minus that of {board.reference or 'the other'}, or first minus second system; {star}",
-        f"{level} CI of difference": gap,
-        f"{level} CI": gap,
-        f"simultaneous {level} CI": f"{gap}; all intervals hold at once",
-        "group": "systems that share a letter are not significantly different",
-        "judged": "share of the first ten documents that is judged",
-        "effect size d_z": "mean difference divided by the standard deviation of the differences",
-        "won/tied/lost": "units on which the first system is better, equal, worse",
-    }
+        claim = comparison.claims[0]
+        gap, mean = claim.difference.method, comparison.systems[0].mean.method
+        known["p"] = f"p-value of the verdict ({test_name(comparison)})"
+        known |= {f"p ({test.test})": test.detail or test.method for test in claim.outcomes}
+    heads = dict.fromkeys(name for block in blocks for name in block.table.head)
+    sources = {}
+    for head in heads:
+        name = head.rpartition(": ")[2]
+        if name in known:
+            sources[head] = known[name]
+        elif " CI" in name or "interval" in name:
+            how = mean if "score" in name else gap
+            sources[head] = f"confidence interval ({how})"
+    return sources
 
 
 def _looks(ledger: str | None, data: str) -> Block | None:
@@ -322,48 +324,42 @@ def _looks(ledger: str | None, data: str) -> Block | None:
 # ---- charts --------------------------------------------------------------------------------------
 
 
-def _drawn(make: Callable[[], Iterable[Chart]]) -> tuple[list[Chart], list[Note]]:
-    """The charts that a page can hold, and notes about the others."""
+def _drawn(
+    of: Any, board: Standing | None = None, **context: Any
+) -> tuple[list[Chart], list[Note]]:
+    """The charts that help and that a page can hold, and notes about those that are too large."""
+    from heldout.report.charts.find import charts  # Altair is slow to import
+
     try:
-        every = list(make())
+        every = [chart for chart in charts(of, **context) if board is None or helps(chart, board)]
     except HeldoutError as error:
         return [], [Note("no-chart", f"no charts: {error}", "info")]
+    words = "{}: {:,} rows are too many for a page; heldout chart draws {}"
     left = [
-        Note(
-            "no-chart",
-            f"chart “{chart.title}” has {count_of(len(chart.frame), 'row')}, too many for a page: "
-            "draw it by itself, as SVG",
-            "info",
-        )
+        Note("no-chart", words.format(chart.title, len(chart.frame), chart.key), "info")
         for chart in every
         if len(chart.frame) > MOST
     ]
     return [chart for chart in every if len(chart.frame) <= MOST], left
 
 
-def helpful(charts: Iterable[Chart], board: Standing) -> list[Chart]:
-    """The charts that show something that the tables do not; ``heldout chart`` draws all."""
-    differ = any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in board.gaps)
-    new_documents = bool(board.gaps) and all(gap.p is None for gap in board.gaps)
-
-    def helps(chart: Chart) -> bool:
-        frame = chart.frame
-        match chart.key:
-            case "query-differences-2" | "query-differences-3":  # the table of all queries has them
-                return False
-            case "heatmap":  # of few systems, or of very many queries, it shows little
-                return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
-            case "optimism":  # scores that are nearly the same are one point
-                whole = frame.filter(frame["split"].is_null())["gap", "held_out"]
-                return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole.iter_rows())
-            case "forest":  # two overlapping intervals mislead about a paired difference
-                return not board.gaps or len(frame) > 2
-            case "query-differences" | "pairs":  # systems may agree on every unit
-                return differ
-            case "null":  # of one pair; of new documents it answers another question
-                return len(board.gaps) == 1 and not new_documents
-            case "critical-difference":  # another analysis than that of the tables
-                return False
-        return True
-
-    return [chart for chart in charts if helps(chart)]
+def helps(chart: Chart, board: Standing) -> bool:
+    """Whether a chart shows something that the tables do not; ``heldout chart`` draws all."""
+    frame, gaps = chart.frame, board.gaps
+    match chart.key:
+        case "query-differences-2" | "query-differences-3":  # the table of all queries has them
+            return False
+        case "critical-difference":  # another analysis than that of the tables
+            return False
+        case "heatmap":  # of few systems, or of very many queries, it shows little
+            return frame["system"].n_unique() > 2 and frame["column"].n_unique() < COLUMNS
+        case "optimism":  # scores that are nearly the same are one point
+            whole = frame.filter(frame["split"].is_null())["gap", "held_out"].iter_rows()
+            return any(abs(gap) > VISIBLE * abs(score) for gap, score in whole)
+        case "forest":  # two overlapping intervals mislead about a paired difference
+            return not gaps or len(frame) > 2
+        case "query-differences" | "pairs":  # systems may agree on every unit
+            return any(gap.counts is None or gap.counts[0] + gap.counts[2] for gap in gaps)
+        case "null":  # of one pair only; it is about new queries
+            return len(gaps) == 1 and gaps[0].p is not None
+    return True

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.notes import count_of
+from heldout.report.standing import is_up, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.qrels import Qrels
     from heldout.data.run import Run
-    from heldout.data.scores import Scores
     from heldout.experiment.results.results import Results
+    from heldout.infer.comparison import Comparison
     from heldout.report.standing import Standing
 
     Lists = Mapping[str, Mapping[str, list[str]]]  # by system and unit, the best document first
@@ -29,52 +30,77 @@ PREDICTED: Final = 3  # different predictions for one row, if it was held out se
 ABSENT: Final = "(not in the collection)"
 
 
-def units_of_scores(
-    several: Sequence[Scores], board: Standing, texts: Mapping[str, str] | None = None
+def of_comparisons(
+    comparisons: Sequence[Comparison],
+    *,
+    collection: Collection | None = None,
+    runs: Mapping[str, Run] | None = None,
+    qrels: Qrels | None = None,
 ) -> dict[str, Any]:
-    """Scores of the same systems, one table per measure."""
+    """The fields `units` and `rankings` of a part: scores, and the top of each run."""
+    several = [comparison.scores for comparison in comparisons]
     units = list(dict.fromkeys(unit for scores in several for unit in scores.units))
     values = []
     for scores in several:
         rows = dict(zip(scores.units, scores.values.tolist(), strict=True))
         unknown = [None] * len(scores.systems)
-        values.append(list(zip(*(rows.get(unit, unknown) for unit in units), strict=True)))
+        values.append(zip(*(rows.get(unit, unknown) for unit in units), strict=True))
     measures = [(scores.measure, scores.higher_is_better) for scores in several]
+    noun = several[0].unit if runs is None else "query"
     source = "the scores that were compared"
-    return _columns(
-        board, several[0].unit, units, several[0].systems, measures, values, source, texts
-    )
+    board, systems = standing(comparisons[0]), several[0].systems
+    columns = _columns(board, noun, units, systems, measures, values, source, collection)
+    if runs is None:
+        return {"units": columns}
+    lists = {}
+    for name in systems:
+        run, ends = runs[name], runs[name].offsets.tolist()
+        lists[name] = {
+            query: run.docs.take(range(begin, min(begin + TOP, end))).tolist()
+            for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
+        }
+    return {"units": columns, "rankings": _rankings(lists, units, "", qrels, collection)}
 
 
-def units_of_results(
-    results: Results, boards: Sequence[Standing], texts: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Means over the folds in which a unit was held out; of predictions the rows themselves."""
-    import polars as pl  # slow to import, as everywhere
+def of_results(results: Results, *, collection: Collection | None = None) -> dict[str, Any]:
+    """The same of an experiment: means over the folds in which a unit was held out, and lists."""
+    import polars as pl  # slow to import
 
-    rows = results.values.filter(pl.col("unit").is_not_null())
-    known = set(rows["measure"])
-    measures = [(board.measure, board.up) for board in boards if board.measure in known]
-    ranked = results.task == "ranking"
-    noun, source = "query", "values.parquet: mean over the folds in which the query was held out"
-    if not ranked:
-        noun, source = "row", source.replace("query", "row")
-        if not measures:  # no measure is a mean over rows: correct, or the absolute error
-            classes = results.task == "classification"
-            measures = [("correct" if classes else "absolute error", classes)]
-            truth, said = pl.col("truth"), pl.col("prediction")
-            value = (truth == said).cast(pl.Float64) if classes else (truth - said).abs()
-            rows = results.held_out.with_columns(value=value, measure=pl.lit(measures[0][0]))
-            source = "predictions.parquet, truth and prediction"
+    rows, held_out = results.values.filter(pl.col("unit").is_not_null()), results.held_out
+    known, noun = set(rows["measure"]), "query" if results.task == "ranking" else "row"
+    measures = [(name, is_up(results, name)) for name in results.measures if name in known]
+    source = f"values.parquet: mean over the folds in which the {noun} was held out"
+    if not measures:  # none is a mean over rows: whether they are correct, or the absolute error
+        classes = results.task == "classification"
+        measures = [("correct" if classes else "absolute error", classes)]
+        truth, predicted = pl.col("truth"), pl.col("prediction")
+        value = (truth == predicted).cast(pl.Float64) if classes else (truth - predicted).abs()
+        rows = held_out.with_columns(value=value, measure=pl.lit(measures[0][0]))
+        source = "predictions.parquet, truth and prediction"
     units = rows["unit"].unique(maintain_order=True).to_list()
     means = rows.group_by("measure", "system", "unit").agg(pl.col("value").mean())
-    known_means = {tuple(row[:3]): row[3] for row in means.iter_rows()}
+    mean_of = {key: value for *names, value in means.iter_rows() for key in [tuple(names)]}
     values = [
-        [[known_means.get((name, system, unit)) for unit in units] for system in results.systems]
+        [[mean_of.get((name, system, unit)) for unit in units] for system in results.systems]
         for name, _ in measures
     ]
-    columns = _columns(boards[0], noun, units, results.systems, measures, values, source, texts)
-    return columns if ranked else columns | _predicted(results, units)
+    systems = results.systems
+    columns = _columns(
+        standing(results), noun, units, systems, measures, values, source, collection
+    )
+    if noun == "row":
+        return {"units": columns | _predicted(results, units)}
+    keys = [key for key in ("repeat", "fold", "other", "run") if key in held_out.columns]
+    which = pl.struct(keys).rank("dense").over("system", "unit")
+    kept = held_out.filter((which == 1) & (pl.col("rank") <= TOP)).sort("rank")
+    grouped = kept.group_by("system", "unit").agg(pl.col("document").fill_null(ABSENT))
+    lists: dict[str, dict[str, list[str]]] = {name: {} for name in systems}
+    for system, unit, documents in grouped.iter_rows():
+        lists[system][unit] = documents
+    several = held_out.select((which > 1).any()).item()
+    note = "Queries were held out several times; the first list of each is shown."
+    rankings = _rankings(lists, units, note if several else "", None, collection)
+    return {"units": columns, "rankings": rankings}
 
 
 def _columns(
@@ -85,11 +111,12 @@ def _columns(
     measures: Iterable[tuple[str, bool]],
     values: Iterable[Iterable[Iterable[float | None]]],
     source: str,
-    texts: Mapping[str, str] | None,
+    collection: Collection | None,
 ) -> dict[str, Any]:
     """Measures × systems × units; B − A is at first the best system minus baseline or second."""
     first = board.baseline or board.names[min(1, len(board.names) - 1)]
     second = next((name for name in board.names if name != first), first)
+    texts = None if collection is None else collection.queries.to_dict()
     return {
         "noun": [noun, "queries" if noun == "query" else f"{noun}s"],
         "units": list(units),
@@ -111,79 +138,42 @@ def _short(value: float | None) -> float | int | None:
     return int(cut) if cut == int(cut) else cut
 
 
-def _predicted(results: Results, units: list[str]) -> dict[str, Any]:
+def _predicted(results: Results, units: Sequence[str]) -> dict[str, Any]:
     """The true value of each row, and all predictions for it."""
-    said: dict[tuple[str, str], list[str]] = {}
+
+    def shown(value: Any) -> str:
+        return f"{value:.6g}" if isinstance(value, float) else "" if value is None else str(value)
+
+    predicted: dict[tuple[str, str], list[str]] = {}
     truth: dict[str, str] = {}
     rows = results.held_out.select("system", "unit", "truth", "prediction").iter_rows()
     for system, unit, true, prediction in rows:
-        said.setdefault((system, unit), []).append(_text(prediction))
-        truth[unit] = _text(true)
+        predicted.setdefault((system, unit), []).append(shown(prediction))
+        truth[unit] = shown(true)
+
+    def together(every: list[str]) -> str:
+        different = list(dict.fromkeys(every))
+        if len(different) == 1:
+            return different[0]
+        few = [f"{text} ×{every.count(text)}" for text in different[:PREDICTED]]
+        more = len(different) - PREDICTED
+        return ", ".join([*few, *([count_of(more, "other")] if more > 0 else [])])
+
     return {
         "truth": [truth.get(unit, "") for unit in units],
         "predicted": [
-            [_together(said.get((system, unit), [""])) for unit in units]
+            [together(predicted.get((system, unit), [])) for unit in units]
             for system in results.systems
         ],
     }
 
 
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _together(predictions: list[str]) -> str:
-    different = list(dict.fromkeys(predictions))
-    if len(different) == 1:
-        return different[0]
-    few = [f"{text} ×{predictions.count(text)}" for text in different[:PREDICTED]]
-    more = len(different) - PREDICTED
-    return ", ".join([*few, *([count_of(more, "other")] if more > 0 else [])])
-
-
-# ---- ranked lists --------------------------------------------------------------------------------
-
-
-def lists_of_results(results: Results) -> tuple[Lists, str]:
-    """The first held-out list of each query, and a sentence if there are more."""
-    import polars as pl
-
-    lists: dict[str, dict[str, list[str]]] = {name: {} for name in results.systems}
-    keys = [key for key in ("repeat", "fold", "other", "run") if key in results.held_out.columns]
-    which = pl.struct(keys).rank("dense").over("system", "unit").alias("which")
-    marked = results.held_out.with_columns(which)
-    kept = marked.filter((pl.col("which") == 1) & (pl.col("rank") <= TOP)).sort("rank")
-    grouped = kept.group_by("system", "unit").agg(pl.col("document").fill_null(ABSENT))
-    for system, unit, documents in grouped.iter_rows():
-        lists[system][unit] = documents
-    several = len(kept) and len(marked.filter(pl.col("which") > 1))
-    note = "Queries were held out several times; the first list of each is shown."
-    return lists, note if several else ""
-
-
-def lists_of_runs(runs: Mapping[str, Run]) -> Lists:
-    """The top of each run."""
-    import numpy as np
-
-    lists = {}
-    for name, run in runs.items():
-        ends = run.offsets.tolist()
-        lists[name] = {
-            query: run.docs.take(np.arange(begin, min(begin + TOP, end))).tolist()
-            for query, begin, end in zip(run.queries, ends, ends[1:], strict=False)
-        }
-    return lists
-
-
-def ranking_columns(
+def _rankings(
     lists: Lists,
     units: Sequence[str],
-    *,
-    note: str = "",
-    qrels: Qrels | None = None,
-    collection: Collection | None = None,
+    note: str,
+    qrels: Qrels | None,
+    collection: Collection | None,
 ) -> dict[str, Any] | None:
     """Lists with documents as numbers, their judgements and beginnings; None without lists."""
     if not any(lists.values()):
@@ -205,18 +195,17 @@ def ranking_columns(
             # Not a set: its order differs between two calls of Python.
             listed = dict.fromkeys(doc for own in lists.values() for doc in own.get(unit, ()))
             good = sorted((doc for doc in grades if grades[doc] > 0), key=lambda doc: -grades[doc])
-            missed = [doc for doc in good if doc not in listed][:MISSED]
-            own = [doc for doc in listed if doc in grades]
             columns["relevant"].append(len(good))
-            for key, documents in (("grades", own), ("missed", missed)):
-                columns[key].append([v for doc in documents for v in (number(doc), grades[doc])])
+            missed = [doc for doc in good if doc not in listed][:MISSED]
+            for key, docs in (("grades", [d for d in listed if d in grades]), ("missed", missed)):
+                columns[key].append([part for doc in docs for part in (number(doc), grades[doc])])
     columns["documents"] = list(numbers)
     columns["lines"] = None if collection is None else _beginnings(list(numbers), collection)
     return columns
 
 
 def _beginnings(documents: list[str], collection: Collection) -> list[str]:
-    """The first line of each document, as far as there is room."""
+    """The first words of each document on one line, as far as there is room."""
     room = max(40, min(LINE, LETTERS // max(1, len(documents))))
     places = collection.documents.ids.find(documents).tolist()
     wanted = {number: place for place, number in enumerate(places) if number >= 0}
@@ -226,15 +215,9 @@ def _beginnings(documents: list[str], collection: Collection) -> list[str]:
     for batch in collection.documents.batches():
         for number in range(len(batch)):
             if (place := wanted.get(before + number)) is not None:
-                text = batch.raw(number)[:READ].decode("utf-8", "ignore")
-                lines[place] = _beginning(text, room)
+                words = " ".join(batch.raw(number)[:READ].decode("utf-8", "ignore").split())
+                if len(words) > room:
+                    words = f"{words[: room + 1].rpartition(' ')[0] or words[:room]}…"
+                lines[place] = words
         before += len(batch)
     return lines
-
-
-def _beginning(text: str, room: int) -> str:
-    """The first words of a text, on one line."""
-    words = " ".join(text.split())
-    if len(words) <= room:
-        return words
-    return f"{words[: room + 1].rpartition(' ')[0] or words[:room]}…"
