@@ -1,11 +1,11 @@
-"""heldout demo: the first impression."""
+"""heldout demo: tune and compare two rankers, or write example files."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 from heldout.cli.options import Parser, complete
+from heldout.cli.output import emit, terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,18 +23,17 @@ def parser() -> Parser:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Write example files, or tune and compare."""
+    """Write the page, or the files, and show the answer."""
     options = complete(parser().read(arguments), "demo")
-    terminal = sys.stdout.isatty() and not options.quiet
+    from heldout.demo import run_demo, write_example
+
+    width = terminal_width()
     if options.files:
-        from heldout.demo import write_example
-
-        paragraphs = write_example(options.folder or "example", terminal=terminal)
+        parts = write_example(options.folder or "example", width=width)
     else:
-        from heldout.demo import run_demo
-
-        paragraphs = run_demo(options.folder or "demo-report", terminal=terminal)
-    for paragraph in paragraphs:
-        sys.stdout.write("" if options.quiet else paragraph + "\n")
-        sys.stdout.flush()
+        bar = width is not None and not options.quiet
+        parts = run_demo(options.folder or "demo-report", width=width, progress=bar)
+    for number, part in enumerate(parts):
+        if not options.quiet:
+            emit(f"\n{part}" if number else part)
     return 0

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from heldout.data.collection import Collection
     from heldout.data.scores import Scores
     from heldout.measure.base import Measure
+    from heldout.measure.evaluation import Evaluation
 
 USAGE: Final = (
     "QRELS RUN [RUN ...]\nPREDICTIONS [PREDICTIONS ...]\n--references FILE TEXT [TEXT ...]"
@@ -180,7 +181,7 @@ def read_scores_of(kind: str, options: argparse.Namespace) -> list[Scores]:
     result = evaluate_runs(
         read_qrels(*split_paths(qrels), subtopics=needs_subtopics(measures)),
         runs,
-        [*measures, "Judged@10"],
+        measures,
         missing="skip" if options.intersection else "zero",
         **(machine_given(options) if hasattr(options, "machine") else {}),
     )
@@ -251,6 +252,40 @@ def _refuse_incomparable(measure: Measure) -> None:
     else:
         return
     raise MeasureError(f"-m {measure} cannot be compared: {reason}")
+
+
+def evaluate_texts(options: argparse.Namespace) -> Evaluation:
+    """Measure texts, one system per file, against ``--references`` or those in the first file."""
+    from dataclasses import replace
+
+    from heldout.cli.progress import progress_bar
+    from heldout.data.segments import read_hypotheses, read_own_references, read_references
+    from heldout.measure.names import parse_measures
+    from heldout.measure.text.evaluate import DEFAULT_TEXT_MEASURES, evaluate_texts
+    from heldout.measure.text.packages import needs_references
+
+    files = options.files
+    refuse_same_file(files)
+    names = given_measures(options.measure, "text") or DEFAULT_TEXT_MEASURES
+    measures = parse_measures(names, "text")
+    references = None
+    if options.references and any(map(needs_references, measures)):
+        references = read_references(*options.references)
+    elif any(map(needs_references, measures)):
+        try:
+            references = read_own_references(files[0])
+        except InputError as error:
+            raise InputError(
+                f"no references: add --references FILE, since the first file has none ({error})"
+            ) from None
+    systems = [read_hypotheses(path) for path in files]
+    named = [system.name for system in systems]
+    several = [  # named by its whole path where two files have the same name
+        replace(system, name=path) if named.count(system.name) > 1 else system
+        for system, path in zip(systems, files, strict=True)
+    ]
+    with progress_bar("counting", quiet=options.quiet) as progress:
+        return evaluate_texts(references, several, measures, progress)
 
 
 # Plans

@@ -95,7 +95,7 @@ def _power(options: argparse.Namespace) -> int:
     from heldout.infer.results import check_level
     from heldout.report.power import plan_dict, plan_lines, simulated_lines
 
-    check_level(options.level, name="--level ")
+    check_level(options.level)
     settings: dict[str, Any] = {
         "differences": options.difference or (),
         "units": options.queries or (),

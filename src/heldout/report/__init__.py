@@ -16,6 +16,8 @@ VIEWS: Final = {
     "Agreement": "agreement.judges",
     "BiasStudy": "studies.study",
     "Comparison": "comparison.comparison",
+    "Evaluation": "evaluation.evaluation",
+    "Results": "experiment.results",
     "Description": "listings.splits",
     "PowerPlan": "power.power",
 }
@@ -34,10 +36,10 @@ def tables(result: Any) -> list[Table]:
 
 
 def html(result: Any) -> str:
-    """The tables of a result as HTML without a style of its own."""
-    from heldout.report.table import write_tables
+    """A result in a notebook."""
+    from heldout.notebook import html as styled
 
-    return write_tables(tables(result), "html")
+    return styled(result)
 
 
 def _view(result: Any, form: str) -> Callable[..., Any]:
