@@ -122,7 +122,7 @@ def _for_people(
     kind: str,
     tables: Callable[[], Sequence[Table]] | None,
 ) -> str:
-    import heldout.report as report
+    from heldout import report
     from heldout.report.table import write_tables
 
     if kind == "table" and tables is None:
