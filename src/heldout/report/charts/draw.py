@@ -152,6 +152,7 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     """The Vega-Lite configuration of a theme."""
     look = _DARK if dark else _LIGHT
     ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
+    faint = {"color": look.faint, "stroke": look.faint}
     text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
     text |= {"labelFontSize": 12, "titleFontSize": 12}
     lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
@@ -181,14 +182,14 @@ def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
         "mark": {"color": look.colours[0], "tooltip": None},
         "point": {"filled": True, "size": 70, "opacity": 1},
         "line": {"strokeWidth": 2},
-        "rule": {"strokeWidth": 2},
+        "rule": {"color": look.colours[0], "strokeWidth": 2},
         "style": {
-            "reference": {"stroke": look.faint, "strokeDash": [4, 3]},
+            "reference": {**faint, "strokeDash": [4, 3]},
             "frame": ink,
-            "faint": {"color": look.faint, "stroke": look.faint},
+            "faint": faint,
             "label": {"color": look.ink, "fill": look.ink, "fontSize": 12},
             "badge": {"color": look.paper, "fill": look.paper, "stroke": look.ink},
-            "hull": {"stroke": look.faint, "strokeWidth": 6, "opacity": 0.4},
+            "hull": {**faint, "strokeWidth": 6, "opacity": 0.4},
         },
     }
 
