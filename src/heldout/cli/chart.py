@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from heldout.cli.help import group
-from heldout.cli.options import UNVERIFIED, add_quiet
-from heldout.cli.output import output_format
+from heldout.cli.old_help import group
+from heldout.cli.old_options import UNVERIFIED, add_quiet
+from heldout.cli.old_output import output_format
 from heldout.errors import InputError
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from heldout.cli.help import group
-from heldout.cli.inputs import judgements_and_runs, refuse_given
+from heldout.cli.old_help import group
+from heldout.cli.old_inputs import judgements_and_runs, refuse_given
 from heldout.cli.measures import given_measures
-from heldout.cli.options import add_measures, machine_given
+from heldout.cli.old_options import add_measures, machine_given
 from heldout.errors import InputError, MeasureError
 
 if TYPE_CHECKING:

@@ -100,7 +100,9 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
     goal = Goal(power, check_level(level), check_alternative(alternative))
     if not alpha_of(level) < power < 1:
         raise InputError(
-            f"power={power}: expected a number between 1 - level ({alpha_of(level):g}) and 1"
+            f"expected a number between 1 - level ({alpha_of(level):g}) and 1",
+            argument="power",
+            value=power,
         )
     if (pilot is None) == (sd is None):
         raise InputError("give either a pilot study or sd, the standard deviation of differences")
@@ -115,13 +117,17 @@ def power(  # noqa: PLR0913 (the front door names what it takes)
         about = f"Differences have standard deviation {shown_value(sd, sd)}."
         plans = [PowerPlan("", sd, about=about, design=Design.of_units(sd))]
     else:
-        raise InputError(f"sd={sd}: expected the standard deviation of the differences, above zero")
+        raise InputError(
+            "expected the standard deviation of the differences, above zero",
+            argument="sd",
+            value=sd,
+        )
     plans = [plan.answered(differences, units, half_widths, goal) for plan in plans]
     if not simulations:
         return plans
     if scores is None or test_share is not None:
         raise InputError(
-            "--simulate needs a pilot with values of units: runs, a table, predictions"
+            "simulations need a pilot with values of units: runs, a table, predictions"
         )
     from heldout.infer.simulated_power import simulated_power  # slow to import
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 
-from heldout.as_json import plain
 from heldout.errors import InputError
-from heldout.infer.comparison import note_measures
 from heldout.infer.draws import check_draws
 from heldout.infer.results import TIE, Interval
 from heldout.measure.rank_correlation import batch_correlations
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from heldout.data.scores import Scores
     from heldout.data.words import Floats
     from heldout.infer.comparison import Claim, Comparison
@@ -131,22 +127,10 @@ def measured_agreement(first: Comparison, second: Comparison) -> OrderAgreement 
     if not 2 < systems <= MOST_SYSTEMS or len(first.scores.units) < 2:
         return None
     replicates = min(REPLICATES, max(200, _WORK // systems**2))
-    settings = {"level": first.level, "replicates": replicates, "seed": first.analysis.seed}
-    return order_agreement(first.scores, second.scores, **settings)
-
-
-def comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, Any]]:
-    """Return comparisons as JSON has them, each with its agreement with the first."""
-    first, *others = note_measures(comparisons)
-    records = [first.to_dict()]
-    for other in others:
-        agreement = {
-            "measure": first.scores.measure,
-            "correlations": measured_agreement(first, other),
-            "verdict_changes": list(verdict_changes(first, other)),
-        }
-        records.append(other.to_dict() | {"agreement": plain(agreement)})
-    return records
+    level, seed = first.level, first.analysis.seed
+    return order_agreement(
+        first.scores, second.scores, level=level, replicates=replicates, seed=seed
+    )
 
 
 def verdict_changes(first: Comparison, second: Comparison) -> tuple[VerdictChange, ...]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.infer.intervals import fold_factor
 from heldout.infer.results import (
     Alternative,
@@ -163,10 +163,15 @@ class Design(NamedTuple):
     def needed(self, delta: float, goal: Goal = USUAL) -> int:
         """Return the smallest amount of data that detects a true difference."""
         if not math.isfinite(delta) or delta == 0:
-            raise InputError(f"delta={delta}: expected a difference other than zero")
+            raise InputError("expected a difference other than zero", argument="delta", value=delta)
         side = goal.alternative
         if side != "two-sided" and delta * goal.sign < 0:
-            raise InputError(f"delta={delta}: has the wrong sign for alternative={side!r}")
+            raise InputError(
+                "has the wrong sign for ",
+                Argument("alternative", repr(side)),
+                argument="delta",
+                value=delta,
+            )
         return self._smallest(
             lambda n: self.power(n, delta, goal) >= goal.power - NOISE, f"a difference of {delta:g}"
         )
@@ -174,7 +179,7 @@ class Design(NamedTuple):
     def detectable(self, n: int, goal: Goal = USUAL) -> float:
         """Return the smallest true difference that so much data detect; NaN if there is none."""
         if n < (least := 1 if self.size else 2):
-            raise InputError(f"n={n}: expected at least {least} units")
+            raise InputError(f"expected at least {least} units", argument="n", value=n)
         low, high = 0.0, min(self.error(n, 0.0), self.most)
         while self.power(n, goal.sign * high, goal) < goal.power:
             if high >= self.most:

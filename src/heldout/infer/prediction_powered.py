@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.infer.intervals import DIFFERING, PSEUDO, difference_inside, from_commonest, inside
 from heldout.infer.results import (
     TIE,
@@ -203,7 +203,9 @@ def _estimates(
     **options: Any,
 ) -> Combined:
     if scores.machine is None:
-        raise InputError("there are no machine judgements: evaluate with machine=…")
+        raise InputError(
+            "there are no machine judgements: evaluate with ", Argument("machine", "…")
+        )
     found = combine_judgements(*map(values, (scores.values, *scores.machine)), **options)
     human, machine, combined = (bound(each, scores.range) for each in found[:3])
     return found._replace(human=human, machine=machine, combined=combined)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 # By name instead of functools.singledispatch: registering the types would import all of them.
 # Each class has NAME_text(result, full=, width=, quiet=) and NAME_tables(result) in a module.
 VIEWS: Final = {
-    "Agreement": "agreement.agreement",
+    "Agreement": "agreement.judges",
     "BiasStudy": "studies.study",
     "Comparison": "comparison.comparison",
+    "Evaluation": "evaluation.evaluation",
+    "Results": "experiment.results",
     "Description": "listings.splits",
     "PowerPlan": "power.power",
 }
@@ -34,10 +36,10 @@ def tables(result: Any) -> list[Table]:
 
 
 def html(result: Any) -> str:
-    """The tables of a result as HTML without a style of its own."""
-    from heldout.report.table import write_tables
+    """A result in a notebook."""
+    from heldout.notebook import html as styled
 
-    return write_tables(tables(result), "html")
+    return styled(result)
 
 
 def _view(result: Any, form: str) -> Callable[..., Any]:

@@ -30,20 +30,20 @@ STATISTICS: Final = {  # in words, and in the heading of a column
 }
 
 
-def agreement_text(
+def judges_text(
     agreement: Agreement, *, full: bool = False, width: int | None = None, quiet: bool = False
 ) -> str:
     """The answer, the tables behind it, and notes, for a terminal."""
-    tables = write_tables(bare_tables(agreement, full=full), "text", width)
-    notes = _legends(agreement) + ([] if quiet else note_lines(agreement.notes))
+    tables = write_tables(agreement_tables(agreement, full=full), "text", width)
+    notes = legends(agreement) + ([] if quiet else note_lines(agreement.notes))
     answer = paragraphs(agreement_sentences(agreement), width)
     return f"{answer}\n{tables}{paragraphs(notes, width)}"
 
 
-def agreement_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
+def judges_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
     """The same for a file: the sentences are notes of the last table."""
-    *tables, last = bare_tables(agreement, full=full)
-    notes = [*agreement_sentences(agreement), *_legends(agreement), *note_lines(agreement.notes)]
+    *tables, last = agreement_tables(agreement, full=full)
+    notes = [*agreement_sentences(agreement), *legends(agreement), *note_lines(agreement.notes)]
     return [*tables, replace(last, rows=last.cells, notes=notes)]
 
 
@@ -96,7 +96,7 @@ def _errs(judge: JudgeAgreement) -> bool:
     return gap.low > 0 or gap.high < 0
 
 
-def _legends(agreement: Agreement) -> list[str]:
+def legends(agreement: Agreement) -> list[str]:
     """What the short headings of several judges mean."""
     if len(agreement.judges) == 1:
         return []
@@ -111,7 +111,7 @@ def _legends(agreement: Agreement) -> list[str]:
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def bare_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
+def agreement_tables(agreement: Agreement, *, full: bool = False) -> list[Table]:
     """Statistics, confusion by grade, spread over queries, and systems; `full` has all of them."""
     judges = agreement.judges
     alone = len(judges) == 1

@@ -35,7 +35,7 @@ from heldout.report.table import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from heldout.infer.blocks import Source
     from heldout.infer.comparison import Comparison
@@ -62,31 +62,33 @@ def comparisons_text(
 ) -> str:
     """Comparisons of the same systems, one per measure; each note is shown once."""
     parts: list[str] = []
-    known: set[Note] = set()
-    for comparison in comparisons:
+    for comparison, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True):
         board = standing(comparison)
-        said = [answer(board)]
-        if len(board.gaps) == 1:
-            said += counts_line(board)
+        said = [answer(board), *counts_line(board)]
         tables = _tables(comparison, board, full=full)
-        notes = [] if quiet else [note for note in comparison.warnings if note not in known]
         lines = [*estimate_lines(comparison), *how_lines(comparison, full=full), *note_lines(notes)]
         drawn = "\n".join(text_table(table, width) for table in tables)
         parts.append(paragraphs(said, width) + drawn + paragraphs(lines, width))
-        known.update(comparison.warnings)
     agreement = agreement_lines(comparisons)
     return "\n".join([*parts, *([paragraphs(agreement, width)] if agreement else [])])
 
 
+def _new_notes(comparisons: Sequence[Comparison], *, quiet: bool) -> Iterator[list[Note]]:
+    """Of each comparison the notes that those before it have not."""
+    known: set[Note] = set()
+    for comparison in comparisons:
+        yield [] if quiet else [note for note in comparison.warnings if note not in known]
+        known.update(comparison.warnings)
+
+
 def comparison_tables(
-    comparison: Comparison, *, full: bool = True, quiet: bool = False
+    comparison: Comparison, *, full: bool = True, notes: Sequence[Note] | None = None
 ) -> list[Table]:
     """All tables; the answer is the title of the first, test and notes are below the last."""
     board = standing(comparison)
     first, *others = _tables(comparison, board, full=full) or [systems_table(board)]
-    lines = counts_line(board) if len(board.gaps) == 1 else []
-    lines += [*estimate_lines(comparison), *how_lines(comparison, full=full)]
-    lines += [] if quiet else note_lines(comparison.warnings)
+    lines = [*counts_line(board), *estimate_lines(comparison), *how_lines(comparison, full=full)]
+    lines += note_lines(comparison.warnings if notes is None else notes)
     tables = [replace(first, rows=first.cells, title=answer(board)), *others]
     last = tables[-1]
     return [*tables[:-1], replace(last, rows=last.cells, notes=[*last.notes, *lines])]
@@ -101,9 +103,9 @@ def _tables(comparison: Comparison, board: Standing, *, full: bool) -> list[Tabl
 
 
 def counts_line(board: Standing) -> list[str]:
-    """On how many units the first system of the answer is better, and the effect size."""
+    """Of two systems: on how many units the first is better, and the effect size."""
     gap = board.asked(board.gaps[0])
-    if gap.counts is None or not gap.counts[0] + gap.counts[2]:
+    if len(board.gaps) > 1 or gap.counts is None or not gap.counts[0] + gap.counts[2]:
         return []
     won, tied, lost = gap.counts
     effect = "" if gap.effect is None else f"; effect size d_z {gap.effect:+.2f}"
@@ -284,10 +286,22 @@ def _paper_column(board: Standing, labels: dict[str, str], comma: str) -> dict[s
 # ---- gates ---------------------------------------------------------------------------------------
 
 
-def gates_markdown(results: Sequence[GateResult]) -> str:
-    """The verdicts of a gate as Markdown, for the summary of a pull request."""
-    sentences = (gate_sentence(result).partition(": ") for result in results)
-    return "\n".join(f"**{verdict}**: {escape_markdown(rest)}\n" for verdict, _, rest in sentences)
+def comparisons_markdown(
+    comparisons: Sequence[Comparison],
+    gates: Sequence[GateResult] = (),
+    *,
+    full: bool = False,
+    quiet: bool = False,
+) -> str:
+    """Verdicts of a gate, tables and sentences, for the summary of a pull request."""
+    sentences = (gate_sentence(result).partition(": ") for result in gates)
+    verdicts = [f"**{verdict}**: {escape_markdown(rest)}\n" for verdict, _, rest in sentences]
+    tables = [
+        write_tables(comparison_tables(each, full=full, notes=notes), "md")
+        for each, notes in zip(comparisons, _new_notes(comparisons, quiet=quiet), strict=True)
+    ]
+    agreement = [f"{escape_markdown(line)}\n" for line in agreement_lines(comparisons)]
+    return "\n".join([*verdicts, *tables, *agreement])
 
 
 def gates_junit(results: Sequence[GateResult]) -> str:

@@ -116,7 +116,7 @@ def _listed(definition: Definition) -> dict[str, Any]:
     return {
         "name": name,
         "task": task,
-        "settings": ", ".join(_setting(parameter) for parameter in definition.parameters),
+        "settings": ", ".join(_setting(parameter, task) for parameter in definition.parameters),
         "summary": definition.summary.replace("`", "")
         or "a function of yours, without a docstring",
         "higher_is_better": definition.higher_is_better,
@@ -128,10 +128,10 @@ def _listed(definition: Definition) -> dict[str, Any]:
     }
 
 
-def _setting(parameter: Parameter) -> str:
+def _setting(parameter: Parameter, task: str) -> str:
     from heldout.measure.base import show_value
 
-    if parameter.choices:
+    if parameter.choices and task == "classification":
         return " | ".join(parameter.choices)
     known = parameter.default is not None
     value = show_value(parameter.default) if known else EXAMPLES.get(parameter.name)

@@ -158,13 +158,15 @@ class Units:
 def units_of(given: Collection | Units | Iterable[Any] | int, unit: str) -> Units:
     """Make units from a collection, from ids, or from a number of rows."""
     if unit not in get_args(Unit):
-        raise PlanError(f"unit={unit!r}: expected one of {', '.join(get_args(Unit))}")
+        raise PlanError(f"expected one of {', '.join(get_args(Unit))}", argument="unit", value=unit)
     kind: Any = unit
     if isinstance(given, Units):
         return given
     if isinstance(given, Collection):
         if unit == "instance":
-            raise PlanError("unit='instance': a collection has units 'query' and 'document'")
+            raise PlanError(
+                "a collection has units 'query' and 'document'", argument="unit", value=unit
+            )
         ids = given.queries.ids if unit == "query" else given.documents.ids
         return Units(ids, kind, given, id_keys(ids))
     if isinstance(given, str | bytes):
