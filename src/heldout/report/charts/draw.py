@@ -90,7 +90,13 @@ def save_chart(chart: Any, path: str | os.PathLike[str]) -> None:
         ``.png``, ``.svg``, ``.pdf``, ``.html`` (one page that needs no network) or ``.json`` (the
         Vega-Lite specification). An existing file is replaced once everything is written.
     """
-    content = _file(chart.to_dict(), suffix_of(path))
+    suffix = suffix_of(path)
+    if suffix == ".html":
+        from heldout.report.page.render import chart_page
+
+        content = chart_page(chart).encode()
+    else:
+        content = _file(chart.to_dict(), suffix)
     with write_atomically(path) as aside:
         aside.write_bytes(content)
 
@@ -103,10 +109,6 @@ def _file(spec: dict[str, Any], suffix: str) -> bytes:
         from heldout.as_json import json_text
 
         return json_text(spec, indent=1).encode()
-    if suffix == ".html":
-        from heldout.report.charts.standalone import chart_page
-
-        return chart_page(spec).encode()
     spec.get("config", {})["font"] = PICTURE_FONT
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
     size = {"scale": 2.0} if suffix == ".png" else {}
