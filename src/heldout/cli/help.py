@@ -56,7 +56,7 @@ def _filled(text: str) -> str:
     """Fill prose; an indented line is a command or an entry of a list, and stays as it is."""
     blocks: list[str] = []
     for is_prose, lines in groupby(text.split("\n"), lambda line: line > "!"):
-        blocks += [_wrapped(" ".join(lines))] if is_prose else lines
+        blocks += [_wrapped(" ".join(lines))] if is_prose else list(lines)
     return "\n".join(blocks).strip("\n")
 
 

@@ -122,7 +122,9 @@ def _about(command: str) -> str:
         from heldout.cli.options import meant
 
         what = "option" if command.startswith("-") else "command"
-        said = f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+        said = (
+            f"unknown {what} {command!r}: {meant(command, COMMANDS)}" if command else "no command"
+        )
         raise InputError(f"{said} (see heldout --help)")
     from heldout.cli.help import help_of, help_of_all
 
