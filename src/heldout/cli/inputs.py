@@ -97,6 +97,8 @@ def kind_of(given: argparse.Namespace) -> str:
     if scores is not None:
         if files:
             raise InputError("give either --scores or files, not both")
+        if task is not None:
+            raise InputError("--task is for files, not for --scores")
         return "results" if os.path.isdir(scores) else "scores"
     if getattr(given, "references", None):
         if task not in {None, "text"}:

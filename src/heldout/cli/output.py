@@ -132,6 +132,10 @@ def _for_people(
     shown = tables() if tables else [table for one in results for table in report.tables(one)]
     if kind == "table":
         return write_tables(shown, "text", terminal_width(options))
+    if kind == "html":
+        from heldout.report.page.render import tables_page
+
+        return tables_page(this_command(), shown)
     return write_tables(shown, kind)  # type: ignore[arg-type]
 
 

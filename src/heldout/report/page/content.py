@@ -16,7 +16,7 @@ from heldout.report.machine import comparison_estimates, estimate_lines
 from heldout.report.order_agreement import agreement_lines
 from heldout.report.page import provenance
 from heldout.report.standing import standing
-from heldout.report.table import Table, write_tables
+from heldout.report.table import Table, printable, write_tables
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -150,9 +150,10 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     for each in boards:
         systems, *pairs = experiment.measure_tables(results, each, full=True)
         tables += [_titled(systems, each), *_folded(pairs, each)]
-    said, how = experiment.result_answers(results, board), f"{percent(results.level)} intervals"
-    said = said or [f"{board.measure} has no better and worse; the table has all values."]
-    if settings["by"] != "query":  # tests over queries answer another question
+    said, how = [answer(board)], f"{percent(results.level)} intervals"
+    if results.higher_is_better(board.measure) is None:
+        said = [f"{board.measure} has no better and worse; the table has all values."]
+    if settings["by"] in {"document", "both"}:  # tests over queries answer another question
         said.append(f"Intervals are for {results.summary[0]['estimates'][0]['estimand']}.")
         for each in compared:
             fold = "Another question, new queries on these documents"
@@ -178,6 +179,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     data = results.manifest["fingerprints"].get("collection")
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
+    about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
     source = "held-out estimate: summary.json; values of single units: values.parquet"
     models = [str(system.get("model", "")) for system in settings["systems"]]
     return Part(
@@ -185,11 +187,11 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         said,
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
-        experiment.result_lines(results, full=True),
+        about,
         _sources([*tables, *tuning, *folds], own, results.measures, source),
         charts,
         tuning=tuning,
-        plan=provenance.plan_words(results),
+        plan=next(line for line in about if line.startswith(plan)),
         folds=folds,
         checks=distinct([*experiment.result_notes(results), *left]),
         looks=_looks(ledger, str(data)),

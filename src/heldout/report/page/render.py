@@ -1,4 +1,4 @@
-"""A page as one file that loads nothing: a template, its scripts, and the policy that names them."""
+"""A page as one file that loads nothing: a template, scripts, and a policy that names them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.report.charts.draw import Chart
     from heldout.report.page.content import Part
+    from heldout.report.table import Table
 
 
 def asset(name: str) -> str:
@@ -71,11 +72,31 @@ def render(
     )
 
 
-def chart_page(chart: Chart) -> str:
-    """A page with nothing but one chart."""
+def chart_page(drawing: Any) -> str:
+    """A page with nothing but a drawing of Altair; a theme that is not the page's own is kept."""
+    import altair as alt
+
+    from heldout.report.charts.draw import Chart, theme
     from heldout.report.page.content import Part
 
-    return render(chart.title, [Part(chart.title, charts=[chart])])
+    spec, copy = drawing.to_dict(), drawing.copy(deep=True)
+    words = spec.get("title") or "Chart"
+    words = words if isinstance(words, dict) else {"text": words}
+    title, caption = (
+        " ".join(text) if isinstance(text, list) else str(text)
+        for text in (words.get("text", "Chart"), words.get("subtitle", ""))
+    )
+    copy.title = alt.Undefined
+    if spec.get("config") == theme():
+        copy.config = alt.Undefined
+    return render(title, [Part(title, charts=[Chart("chart", title, caption, None, copy)])])
+
+
+def tables_page(title: str, tables: Sequence[Table]) -> str:
+    """A page with nothing but tables."""
+    from heldout.report.page.content import Block, Part
+
+    return render(title, [Part(title, tables=[Block(table) for table in tables])])
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
