@@ -158,9 +158,8 @@ def _check(options: argparse.Namespace, form: str) -> None:
         options.margin = options.margin or 0.0
         if options.alternative == "two-sided":
             options.alternative = "greater"  # as the gate reads it
-    if (options.gate is None) != (options.margin is None):
-        gate = f"--gate {options.gate} needs --margin X"
-        raise InputError(gate if options.gate else "--margin goes with --gate")
+    if options.gate and options.margin is None:
+        raise InputError(f"--gate {options.gate} needs --margin X")
     if form == "junit" and not options.gate:
         raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
     if form == "html":
