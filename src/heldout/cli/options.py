@@ -227,6 +227,13 @@ ONE_OF: Final = (
     ("complete", "intersection"),
 )
 """Options of which one can be given."""
+NEEDS: Final = {
+    "no_summary": "per_unit",
+    "margin": "gate",
+    "assume_random": "machine",
+    "validation": "hold_out",
+}
+"""Options that mean nothing without another."""
 
 
 def _whole(text: str, least: int = 0) -> int:
@@ -369,6 +376,10 @@ class Parser:
             two = [f"--{name.replace('_', '-')}" for name in names if hasattr(given, name)]
             if len(two) > 1:
                 raise InputError(f"{two[0]} and {two[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                flags = (f"--{each.replace('_', '-')}" for each in (name, needed))
+                raise InputError(f"{' goes with '.join(flags)}")
         return given
 
     def _argparse(self) -> argparse.ArgumentParser:
