@@ -49,7 +49,7 @@ def test_compare_says_what_the_human_queries_count_like(files, capsys):
     arguments = ("human.qrels", "old.run", "new.run", "--machine", "llm.qrels")
     code, out, _ = run(files, capsys, "compare", *arguments)
     assert code == 0
-    assert out.startswith("new is significantly better than old (p")
+    assert out.startswith("new is significantly better than old: nDCG@10 ")
     assert "Human judgements alone: difference" in out
     assert "Machine judgements alone (90 queries, biased)" in out
     assert "Your 30 human queries count like" in out

@@ -343,7 +343,7 @@ WRONG = {
     "eval L -m ECE(bins=0)": "bins=0: expected an integer of at least 1",
     "eval L -m F1(class=maybe)": "no such class",
     "eval L --threshold 0.3": "--threshold 0.3 needs scores",
-    "eval L --gate better": "unrecognized arguments: --gate",
+    "eval L --gate better": "--gate is an option of heldout compare",
     "eval no.csv --task classification": "no such file",
     "eval weak.csv more/weak.csv": "duplicate system name weak",
     "compare L": "one system cannot be compared",
@@ -357,8 +357,8 @@ WRONG = {
     "compare weak.csv strong.csv --by-unit -m MCC --test wilcoxon": "wilcoxon is a test of means",
     "compare weak.csv strong.csv --by-unit -m MCC --correction tukey": "a test of means",
     "compare weak.csv strong.csv noise.csv --gate better": "needs a baseline",
-    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predictions",
-    "compare qrels.txt baseline.run improved.run --by-unit": "--by-unit is for predictions",
+    "compare qrels.txt baseline.run improved.run --positive x": "--positive is for predicted classes",
+    "compare qrels.txt baseline.run improved.run --by-unit": "--by-unit is for predicted classes",
 }
 
 

@@ -69,7 +69,7 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
     """Write the example to `folder` and evaluate it; yield what is printed."""
     from heldout.measure.ranking.evaluate import evaluate_runs
     from heldout.report.evaluation import evaluation_tables, evaluation_text
-    from heldout.report.table import write_tables
+    from heldout.report.table import paragraphs, write_tables
 
     qrels, runs = example()
     result = evaluate_runs(qrels, runs)
@@ -79,9 +79,7 @@ def write_example(folder: str, *, width: int | None = None) -> Iterator[str]:
         for run in runs:
             run.write(place / f"{run.name}.run")
         with write_atomically(place / "report.md") as aside:
-            written = (
-                f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
-            )
+            written = f"# Two systems on a synthetic collection\n\n{write_tables(evaluation_tables(result), 'md')}"
             aside.write_text(written, encoding="utf-8")
     yield evaluation_text(result, width=width)
     files = "qrels.txt, machine.qrels, baseline.run, improved.run and report.md"

@@ -63,8 +63,11 @@ class InputError(HeldoutError):
 class FormatError(InputError):
     """A line of a file cannot be read: `where` (``file:line``) and what was found there."""
 
-    def __init__(self, where: str, what: str) -> None:
-        super().__init__(f"{where}: {what}")
+    def __init__(self, where: str, *what: str | Argument) -> None:
+        super().__init__(f"{where}: ", *what)
+
+    def __reduce__(self) -> Any:
+        return InputError, self.args
 
 
 class MeasureError(HeldoutError):

@@ -29,6 +29,7 @@ a\_b & \textless{}x\textgreater{} & \textbf{+0.1}$^{*}$ \\
 {}*c & =d & --- \\
 \bottomrule
 \end{tabular}
+% n > 1
 """,
 }
 

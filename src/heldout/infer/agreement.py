@@ -232,7 +232,7 @@ def agree(
     """
     check_level(level)
     if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
-        raise InputError(f"rel={rel}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="rel", value=rel)
     truth = _grades(human)
     judged = {name: _grades(given) for name, given in _named(machines).items()}
     every = (docs for each in (truth, *judged.values()) for docs in each.values())

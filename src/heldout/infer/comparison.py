@@ -197,16 +197,13 @@ class Comparison:
             "ranks": self.friedman,
         }
         if self.machine is not None:
-            systems, pairs = self.machine
+            names = (
+                [{"name": row.name} for row in self.systems],
+                [{"first": claim.first, "second": claim.second} for claim in self.claims],
+            )
             content["machine"] = {
-                "systems": [
-                    {"name": row.name, **each.to_dict()}
-                    for row, each in zip(self.systems, systems, strict=True)
-                ],
-                "differences": [
-                    {"first": claim.first, "second": claim.second, **each.to_dict()}
-                    for claim, each in zip(self.claims, pairs, strict=True)
-                ],
+                kind: [name | each.to_dict() for name, each in zip(*named, strict=True)]
+                for kind, *named in zip(MachineEstimates._fields, names, self.machine, strict=True)
             }
         known: dict[str, Any] = plain(content)
         return known
@@ -223,15 +220,13 @@ class Comparison:
         *,
         title: str | None = None,
         collection: Any = None,
-        ledger: str | os.PathLike[str] | None = None,
+        ledger: str | None = None,
     ) -> None:
         """Write an HTML report; a collection has the texts of queries, a ledger earlier looks."""
-        from heldout.data.atomic import write_atomically
         from heldout.report.page import page
+        from heldout.report.page.render import write_page
 
-        text = page([self], title=title, collection=collection, ledger=ledger)
-        with write_atomically(path) as aside:
-            aside.write_text(text, encoding="utf-8", newline="\n")
+        write_page(path, page([self], title=title, collection=collection, ledger=ledger))
 
     def __repr__(self) -> str:
         systems = ", ".join(self.scores.systems[:3]) + (", …" if len(self.systems) > 3 else "")

@@ -44,7 +44,7 @@ def results_text(
     boards = standings(results)
     parts = []
     for board in boards:
-        parts += [paragraphs([line], width) for line in _answers(results, board)]
+        parts += [paragraphs([line], width) for line in result_answers(results, board)]
         parts.append(write_tables(measure_tables(results, board, full=full), "text", width))
     more = [*_tuned(results, full=full), *judge_tables(results)]
     parts += [write_tables(more, "text", width)] if more else []
@@ -63,7 +63,7 @@ def results_tables(results: Results) -> list[Table]:
     tables = []
     for board in standings(results):
         first, *others = measure_tables(results, board, full=True)
-        title = "".join(_answers(results, board))
+        title = "".join(result_answers(results, board))
         tables += [replace(first, rows=first.cells, title=title), *others]
     *tables, last = [*tables, *_tuned(results, full=True), *judge_tables(results)]
     lines = [*last.notes, *result_lines(results), *note_lines(result_notes(results))]
@@ -80,7 +80,7 @@ def result_notes(results: Results) -> tuple[Note, ...]:
 
 def _decided_by_units(results: Results) -> bool:
     """Whether tests over queries, rows or splits answer the question: not for new documents."""
-    return results.manifest["settings"]["by"] not in {"document", "both"}
+    return results.manifest["settings"]["by"] == "query"
 
 
 def standings(results: Results) -> list[Standing]:
@@ -90,7 +90,7 @@ def standings(results: Results) -> list[Standing]:
     return [standing(results, measure, known.get(measure)) for measure in results.measures]
 
 
-def _answers(results: Results, board: Standing) -> list[str]:
+def result_answers(results: Results, board: Standing) -> list[str]:
     """The answer; none in a measure that has no better and worse."""
     return [] if results.higher_is_better(board.measure) is None else [answer(board)]
 
@@ -242,7 +242,7 @@ def split_table(results: Results) -> Table | None:
     tuned = {
         system["name"]: selection(results, system) for system in results.summary if system["tuned"]
     }
-    scored = settings["by"] not in {"document", "both"}
+    scored = settings["by"] == "query"
     columns = [
         (name, kind)
         for name in tuned or results.systems

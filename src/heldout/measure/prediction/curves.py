@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from heldout.errors import InputError
+from heldout.errors import Argument, InputError
 from heldout.measure.base import quotient
 from heldout.measure.prediction.order import Ties, labelled, one_sided
 
@@ -98,7 +98,8 @@ def curves(several: Sequence[ClassPredictions], positive: str | None = None) -> 
     if positive is None and len(classes) != 2:
         raise InputError(
             f"a curve needs one class against the others, and there are {len(classes)} classes "
-            f"({', '.join(classes[:10])}): choose one with positive=CLASS"
+            f"({', '.join(classes[:10])}): choose one with ",
+            Argument("positive", "CLASS"),
         )
     drawn: dict[str, RocCurve] = {}
     for system in several:
@@ -152,7 +153,7 @@ class RocHull:
     def mix(self, fp_rate: float) -> Mixture:
         """Return the mixture that reaches the hull at a false positive rate."""
         if not 0 <= fp_rate <= 1:
-            raise InputError(f"fp_rate={fp_rate}: expected a number between 0 and 1")
+            raise InputError("expected a number between 0 and 1", argument="fp_rate", value=fp_rate)
         # Of points with the same FP rate the highest is used: start after it.
         place = max(n for n, point in enumerate(self.points[:-1]) if point.fp_rate <= fp_rate)
         first, second = self.points[place], self.points[place + 1]

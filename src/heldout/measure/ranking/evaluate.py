@@ -9,7 +9,7 @@ import numpy as np
 
 from heldout.data.qrels import Qrels
 from heldout.data.run import Run, as_runs
-from heldout.errors import InputError, MeasureError
+from heldout.errors import Argument, InputError, MeasureError
 from heldout.measure.base import Means
 from heldout.measure.evaluation import Evaluation
 from heldout.measure.names import parse_measures
@@ -105,7 +105,9 @@ def evaluate_runs(
     counted = np.all(present, axis=0) | (missing == "zero")
     if not counted.any():
         raise InputError(
-            "no judged query is in all runs: count missing queries as 0 (missing='zero')"
+            "no judged query is in all runs: count missing queries as 0 (",
+            Argument("missing", "'zero'"),
+            ")",
         )
     twice = None
     if both is not None:
@@ -152,17 +154,24 @@ def evaluation_of(
     return Evaluation("ranking", measures, data, computed=computed, **more)
 
 
+def refuse_incomparable(measure: Measure) -> None:
+    """Refuse measures without a mean over queries, or without a better and a worse."""
+    if measure.aggregate == "none" or measure.definition.how in {"text", "geometric"}:
+        raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
+    if measure.higher_is_better is None:
+        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
+
+
 def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
     """Return the scores of all runs in one measure, paired by query, for comparisons."""
     from heldout.data.scores import Scores  # for comparisons only
     from heldout.measure.ranking.machine import machine_scores
 
     names, units = evaluation.names, evaluation.units()
+    refuse_incomparable(measure)
     first = evaluation.unit_scores(names[0], measure)
-    if measure.aggregate == "none" or not isinstance(first, Means) or first.how == "geometric":
+    if not isinstance(first, Means) or first.how == "geometric":
         raise MeasureError(f"{measure} has no mean over queries: compare another, such as AP")
-    if measure.higher_is_better is None:
-        raise MeasureError(f"{measure} has no better or worse: it cannot be compared")
     runs: list[ScoredRun] = [evaluation.data[name] for name in names]
     kept = set(units)
     dropped = tuple(query for query in evaluation.truth.queries if query not in kept)
@@ -186,11 +195,13 @@ def query_scores(evaluation: Evaluation, measure: Measure) -> Scores:
 
 def _check_settings(missing: str, depth: int | None, rel: int) -> None:
     if missing not in get_args(Missing):
-        raise InputError(f"missing={missing!r}: expected one of {', '.join(get_args(Missing))}")
+        raise InputError(
+            f"expected one of {', '.join(get_args(Missing))}", argument="missing", value=missing
+        )
     if depth is not None and (not isinstance(depth, int) or depth < 1):
-        raise InputError(f"depth={depth!r}: expected a positive integer")
+        raise InputError("expected a positive integer", argument="depth", value=depth)
     if not isinstance(rel, int) or rel < 0:
-        raise InputError(f"rel={rel!r}: expected a non-negative integer")
+        raise InputError("expected a non-negative integer", argument="rel", value=rel)
 
 
 def needs_subtopics(measures: Iterable[Measure]) -> bool:

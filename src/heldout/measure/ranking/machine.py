@@ -111,8 +111,8 @@ def judged_twice(
     if not assume_random:
         text = (
             f"combined estimates are unbiased only if the {len(human.queries)} queries with human "
-            f"judgements are a random sample of all {len(judged)}; confirm it with --assume-random "
-            "(assume_random=True), or draw such queries with heldout split --sample"
+            f"judgements are a random sample of all {len(judged)}; confirm it (assume_random), or "
+            "draw such queries at random"
         )
         notes.append(Note("random-sample", text))
     name = name or machine_name(machine)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
-import polars as pl
 
 from heldout.report.answers import percent
-from heldout.report.charts.draw import Chart, diagonal, drawn, numbered, padded, panels, tips
+from heldout.report.charts.draw import Chart, diagonal, drawn, numbered, padded, panels, table, tips
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+
+    import polars as pl
 
     from heldout.report.standing import Standing
 
 SIZE, LARGE = 230, 380  # of a panel, and of one chart
 LABELLED: Final = 12  # systems up to which the points are named
-COLUMNS: Final = ("panel", "system", "x", "x_low", "x_high", "y", "y_low", "y_high")
 
 
 def grade_confusion(record: Mapping[str, Any]) -> Chart:
@@ -28,32 +28,22 @@ def grade_confusion(record: Mapping[str, Any]) -> Chart:
         for human, counts in zip(record["grades"], judge["confusion"], strict=True)
         for machine, count in zip(record["grades"], counts, strict=True)
     ]
-    frame = pl.DataFrame(rows, schema=["judge", "human", "machine", "pairs", "share"], orient="row")
+    frame = table("judge human machine pairs share", rows)
     grades, share = frame["human"].unique().sort().to_list(), "share of the human grade"
-    legend = alt.Legend(format=".0%", gradientLength=150, titleOrient="top")
+    legend = alt.Legend(format=".0%", titleOrient="top")
     cells = drawn(frame).mark_rect(strokeWidth=0)
     cells = cells.encode(
         x=alt.X("machine:O", title="machine grade", sort=grades, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("human:O", title="human grade", sort=grades[::-1]),
         color=alt.Color("share:Q", title=share, scale=alt.Scale(domain=[0, 1]), legend=legend),
-        tooltip=tips(
-            "judge",
-            ("human", "human grade"),
-            ("machine", "machine grade"),
-            ("pairs", "pairs", ",d"),
-            ("share", share, ".1%"),
-        ),
+        tooltip=tips("judge", "human", "machine", pairs=",d", share=".1%"),
     )
     caption = (
         "Share of each human grade (row) that the machine gave each of its grades (column). Equal "
         "grades are on the diagonal, overrating is to its right."
     )
-    words = (
-        "Machine grades by human grade, one panel per judge: agreement is on the diagonal, "
-        "overrating to its right."
-    )
     by = "judge" if len(record["judges"]) > 1 else None
-    drawing = panels(cells, frame=frame, by=by, size=SIZE, words=words)
+    drawing = panels(cells, frame=frame, by=by, size=SIZE)
     return Chart("grade-confusion", "Machine grades by human grade", caption, frame, drawing)
 
 
@@ -105,14 +95,16 @@ def _points(
     rows: Iterable[tuple[Any, ...]], x: str, y: str, *, same: bool
 ) -> tuple[pl.DataFrame, Any]:
     """A point per system with intervals in both directions; a diagonal if scales are the same."""
-    frame = pl.DataFrame(list(rows), schema=COLUMNS, orient="row")
+    frame = table("panel system x x_low x_high y y_low y_high", rows)
     ends = [[*frame[axis], *frame[f"{axis}_low"], *frame[f"{axis}_high"]] for axis in "xy"]
     scales = [padded(ends[0] + ends[1]) if same else padded(part) for part in ends]
-    across, up = alt.X("x:Q", title=x, scale=scales[0]), alt.Y("y:Q", title=y, scale=scales[1])
+    axis = alt.Axis(tickCount=5)  # more labels do not fit a panel
+    across = alt.X("x:Q", title=x, scale=scales[0], axis=axis)
+    up = alt.Y("y:Q", title=y, scale=scales[1])
     base = alt.Chart().encode(
         x=across, y=up, tooltip=tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
     )
-    bars = base.mark_rule(strokeWidth=1, style="back")
+    bars = base.mark_rule(strokeWidth=1, style="faint")
     parts: list[Any] = [diagonal(across, up, scales[0].domain)] if same else []
     parts += [
         bars.encode(x=alt.X("x_low:Q", title=x, scale=scales[0]), x2="x_high:Q"),
@@ -124,5 +116,4 @@ def _points(
             base.mark_text(style="label", align="left", dx=6, dy=-6).encode(text="system:N")
         )
     by, size = ("panel", SIZE) if frame["panel"].n_unique() > 1 else (None, LARGE)
-    words = f"Scores of the systems, {x} and {y}, with their intervals."
-    return frame, panels(*parts, frame=frame, by=by, size=size, words=words)
+    return frame, panels(*parts, frame=frame, by=by, size=size)

@@ -11,7 +11,7 @@ import polars as pl
 from heldout.infer.draws import all_signed_sums, signed_sums
 from heldout.infer.results import TIE, drop_noise
 from heldout.report.answers import p_value
-from heldout.report.charts.draw import Chart, colours, drawn, layers, padded, signed, tips
+from heldout.report.charts.draw import Chart, colours, drawn, layers, padded, signed, table, tips
 
 if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
@@ -19,89 +19,78 @@ if TYPE_CHECKING:
 
 FEW: Final = 16  # differences up to which all assignments of signs are enumerated
 BINS: Final = 51
-KINDS: Final = ("less extreme", "at least as extreme as observed")
+KINDS: Final = {"within": "less extreme", "beyond": "at least as extreme as observed"}
 
 
 def null(comparison: Comparison, gap: Gap) -> Chart | None:
     """The mean difference under random signs; only if the randomization test was used."""
-    pair, scores = {gap.first, gap.second}, comparison.scores
+    pair, scores, seed = {gap.first, gap.second}, comparison.scores, comparison.analysis.seed
     claim = next(claim for claim in comparison.claims if {claim.first, claim.second} == pair)
-    tests = {outcome.test: outcome for outcome in claim.outcomes}
-    if "randomization" not in tests:
+    test = next((test for test in claim.outcomes if test.test == "randomization"), None)
+    if test is None:
         return None
     gaps = drop_noise(scores.column(gap.first), scores.column(gap.second))
     kept, observed = gaps[gaps != 0], float(gaps.mean())
-    if len(kept) <= FEW:
-        means = all_signed_sums(kept) / len(gaps)
-    else:
-        drawn_sums = signed_sums(kept, 20_000, comparison.analysis.seed)
-        means = np.concatenate(list(drawn_sums)) / len(gaps)
+    few = len(kept) <= FEW
+    sums = [all_signed_sums(kept)] if few else signed_sums(kept, 20_000, seed)
+    means = np.concatenate(list(sums)) / len(gaps)
     sign = 1.0 if scores.higher_is_better == (comparison.alternative == "greater") else -1.0
-    far, seen = (
-        (np.abs(means), abs(observed))
-        if comparison.alternative == "two-sided"
-        else (sign * means, sign * observed)
-    )
-    beyond = far >= seen - TIE * float(np.abs(gaps).mean())
+    far, limit = sign * means, sign * observed
+    if comparison.alternative == "two-sided":
+        far, limit = np.abs(means), abs(observed)
+    beyond = far >= limit - TIE * float(np.abs(gaps).mean())
     reach = float(np.abs([*means, observed]).max()) or 1.0
     edges = np.linspace(-reach, reach, BINS + 1)
     # A mean at the end of the range, up to rounding, belongs to the last bin.
     inside = np.clip(means, -reach, reach)
     shares = [np.histogram(inside[part], edges)[0] / len(means) for part in (~beyond, beyond)]
-    frame = pl.DataFrame(
-        {"low": edges[:-1], "high": edges[1:], "within": shares[0], "beyond": shares[1]}
-    ).with_columns(observed=pl.lit(observed))
-    test = tests["randomization"]
-    p = f"p {'' if test.p < 0.0001 else '= '}{p_value(test.p)}"
+    columns = dict(zip(KINDS, shares, strict=True))
+    frame = pl.DataFrame({"low": edges[:-1], "high": edges[1:], **columns, "observed": observed})
     caption = (
-        f"If {gap.first} and {gap.second} were equally good, each per-{scores.unit} difference "
-        "would be as likely to have the opposite sign. Randomization test: "
-        f"{p} ({test.detail}). Drawn from {'all' if len(kept) <= FEW else '20,000 random'} sign "
+        f"If {gap.first} and {gap.second} were equally good, each difference would be as likely to "
+        f"have the opposite sign. Randomization test: p {'= ' * (test.p >= 0.0001)}"
+        f"{p_value(test.p)} ({test.detail}). Drawn from {'all' if few else '20,000 random'} sign "
         "assignments."
     )
     if comparison.analysis.correction:
-        caption += (
-            f" One of {len(comparison.claims)} comparisons: p = {claim.adjusted:.4f} adjusted by "
-            f"{comparison.analysis.correction}."
-        )
+        many, how = len(comparison.claims), comparison.analysis.correction
+        caption += f" One of {many} comparisons: p = {claim.adjusted:.4f} adjusted by {how}."
     title = "Could the difference be due to chance?"
     return Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
 
 
 def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerChart:
+    within, both = pl.col("within"), pl.col("within") + pl.col("beyond")
+    parts = (("within", pl.lit(0.0), within), ("beyond", within, both))
     # Shares are stacked here, not by Vega: a bin may hold some of both kinds.
     bars = pl.concat(
-        frame.select("low", "high", bottom=bottom, top=top, share=share, kind=pl.lit(kind))
-        for kind, share, bottom, top in (
-            (KINDS[0], pl.col("within"), pl.lit(0.0), pl.col("within")),
-            (KINDS[1], pl.col("beyond"), pl.col("within"), pl.col("within") + pl.col("beyond")),
-        )
+        frame.select("low", "high", bottom=low, top=high, share=name, kind=pl.lit(KINDS[name]))
+        for name, low, high in parts
     ).filter(pl.col("share") > 0)
-    x = padded([*bars["low"], *bars["high"], observed], 0.03)
-    # Some room at the top for the label of the line.
-    y = alt.Scale(domain=[0, 1.15 * float(bars["top"].max())], nice=False)  # type: ignore[arg-type]
-    ends = (("low", "from", "+.4f"), ("high", "to", "+.4f"))
-    left = observed > sum(x.domain) / 2
-    line = drawn(pl.DataFrame({"x": [observed], "label": [f"observed {signed(observed)}"]}))
-    line = line.encode(x=alt.X("x:Q", scale=x))
-    side = {"align": "right", "dx": -6} if left else {"align": "left", "dx": 6}
-    label = line.mark_text(style="label", fontWeight="bold", baseline="top", **side)
+    scale = padded([*bars["low"], *bars["high"], observed], 0.03)
+    share = alt.Axis(format="%", title="share of sign assignments")
+    room = alt.Scale(domain=[0, 1.15 * max(bars["top"])], nice=False)  # for the label of the line
+    base = drawn(table("x label", [(observed, f"observed {signed(observed)}")]))
+    base = base.encode(x=alt.X("x:Q", scale=scale))
+    left = observed > sum(scale.domain) / 2
+    label = base.mark_text(
+        style="label",
+        fontWeight="bold",
+        baseline="top",
+        align="right" if left else "left",
+        dx=-6 if left else 6,
+    )
+    histogram = drawn(bars).mark_bar(binSpacing=1)
     return layers(
-        drawn(bars)
-        .mark_bar(binSpacing=1)
-        .encode(
-            x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=x),
+        histogram.encode(
+            x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=scale),
             x2="high:Q",
-            y=alt.Y(
-                "bottom:Q", title="share of sign assignments", axis=alt.Axis(format="%"), scale=y
-            ),
+            y=alt.Y("bottom:Q", axis=share, scale=room),
             y2="top:Q",
-            color=colours("kind", KINDS, legend=alt.Legend(columns=1)),  # fits a phone
-            tooltip=tips(*ends, ("kind", ""), ("share", "share", ".2%")),
+            color=colours("kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
+            tooltip=tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
         ),
-        line.mark_rule(style="frame"),
+        base.mark_rule(style="frame"),
         label.encode(y=alt.value(2), text="label:N"),
         height=240,
-        words=f"Distribution of the mean difference in {measure} if both systems were equally "
-        f"good, and the observed difference of {observed:+.4f}.",
     )

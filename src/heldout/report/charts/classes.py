@@ -26,6 +26,7 @@ from heldout.report.charts.draw import (
     layers,
     panels,
     shapes,
+    table,
     tips,
 )
 
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from heldout.data.words import Ints
     from heldout.measure.prediction.curves import RocCurve
 
-HULL: Final = "convex hull"
 MOST_POINTS: Final = 400  # of a curve that are drawn
 SIZE, SMALL = 360, 210  # of one chart, and of each panel if there are several
 TITLES: Final = {
@@ -44,15 +44,14 @@ TITLES: Final = {
     "precision-recall": ("Precision and recall", "recall", "precision", "average precision"),
 }
 COLUMNS: Final = {
-    "roc": ["fp_rate", "tp_rate", "threshold", "auc"],
-    "precision-recall": ["recall", "precision", "threshold", "average_precision"],
+    "roc": ("fp_rate", "tp_rate", "threshold", "auc"),
+    "precision-recall": ("recall", "precision", "threshold", "average_precision"),
 }
-
-
-def _classes(several: Sequence[ClassPredictions], positive: str | None) -> list[str]:
-    """The classes that curves are drawn for: the one asked for, the last of two, or each."""
-    classes = several[0].classes
-    return [positive] if positive else list(classes[-1:] if len(classes) == 2 else classes)
+CAPTIONS: Final = {
+    "roc": "Wide grey line: convex hull, reached by mixing systems at random; a system that is "
+    "below it everywhere is never the best choice. Dashed: random guessing.",
+    "precision-recall": "Dashed: the share of positive rows, the precision of random guessing.",
+}
 
 
 def _thinned(curve: RocCurve, corners: set[tuple[float, float]]) -> Ints:
@@ -75,71 +74,58 @@ def curve(
     positive: str | None = None,
 ) -> Chart:
     """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
-    roc, names, rows = key == "roc", _classes(several, positive), []
+    classes, roc, rows = several[0].classes, key == "roc", []
+    names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
     for name in names:
-        found = curves(several, name)
-        hull = roc_hull(found)
+        lines = curves(several, name)
+        hull = roc_hull(lines)
         corners = {point[:2] for point in hull.points}
-        for system, line in zip(several, found.values(), strict=True):
+        for system, line in zip(several, lines.values(), strict=True):
             share = float(line.true[-1] / (line.true[-1] + line.false[-1]))
-            x, y = (line.fp_rate, line.tp_rate) if roc else (line.tp_rate, line.precision)
+            rates = (line.fp_rate, line.tp_rate) if roc else (line.tp_rate, line.precision)
             area = line.area if roc else _average_precision(system, name)
-            points = np.column_stack([x, y, line.thresholds])[_thinned(line, corners)]
-            rows += [
-                (name, system.name, False, a, b, mark if math.isfinite(mark) else None, area, share)
-                for a, b, mark in points.tolist()
-                if math.isfinite(b)
-            ]
-        if roc:
-            rows += [(name, HULL, True, *p[:2], None, hull.area, None) for p in hull.points]
-    across, up, *_, area_name = columns = COLUMNS[key]
-    head = ["positive", "system", "hull", *columns, "share"]
-    full = pl.DataFrame(rows, schema=head, orient="row", infer_schema_length=None)
-    several_classes = len(names) > 1
+            points = np.column_stack([*rates, line.thresholds])[_thinned(line, corners)]
+            for a, b, mark in points[np.isfinite(points[:, 1])].tolist():
+                threshold = mark if math.isfinite(mark) else None
+                rows.append((name, system.name, False, a, b, threshold, area, share))
+        edge = (
+            (name, "convex hull", True, *point[:2], None, hull.area, None) for point in hull.points
+        )
+        rows += edge if roc else ()
+    across, up, *_, area_name = COLUMNS[key]
+    head = " ".join(["positive system hull", *COLUMNS[key], "share"])
+    full = table(head, rows, infer_schema_length=None)
     title, x_title, y_title, area_title = TITLES[key]
-    # Colours are not the only distinction: labels have the area, too.
-    labels = [
-        name if several_classes or value is None else f"{name} ({area_title} {value:.3f})"
-        for name, value in full["system", area_name].iter_rows()
+    alone = len(names) == 1
+    labels = [  # colours are not the only distinction: labels have the area, too
+        f"{name} ({area_title} {area:.3f})" if alone and area is not None else name
+        for name, area in full["system", area_name].iter_rows()
     ]
     shown = full.with_columns(label=pl.Series(labels), order=pl.int_range(pl.len()))
-    lines = shown.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
+    listed = shown.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
     x = alt.X(f"{across}:Q", title=x_title, scale=UNIT)
     y = alt.Y(f"{up}:Q", title=y_title, scale=UNIT)
+    formats = {across: ".3f", up: ".3f", "threshold": ".4g", area_name: ".4f"}
     legend = alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
-    rates = ((across, x_title, ".3f"), (up, y_title, ".3f"))
-    marks = alt.Chart().mark_line(interpolate="linear" if roc else "step-before")
-    front = marks.transform_filter("!datum.hull").encode(
+    front = alt.Chart().mark_line(interpolate="linear" if roc else "step-before")
+    front = front.transform_filter("!datum.hull").encode(
         x=x,
         y=y,
         order="order:Q",
-        color=colours("label", lines, legend=legend),
-        strokeDash=dashes("label", lines),
-        tooltip=tips(
-            "system", *rates, ("threshold", "threshold", ".4g"), (area_name, area_title, ".4f")
-        ),
+        color=colours("label", listed, legend=legend),
+        strokeDash=dashes("label", listed),
+        tooltip=tips("system", **formats),
     )
     if roc:
         edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
         back = [diagonal(x, y), edge.transform_filter("datum.hull")]
-        words = "ROC curves, their convex hull (grey) and the line of random guessing (dashed)."
-        how = (
-            "Wide grey line: convex hull, reached by mixing systems at random; a system that is "
-            "below it everywhere is never the best choice. Dashed: random guessing."
-        )
     else:
-        chance = alt.Chart().mark_rule(style="reference")
+        chance = alt.Chart().mark_rule(style="reference", strokeWidth=1)
         back = [chance.encode(y=alt.Y("mean(share):Q", title=y_title, scale=UNIT))]
-        words = "Precision as a function of recall; dashed: the precision of random guessing."
-        how = "Dashed: the share of positive rows, the precision of random guessing."
-    by, size = ("positive", SMALL) if several_classes else (None, SIZE)
-    drawing = panels(*back, front, frame=shown, by=by, size=size, words=words)
-    about = (
-        "One panel per class against all others"
-        if several_classes
-        else f"Positive class: {names[0]}"
-    )
-    caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {how}"
+    by, size = (None, SIZE) if alone else ("positive", SMALL)
+    drawing = panels(*back, front, frame=shown, by=by, size=size)
+    about = f"Positive class: {names[0]}" if alone else "One panel per class against all others"
+    caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {CAPTIONS[key]}"
     return Chart(key, title, caption, full.drop("share" if roc else "hull"), drawing)
 
 
@@ -151,53 +137,39 @@ def _average_precision(system: ClassPredictions, positive: str) -> float | None:
 
 def calibration(several: Sequence[ClassPredictions], positive: str | None = None) -> Chart:
     """Observed frequency by predicted probability, in bins of equal width."""
-    rows = []
+    rows, classes = [], several[0].classes
     for system in several:
         if system.scores is None or not system.probabilities:
             raise InputError(f"{system.name} has no probabilities to calibrate")
-        table = np.asarray(system.scores)
-        # Of three or more classes, the predicted one.
-        classes = table.argmax(axis=1)
-        if positive is not None or len(system.classes) == 2:
-            classes = np.full(len(table), positive_number(system.classes, positive))
-        sure, right = table[np.arange(len(table)), classes], system.truth == classes
-        for low, high, units, confidence, share in calibration_bins(sure, right):
+        picked = system.scores.argmax(axis=1)
+        if positive or len(classes) == 2:  # else the predicted class
+            picked = np.full(len(picked), positive_number(system.classes, positive))
+        sure, right = system.scores[np.arange(len(picked)), picked], system.truth == picked
+        for *bin_of, units, confidence, share in calibration_bins(sure, right):
             interval = wilson(round(share * units), units, 0.95)
             bounds = (interval.low, interval.high)
-            rows.append((system.name, low, high, units, confidence, share, *bounds))
-    head = ["system", "from", "to", "units", "confidence", "share", "low", "high"]
-    frame = pl.DataFrame(rows, schema=head, orient="row")
+            rows.append((system.name, *bin_of, units, confidence, share, *bounds))
+    frame = table("system from to units confidence share low high", rows)
     names = frame["system"].unique(maintain_order=True).to_list()
     x = alt.X("confidence:Q", title="predicted probability", scale=UNIT)
-    y = alt.Y("share:Q", title="observed frequency", scale=UNIT)
-    hover = tips(
-        "system",
-        ("confidence", "mean probability", ".3f"),
-        ("share", "observed frequency", ".3f"),
-        ("units", "units", ","),
-        ("from", "bin from", ".2f"),
-        ("to", "to", ".2f"),
+    y, low = (
+        alt.Y(f"{column}:Q", title="observed frequency", scale=UNIT) for column in ("share", "low")
     )
-    base = drawn(frame).encode(x=x, y=y, color=colours("system", names), tooltip=hover)
+    formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
+    base = drawn(frame).encode(
+        x=x, y=y, color=colours("system", names), tooltip=tips("system", **formats)
+    )
     drawing = layers(
         diagonal(x, y),
-        base.mark_rule(strokeWidth=1.2).encode(
-            y=alt.Y("low:Q", title="observed frequency", scale=UNIT), y2="high:Q"
-        ),
+        base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q"),
         base.mark_line().encode(strokeDash=dashes("system", names)),
         base.mark_point().encode(shape=shapes("system", names)),
         height=SIZE,
         width=SIZE,
-        words="Observed frequency by predicted probability; on the dashed line both are equal.",
     )
-    classes = several[0].classes
-    of = (
-        "of the predicted class"
-        if not positive and len(classes) > 2
-        else f"of {positive or classes[-1]}"
-    )
+    of = positive or ("the predicted class" if len(classes) > 2 else classes[-1])
     caption = (
-        f"Predicted probability {of} in ten bins, and the observed frequency with 95% confidence "
-        "intervals (Wilson). Below the dashed line a system is overconfident."
+        f"Predicted probability of {of} in ten bins, and the observed frequency with 95% "
+        "confidence intervals (Wilson). Below the dashed line a system is overconfident."
     )
     return Chart("calibration", "Calibration of the probabilities", caption, frame, drawing)

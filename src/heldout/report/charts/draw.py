@@ -13,6 +13,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import altair as alt
+import polars as pl
 
 from heldout.data.atomic import write_atomically
 from heldout.errors import InputError
@@ -21,8 +22,6 @@ from heldout.report.table import printable
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
-
-    import polars as pl
 
 WIDTH: Final = 600
 SUFFIXES: Final = (".png", ".svg", ".pdf", ".html", ".json")
@@ -50,12 +49,18 @@ class Chart(NamedTuple):
         """The drawing with its title and caption, in a theme."""
         copy = self.drawing.copy(deep=True)
         copy.title = alt.TitleParams(text=self.title, subtitle=wrap(self.caption, 95))
+        copy.description = self.words
         copy.config = alt.Config.from_dict(theme(dark=dark))
         return copy
 
+    @property
+    def words(self) -> str:
+        """What those hear who cannot see the drawing."""
+        return f"{self.title}. {self.caption}"
+
     def specification(self) -> dict[str, Any]:
         """Vega-Lite for the script of a page, as wide as its place; the page adds a theme."""
-        spec: dict[str, Any] = _printable(self.drawing.to_dict())
+        spec: dict[str, Any] = _printable(self.drawing.to_dict() | {"description": self.words})
         if "width" in spec:  # Vega-Lite cannot fit panels: they scroll
             spec |= {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
         return spec
@@ -70,8 +75,7 @@ def suffix_of(path: str | os.PathLike[str]) -> str:
     """The format of a file that a chart can be written to."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        said = f"ends in {suffix!r}" if suffix else "has no suffix"
-        raise InputError(f"{path}: {said}; expected one of {', '.join(SUFFIXES)}")
+        raise InputError(f"{path}: expected a name that ends in one of {', '.join(SUFFIXES)}")
     return suffix
 
 
@@ -107,11 +111,10 @@ def _file(spec: dict[str, Any], suffix: str) -> bytes:
         return json_text(spec, indent=1).encode()
     spec.get("config", {})["font"] = PICTURE_FONT
     version = ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
-    if suffix == ".svg":
-        return str(vl_convert.vegalite_to_svg(spec, vl_version=version)).encode()
-    if suffix == ".pdf":
-        return bytes(vl_convert.vegalite_to_pdf(spec, vl_version=version))
-    return bytes(vl_convert.vegalite_to_png(spec, vl_version=version, scale=2.0))
+    size = {"scale": 2.0} if suffix == ".png" else {}
+    draw = getattr(vl_convert, f"vegalite_to_{suffix[1:]}")
+    content = draw(spec, vl_version=version, **size)
+    return content.encode() if isinstance(content, str) else bytes(content)
 
 
 def _printable(part: Any) -> Any:
@@ -133,70 +136,72 @@ class _Look(NamedTuple):
     grid: str
     colours: tuple[str, ...]  # of categories, those with the best contrast first
     ramp: tuple[str, ...]  # from little to much, also monotone in lightness
-    diverging: tuple[str, ...]  # from below to above a middle
 
 
 _LIGHT: Final = _Look(
     *("#ffffff", "#1b1f24", "#5a626c", "#e3e6ea"),
     ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#b3a400"),
     ("#f2f5f9", "#bcd9ec", "#6fb1d9", "#2b83ba", "#0b5a92", "#06325a"),
-    ("#a63c00", "#e58c4f", "#f6dcc8", "#f5f5f5", "#c6e0f0", "#5aa6d3", "#005a94"),
 )
 _DARK: Final = _Look(
     *("#14171b", "#e8eaed", "#a2abb6", "#2f353c"),
     ("#56b4e9", "#e69f00", "#2fc79a", "#e29bc3", "#f0e442", "#ff8a4a", "#ffffff", "#5b8def"),
     ("#1d2733", "#1c4a6e", "#1f74a8", "#4aa3d6", "#93cdf0", "#e2f2fc"),
-    ("#ffb077", "#d0743a", "#6b4028", "#2a2e34", "#234a63", "#3a86b8", "#9bd4f7"),
 )
 
 
 def theme(*, dark: bool = False, transparent: bool = False) -> dict[str, Any]:
     """The Vega-Lite configuration of a theme."""
     look = _DARK if dark else _LIGHT
-    paper, ink, faint, first = look.paper, look.ink, look.faint, look.colours[0]
-    text = {"labelColor": ink, "titleColor": ink, "labelFontSize": 12, "titleFontSize": 12}
-    title = {"color": ink, "subtitleColor": faint, "fontSize": 15, "subtitleFontSize": 12}
-    axis = {"domainColor": faint, "tickColor": faint, "gridColor": look.grid, "labelOverlap": True}
-    legend = {"orient": "top", "symbolSize": 90, "labelLimit": 260, "titleLimit": 260}
-    plain = {"titleFontWeight": "normal"}
+    ink = {"color": look.ink, "stroke": look.ink, "fill": look.ink}
+    faint = {"color": look.faint, "stroke": look.faint}
+    text = {"labelColor": look.ink, "titleColor": look.ink, "titleFontWeight": "normal"}
+    text |= {"labelFontSize": 12, "titleFontSize": 12}
+    lines = {"domainColor": look.faint, "tickColor": look.faint, "gridColor": look.grid}
+    title = {"color": look.ink, "subtitleColor": look.faint, "fontSize": 15, "fontWeight": 600}
     return {
-        "background": "transparent" if transparent else paper,
+        "background": "transparent" if transparent else look.paper,
         "font": FONT,
         "padding": 8,
         "view": {"stroke": None},
-        "title": {**title, "anchor": "start", "fontWeight": 600, "offset": 12},
-        "axis": {**text, **plain, **axis, "labelLimit": 220, "titleLimit": 520},
+        "title": {**title, "subtitleFontSize": 12, "anchor": "start", "offset": 12},
+        "axis": {**text, **lines, "labelLimit": 220, "titleLimit": 520, "labelOverlap": True},
         "axisQuantitative": {"tickCount": 7},
-        "legend": {**text, **plain, **legend},
+        "legend": {
+            **text,
+            "orient": "top",
+            "symbolSize": 90,
+            "labelLimit": 260,
+            "gradientLength": 150,
+        },
         "header": {**text, "labelFontWeight": 600, "labelLimit": 300, "titleLimit": 300},
         "range": {
             "category": list(look.colours),
             "ordinal": list(look.ramp[2:]),
             "ramp": list(look.ramp),
             "heatmap": list(look.ramp),
-            "diverging": list(look.diverging),
         },
-        "mark": {"color": first, "tooltip": None},
+        "mark": {"color": look.colours[0], "tooltip": None},
         "point": {"filled": True, "size": 70, "opacity": 1},
         "line": {"strokeWidth": 2},
-        "bar": {"color": first},
-        "rule": {"color": first, "strokeWidth": 2},
-        "text": {"color": ink, "fontSize": 12},
-        "tick": {"color": ink},
+        "rule": {"color": look.colours[0], "strokeWidth": 2},
         "style": {
-            "reference": {"stroke": faint, "color": faint, "strokeDash": [4, 3], "strokeWidth": 1},
-            "frame": {"color": ink, "stroke": ink, "fill": ink},
-            "faint": {"color": faint, "stroke": faint, "fill": faint},
-            "back": {"color": faint, "stroke": faint},
-            "label": {"color": ink, "fill": ink, "fontSize": 12},
-            "badge": {"color": paper, "fill": paper, "stroke": ink, "strokeWidth": 1.5},
-            "hull": {"color": faint, "stroke": faint, "strokeWidth": 6, "opacity": 0.4},
-            "joined": {"color": first, "strokeCap": "round"},
+            "reference": {**faint, "strokeDash": [4, 3]},
+            "frame": ink,
+            "faint": faint,
+            "label": {"color": look.ink, "fill": look.ink, "fontSize": 12},
+            "badge": {"color": look.paper, "fill": look.paper, "stroke": look.ink},
+            "hull": {**faint, "strokeWidth": 6, "opacity": 0.4},
         },
     }
 
 
 # ---- data, scales, tooltips, layers --------------------------------------------------------------
+
+
+def table(head: str, rows: Iterable[Sequence[Any]], **options: Any) -> pl.DataFrame:
+    """A frame of rows under the names of its columns."""
+    return pl.DataFrame(list(rows), schema=head.split(), orient="row", **options)
 
 
 def drawn(frame: pl.DataFrame) -> alt.Chart:
@@ -215,16 +220,16 @@ def drawn(frame: pl.DataFrame) -> alt.Chart:
     return alt.Chart(data)
 
 
-def tips(*fields: str | tuple[str, str] | tuple[str, str, str]) -> list[alt.Tooltip]:
-    """Tooltips: texts by the name of their column; numbers with a title, and a format."""
-    tooltips = []
-    for field in fields:
-        name, title, *form = (field, field) if isinstance(field, str) else field
-        kind = "Q" if form else "N"
-        tooltips.append(
-            alt.Tooltip(f"{name}:{kind}", title=title, **({"format": form[0]} if form else {}))
-        )
-    return tooltips
+def tips(*fields: str | tuple[str, ...], **formats: str) -> list[alt.Tooltip]:
+    """Tooltips: columns of words, or with a title and a format; then numbers by their formats."""
+    named = [field if isinstance(field, tuple) else (field, field) for field in fields]
+    named += [(name, name.replace("_", " "), form) for name, form in formats.items()]
+    return [
+        alt.Tooltip(f"{name}:Q", title=title, format=form[0])
+        if form
+        else alt.Tooltip(f"{name}:N", title=title)
+        for name, title, *form in named
+    ]
 
 
 def padded(values: Iterable[float | None], share: float = 0.06) -> alt.Scale:
@@ -235,64 +240,61 @@ def padded(values: Iterable[float | None], share: float = 0.06) -> alt.Scale:
     return alt.Scale(domain=[low - room, high + room], nice=False, zero=False)
 
 
-def colours(field: str, names: Sequence[Any], title: str | None = None, **more: Any) -> alt.Color:
+def colours(field: str, names: Sequence[Any], **more: Any) -> alt.Color:
     """A colour for each name."""
-    return alt.Color(f"{field}:N", title=title, scale=alt.Scale(domain=list(names)), **more)
+    scale = alt.Scale(domain=list(names))
+    return alt.Color(f"{field}:N", **{"title": None, "scale": scale, **more})
 
 
-def dashes(
-    field: str, names: Sequence[str], choices: Sequence[list[int]] = (), **more: Any
-) -> alt.StrokeDash:
+def dashes(field: str, names: Sequence[str], *own: list[int], **more: Any) -> alt.StrokeDash:
     """Dashes that distinguish lines without colours; the first is solid."""
-    picked = choices or [DASHES[number % len(DASHES)] for number in range(len(names))]
-    scale = alt.Scale(domain=list(names), range=list(picked))
-    return alt.StrokeDash(f"{field}:N", title=None, scale=scale, **more)
+    return alt.StrokeDash(f"{field}:N", title=None, scale=_looks(names, own or DASHES), **more)
 
 
-def shapes(field: str, names: Sequence[Any], choices: Sequence[str] = (), **more: Any) -> alt.Shape:
+def shapes(field: str, names: Sequence[Any], *own: str, **more: Any) -> alt.Shape:
     """Shapes that distinguish points without colours; they repeat from the ninth on."""
-    picked = choices or [SHAPES[number % len(SHAPES)] for number in range(len(names))]
-    scale = alt.Scale(domain=list(names), range=list(picked))
-    return alt.Shape(f"{field}:N", title=None, scale=scale, **more)
+    return alt.Shape(f"{field}:N", title=None, scale=_looks(names, own or SHAPES), **more)
 
 
-def reference(**place: float) -> alt.Chart:
+def _looks(names: Sequence[Any], looks: Sequence[Any]) -> alt.Scale:
+    return alt.Scale(
+        domain=list(names), range=[looks[number % len(looks)] for number in range(len(names))]
+    )
+
+
+def reference(**places: float) -> alt.Chart:
     """A dashed line at a value: ``reference(x=0)``."""
-    line = alt.Chart(alt.InlineData(values=[{}])).mark_rule(style="reference")
-    ((axis, value),) = place.items()
-    return line.encode(**{axis: alt.datum(value)})
+    line = drawn(pl.DataFrame({axis: [float(value)] for axis, value in places.items()}))
+    return line.mark_rule(style="reference", strokeWidth=1).encode(**{a: f"{a}:Q" for a in places})
 
 
 def diagonal(x: alt.X, y: alt.Y, ends: Sequence[float] = (0, 1)) -> alt.Chart:
     """A dashed line where both axes are equal."""
     names = [axis.shorthand.partition(":")[0] for axis in (x, y)]
-    points = [dict.fromkeys(names, float(end)) for end in ends]
-    line = alt.Chart(alt.InlineData(values=points)).mark_line(style="reference")
-    return line.encode(x=x, y=y)
+    line = drawn(pl.DataFrame({name: list(ends) for name in names}))
+    return line.mark_line(style="reference", strokeWidth=1).encode(x=x, y=y)
 
 
-def layers(*parts: Any, height: int, words: str, width: int = WIDTH) -> alt.LayerChart:
-    """Drawings above each other; `words` describe them to those who cannot see them."""
-    return alt.layer(*parts).properties(width=width, height=height, description=words)
+def at_right(base: alt.Chart, column: str, **mark: Any) -> alt.Chart:
+    """A text for each row at the right edge."""
+    words = base.mark_text(style="label", **{"align": "left", "dx": 8, **mark})
+    return words.encode(x=alt.value("width"), text=f"{column}:N")
+
+
+def layers(*parts: Any, height: int, width: int = WIDTH) -> alt.LayerChart:
+    """Drawings above each other."""
+    return alt.layer(*parts).properties(width=width, height=height)
+
+
+def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
+    """Square layers over the same numbers; with `by` a panel for each of its values."""
+    square = alt.layer(*parts, data=drawn(frame).data).properties(width=size, height=size)
+    return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
 
 
 def rows_height(count: int, step: int) -> int:
     """The height of rows; Vega's own steps do not work with a responsive width."""
     return max(count, 2) * step
-
-
-def panels(
-    *parts: Any, frame: pl.DataFrame, by: str | None, size: int, words: str
-) -> alt.LayerChart | alt.FacetChart:
-    """Square layers over the same numbers; with `by` a panel for each of its values."""
-    square = alt.layer(*parts, data=drawn(frame).data).properties(width=size, height=size)
-    if by is None:
-        return square.properties(description=words)
-    facet = alt.Facet(f"{by}:N", title=None)
-    return square.facet(facet=facet, columns=2).properties(description=words)
-
-
-# ---- words ---------------------------------------------------------------------------------------
 
 
 def brief(text: str) -> str:
@@ -309,13 +311,3 @@ def signed(value: float) -> str:
 def numbered(key: str, number: int) -> str:
     """The key of the first, second, … chart of a kind: ``tuning``, ``tuning-2``."""
     return key if number == 1 else f"{key}-{number}"
-
-
-def counted(count: int, unit: str) -> str:
-    """A number of units: ``1 query``, ``50 queries``."""
-    return f"{count:,} {unit if count == 1 else plural(unit)}"
-
-
-def plural(unit: str) -> str:
-    """Several units."""
-    return "queries" if unit == "query" else f"{unit}s"

@@ -6,20 +6,20 @@ import json
 import os
 import re
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.results.results import Results
     from heldout.infer.comparison import Comparison
     from heldout.report.charts.draw import Chart
-    from heldout.report.standing import Gap, Standing
+    from heldout.report.standing import Standing
 
 NAMES: Final = {
     "forest": "mean of each system with its interval and groups",
@@ -39,22 +39,6 @@ NAMES: Final = {
     "grade-confusion": "machine grades by human grade",
     "score-agreement": "scores of systems under two judges, or in two measures",
 }
-_TUNED: Final = "a tuned system (results of heldout run -o)"
-_CLASSES: Final = "classes with scores (results of classifiers, or a file of predictions)"
-_FIGURES: Final = "the folder written by heldout study bias --figures"
-_NEEDS: Final = {
-    "forest": "results or a table of scores",
-    "null": "two systems compared by the randomization test (units, not folds)",
-    "critical-difference": "three or more systems",
-    **dict.fromkeys(("tuning", "optimism"), _TUNED),
-    **dict.fromkeys(("roc", "precision-recall"), _CLASSES),
-    "calibration": "class probabilities (results of classifiers, or a file of predictions)",
-    "bias": "the output of heldout study bias --json -o FILE",
-    **dict.fromkeys(("bias-means", "bias-queries"), _FIGURES),
-    "grade-confusion": "the output of heldout agree --json -o FILE",
-    "score-agreement": "the output of heldout agree --runs RUN RUN --json -o FILE",
-}
-_SCORES: Final = "scores of two systems (results, or a table of scores)"  # what the others need
 MOST_PAIRS: Final = 3  # pairs whose differences are shown query by query
 MOST_CLASSES: Final = 9  # panels that fit a page
 
@@ -96,36 +80,7 @@ def charts(
     >>> found[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
-    from heldout.data.predictions import ClassPredictions
-    from heldout.experiment.results.results import Results
-    from heldout.experiment.studies.bias import BiasStudy
-    from heldout.infer.agreement import Agreement
-    from heldout.infer.comparison import Comparison
-
-    match of:
-        case str() | os.PathLike():
-            return charts_of_files([os.fspath(of)], measure=measure)
-        case Results():
-            return list(_of_results(of, measure or of.measures[0], texts, compared))
-        case Comparison():
-            return list(_of_comparison(of, texts))
-        case [Comparison(), *_]:
-            return list(_of_measures(of))
-        case BiasStudy():
-            return list(_of_study(of, texts or {}))
-        case Agreement():
-            from heldout.as_json import plain
-            from heldout.report.agreement import agreement_dict
-
-            return list(_of_agreement(plain(agreement_dict(of))))
-        case ClassPredictions():
-            return list(_of_predictions([of], None))
-        case [ClassPredictions(), *_]:
-            return list(_of_predictions(of, None))
-    raise InputError(
-        f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, an "
-        "agreement, predicted classes, or a path"
-    )
+    return list(_charts(of, measure, texts or {}, compared))
 
 
 def chart(
@@ -148,91 +103,97 @@ def chart(
     dark
         Use light text on a dark background.
     """
-    check_name(name)
-    found = charts(of, measure=measure, texts=texts)
-    return pick(found, name, f"this {type(of).__name__}").themed(dark=dark)
+    found = pick(
+        name, lambda: charts(of, measure=measure, texts=texts), f"this {type(of).__name__}"
+    )
+    return found.themed(dark=dark)
 
 
-def check_name(name: str) -> None:
-    """Refuse an unknown name; ``tuning-2`` is the second of ``tuning``."""
-    if re.sub(r"-\d+$", "", name) not in NAMES:
+def pick(name: str, make: Callable[[], Sequence[Chart]], what: str) -> Chart:
+    """The chart with a name; ``tuning-2`` is the second of ``tuning``."""
+    kind = re.sub(r"-\d+$", "", name)
+    if kind not in NAMES:
         from difflib import get_close_matches
 
         close = get_close_matches(name, NAMES, n=1)
         hint = f"did you mean {close[0]}? " if close else ""
         raise InputError(f"unknown chart {name!r}: {hint}available: {', '.join(NAMES)}")
+    found = {chart.key: chart for chart in make()}
+    if name not in found:
+        available = ", ".join(found)
+        raise InputError(f"{what}: no chart {name} ({NAMES[kind]}); available: {available}")
+    return found[name]
 
 
-def pick(found: Sequence[Chart], name: str, what: str) -> Chart:
-    """The chart with a name; an error says what it needs."""
-    by_key = {chart.key: chart for chart in found}
-    if name not in by_key:
-        needs = _NEEDS.get(re.sub(r"-\d+$", "", name), _SCORES)
-        available = ", ".join(by_key)
-        raise InputError(f"{what}: no chart {name}, which needs {needs}; available: {available}")
-    return by_key[name]
-
-
-def _of_comparison(comparison: Comparison, texts: Mapping[str, str] | None) -> Iterator[Chart]:
-    from heldout.report.charts import systems
+def _charts(
+    of: Any, measure: str | None, texts: Mapping[str, str], compared: Comparison | None
+) -> Iterator[Chart]:
+    from heldout.data.predictions import ClassPredictions
+    from heldout.experiment.results.results import Results
+    from heldout.experiment.studies.bias import BiasStudy
+    from heldout.infer.agreement import Agreement
+    from heldout.infer.comparison import Comparison
+    from heldout.report.charts import agreement, studies, systems
     from heldout.report.standing import standing
 
-    board = standing(comparison)
-    yield systems.forest(board)
-    yield systems.pairs(board)
-    yield from _by_query(comparison, board, texts)
+    match of:
+        case str() | os.PathLike():
+            yield from charts_of_files([of], measure=measure)
+        case Results():
+            yield from _of_results(of, measure, texts, compared)
+        case Comparison():
+            board = standing(of)
+            yield systems.forest(board)
+            yield systems.pairs(board)
+            yield from _by_query(of, board, texts)
+        case [Comparison(), *_]:
+            if len(of) > 1 and len(of[0].systems) > 2:
+                yield agreement.measures([standing(comparison) for comparison in of])
+        case BiasStudy():
+            yield studies.bias(of.to_dict())
+            yield from _of_figures(of.means, of.queries, str(of.settings.measure), texts)
+        case Agreement():
+            yield from _of_agreement(of.to_dict())
+        case ClassPredictions():
+            yield from _of_predictions([of])
+        case [ClassPredictions(), *_]:
+            yield from _of_predictions(of)
+        case _:
+            raise InputError(
+                f"no charts of {type(of).__name__}; expected results, a comparison, a bias study, "
+                "an agreement, predicted classes, or a path"
+            )
 
 
-def _by_query(
-    comparison: Comparison, board: Standing, texts: Mapping[str, str] | None
-) -> Iterator[Chart]:
+def _by_query(comparison: Comparison, board: Standing, texts: Mapping[str, str]) -> Iterator[Chart]:
     from heldout.report.charts import chance, systems
 
-    shown, scores = _pairs_by_query(board), comparison.scores
-    for number, gap in enumerate(shown, 1):
-        yield systems.query_differences(scores, gap.first, gap.second, texts, number)
-    yield systems.heatmap(scores, texts)
-    null = chance.null(comparison, shown[0])
+    gaps = systems.shown_gaps(board)
+    if board.baseline is None:  # the best system, its closest rival first
+        gaps = [gap for gap in gaps if board.names[0] in {gap.first, gap.second}]
+        gaps.sort(key=lambda gap: abs(gap.value))
+    for number, gap in enumerate(gaps[:MOST_PAIRS], 1):
+        yield systems.query_differences(comparison.scores, gap, texts, number)
+    yield systems.heatmap(comparison.scores, texts)
+    null = chance.null(comparison, gaps[0])
     if null is not None:
         yield null
     if comparison.friedman is not None:
         yield systems.critical_difference(comparison)
 
 
-def _pairs_by_query(board: Standing) -> list[Gap]:
-    """The pairs of the best system, the closest rival first; with a baseline the first pairs."""
-    from heldout.report.charts.systems import shown_gaps
-
-    gaps = shown_gaps(board)
-    if board.baseline is None:
-        gaps = [gap for gap in gaps if board.names[0] in {gap.first, gap.second}]
-        gaps.sort(key=lambda gap: abs(gap.value))
-    return gaps[:MOST_PAIRS]
-
-
-def _of_measures(comparisons: Sequence[Comparison]) -> Iterator[Chart]:
-    from heldout.report.charts.agreement import measures
-    from heldout.report.standing import standing
-
-    if len(comparisons) > 1 and len(comparisons[0].systems) > 2:
-        yield measures([standing(comparison) for comparison in comparisons])
-
-
 def _of_results(
     results: Results,
-    measure: str,
-    texts: Mapping[str, str] | None,
+    measure: str | None,
+    texts: Mapping[str, str],
     compared: Comparison | None,
 ) -> Iterator[Chart]:
     from heldout.report.charts import systems, tuning
     from heldout.report.standing import standing
 
     measure = str(results.estimate(results.systems[0], measure)["measure"])
-    if (
-        compared is None
-        and len(results.systems) > 1
-        and results.higher_is_better(measure) is not None
-    ):
+    several = len(results.systems) > 1 and results.higher_is_better(measure) is not None
+    if compared is None and several:
         with suppress(HeldoutError):  # such as a measure that is undefined on some split
             compared = results.compare(measure)
     board = standing(results, measure, compared)
@@ -249,22 +210,24 @@ def _of_results(
     with suppress(HeldoutError):  # nothing was tuned
         yield tuning.optimism(results, measure)
     if results.task == "classification":
-        yield from _of_predictions(_held_out(results), None)
+        yield from _of_predictions(_held_out(results))
 
 
 def _held_out(results: Results) -> list[ClassPredictions]:
     """The predictions of each system in the first repeat and run, without baselines."""
-    first, found = replace(results, held_out=results.held_out.filter(repeat=0)), []
+    first = replace(results, held_out=results.held_out.filter(repeat=0))
+    several: list[Any] = []
     for system in [entry["name"] for entry in results.summary if not entry["baseline"]]:
         try:
-            predicted = first.predictions(system)
+            several.append(first.predictions(system))
         except InputError:  # units were held out several times
-            predicted = first.fold_predictions(system)[0].predictions
-        found.append(replace(predicted, groups=(), folds=()))  # type: ignore[type-var]
-    return found  # type: ignore[return-value]
+            several.append(first.fold_predictions(system)[0].predictions)
+    return [replace(predicted, groups=(), folds=()) for predicted in several]
 
 
-def _of_predictions(several: Sequence[ClassPredictions], positive: str | None) -> Iterator[Chart]:
+def _of_predictions(
+    several: Sequence[ClassPredictions], positive: str | None = None
+) -> Iterator[Chart]:
     from heldout.report.charts import classes
 
     scored = [system for system in several if system.scores is not None]
@@ -275,20 +238,6 @@ def _of_predictions(several: Sequence[ClassPredictions], positive: str | None) -
     probable = [system for system in scored if system.probabilities]
     if probable:
         yield classes.calibration(probable, positive)
-
-
-def _of_study(study: Any, texts: Mapping[str, str]) -> Iterator[Chart]:
-    from heldout.report.charts import studies
-
-    settings, measure = study.settings, str(study.settings.measure)
-    rows = [asdict(row) for row in study.rows]
-    sizes = _sizes(study.sample_size, study.target_size, settings.draws)
-    yield studies.bias(rows, measure, sizes)
-    yield from _of_figures(study.means, study.queries, measure, texts)
-
-
-def _sizes(sample: int, target: int, draws: int) -> str:
-    return f"{sample:,} training documents, {target:,} new ones, {draws} draws"
 
 
 def _of_figures(
@@ -314,7 +263,7 @@ def _of_agreement(record: Mapping[str, Any]) -> Iterator[Chart]:
 
 
 def charts_of_files(
-    paths: Sequence[str],
+    paths: Sequence[str | os.PathLike[str]],
     *,
     measure: str | None = None,
     collection: str | None = None,
@@ -323,60 +272,50 @@ def charts_of_files(
     verify: bool = True,
 ) -> list[Chart]:
     """All charts of results, a table of scores, files of predictions, or the output of a study."""
-    from heldout.data.prediction_files import detect_task
+    from heldout.data.prediction_files import detect_task, read_class_predictions
+    from heldout.data.predictions import one_set_of_classes
     from heldout.data.scores import read_scores
+    from heldout.experiment.results.results import Results
     from heldout.infer.compare import compare
 
-    for path in paths:
-        if not Path(path).exists():
-            raise InputError(
-                f"{path} does not exist; expected results of heldout run -o, or a file"
-            )
-    place = Path(paths[0])
-    if len(paths) == 1 and place.is_dir():
-        if (place / "means.csv").is_file() and (place / "queries.csv").is_file():
-            return _of_figure_files(place, measure or "score")
-        return _of_results_folder(place, measure, collection, verify=verify)
-    if len(paths) == 1 and place.suffix.lower() == ".json":
+    place, alone = Path(paths[0]), len(paths) == 1
+    if alone and (place / "means.csv").is_file() and (place / "queries.csv").is_file():
+        return _of_figure_files(place, measure or "score")
+    if alone and place.is_dir():
+        results = Results.read(place, verify=verify)
+        return charts(results, measure=measure, texts=_texts(place, results, collection))
+    if alone and place.suffix.lower() == ".json":
         return _of_json(place)
-    task = detect_task(paths) if all(Path(path).is_file() for path in paths) else ""
-    if len(paths) == 1 and not task:
+    task = detect_task(paths)
+    if alone and not task:
         return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))
-    return _of_prediction_files(paths, task, positive)
-
-
-def _of_results_folder(
-    place: Path, measure: str | None, collection: str | None, *, verify: bool
-) -> list[Chart]:
-    from heldout.data.collection_files import read_collection
-    from heldout.experiment.experiment import stored_collection
-    from heldout.experiment.results.results import Results
-
-    results = Results.read(place, verify=verify)
-    found = None
-    if results.task == "ranking":
-        found = read_collection(collection) if collection else stored_collection(place, results)
-        same = results.manifest["fingerprints"]["collection"]
-        if collection and found.fingerprint() != same:  # type: ignore[union-attr]
-            raise InputError(
-                f"{collection}: not the collection that was evaluated (different fingerprint)"
-            )
-    texts = None if found is None else found.queries.to_dict()
-    return charts(results, measure=measure, texts=texts)
-
-
-def _of_prediction_files(paths: Sequence[str], task: str, positive: str | None) -> list[Chart]:
-    from heldout.data.prediction_files import read_class_predictions
-    from heldout.data.predictions import one_set_of_classes
-
-    if not task:
-        raise InputError(f"{' '.join(paths)}: one folder or table, or several files of predictions")
     if task != "classification":
         raise InputError(
-            f"{paths[0]}: there is no chart of predicted numbers; make a table of their errors"
+            f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
+            "numbers, make a table of their errors"
         )
-    read = [one for path in paths for one in read_class_predictions(path, positive=positive)]
-    return list(_of_predictions(one_set_of_classes(read), positive))
+    several = [
+        system for path in paths for system in read_class_predictions(path, positive=positive)
+    ]
+    return list(_of_predictions(one_set_of_classes(several), positive))
+
+
+def _texts(place: Path, results: Results, collection: str | None) -> dict[str, str]:
+    """The texts of the queries in the collection that is named, or in that of the experiment."""
+    from heldout.data.collection_files import read_collection
+    from heldout.experiment.experiment import stored_collection
+
+    if results.task != "ranking":
+        return {}
+    if collection is None:
+        known = stored_collection(place, results)
+        return {} if known is None else known.queries.to_dict()
+    known = read_collection(collection)
+    if known.fingerprint() != results.manifest["fingerprints"]["collection"]:
+        raise InputError(
+            f"{collection}: not the collection that was evaluated (different fingerprint)"
+        )
+    return known.queries.to_dict()
 
 
 def _of_json(place: Path) -> list[Chart]:
@@ -384,14 +323,9 @@ def _of_json(place: Path) -> list[Chart]:
 
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"{place}: cannot be read as JSON ({error})") from None
-    try:
-        if "judges" in content:
-            return list(_of_agreement(content))
-        first = content[0]
-        sizes = _sizes(first["sample_size"], first["target_size"], first["draws"])
-        return [bias(content, first["measure"], sizes)]
+        return list(_of_agreement(content)) if "judges" in content else [bias(content)]
+    except OSError as error:
+        raise InputError(f"{place}: cannot be read ({error.strerror})") from None
     except (KeyError, TypeError, IndexError, ValueError):
         raise InputError(f"{place}: not the JSON of heldout study bias or heldout agree") from None
 

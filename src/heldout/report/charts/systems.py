@@ -13,6 +13,7 @@ from heldout.infer.results import drop_noise
 from heldout.report.answers import p_value, percent
 from heldout.report.charts.draw import (
     Chart,
+    at_right,
     brief,
     colours,
     drawn,
@@ -22,6 +23,7 @@ from heldout.report.charts.draw import (
     reference,
     rows_height,
     signed,
+    table,
     tips,
 )
 
@@ -35,32 +37,25 @@ if TYPE_CHECKING:
 MOST_PAIRS: Final = 66  # that fit a page; of more, only those with the best system are drawn
 MOST_COLUMNS: Final = 300  # that can be seen; more queries are grouped by difficulty
 LONGEST: Final = 22  # characters of a name that fit beside the diagram; hovering shows all of it
-ABOVE: Final = -1.7  # the top of the diagram, in lines of names above the axis of ranks
 
 
 def forest(standing: Standing) -> Chart:
     """The score of each system with its interval, the best first."""
-    frame = pl.DataFrame(
-        [row[:5] for row in standing.rows],
-        schema={"system": str, "mean": float, "low": float, "high": float, "letters": str},
-        orient="row",
-    )
     measure, held_out = standing.measure, bool(standing.where)
-    x = padded([*frame["mean"], *frame["low"], *frame["high"]])
-    bounds = (("low", "from", ".4f"), ("high", "to", ".4f"))
+    kinds = {"system": str, "mean": float, "low": float, "high": float, "letters": str}
+    frame = pl.DataFrame([row[:5] for row in standing.rows], schema=kinds, orient="row")
+    title = f"{'Held-out ' * held_out}{measure} of each system"
+    scale = padded([*frame["mean"], *frame["low"], *frame["high"]])
     base = drawn(frame).encode(
         y=alt.Y("system:N", sort=standing.names, title=None),
-        tooltip=tips("system", ("mean", measure, ".4f"), *bounds, "letters"),
+        tooltip=tips("system", "letters", mean=".4f", low=".4f", high=".4f"),
     )
-    title = f"held-out {measure}" if held_out else measure
+    bounds = alt.X("low:Q", title=f"{'held-out ' * held_out}{measure}", scale=scale)
     drawing = layers(
-        base.mark_rule().encode(x=alt.X("low:Q", title=title, scale=x), x2="high:Q"),
-        base.mark_point(size=90).encode(x=alt.X("mean:Q", scale=x)),
-        base.mark_text(style="label", align="left", dx=8, fontWeight="bold").encode(
-            x=alt.value("width"), text="letters:N"
-        ),
+        base.mark_rule().encode(x=bounds, x2="high:Q"),
+        base.mark_point(size=90).encode(x=alt.X("mean:Q", scale=scale)),
+        at_right(base, "letters", fontWeight="bold"),
         height=rows_height(len(frame), 28),
-        words=f"Mean {measure} of each system with its interval, the best system first.",
     )
     what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure}"
     over = f" over {standing.size}" if standing.size and not held_out else ""
@@ -68,9 +63,7 @@ def forest(standing: Standing) -> Chart:
     if any(frame["letters"]):
         caption += " Systems that share a letter are not significantly different."
     missing = [row.name for row in standing.rows if row.score is None]
-    if missing:
-        caption += f" Undefined for {', '.join(missing)}."
-    title = f"{'Held-out ' * held_out}{measure} of each system"
+    caption += f" Undefined for {', '.join(missing)}." if missing else ""
     return Chart("forest", title, caption, frame, drawing)
 
 
@@ -84,192 +77,133 @@ def shown_gaps(standing: Standing) -> list[Gap]:
 
 def pairs(standing: Standing) -> Chart:
     """The differences between pairs of systems with their intervals, the largest first."""
-    letters = {row.name: f" ({row.group})" if row.group else "" for row in standing.rows}
-    gaps, best = shown_gaps(standing), standing.names[0]
+    measure, gaps, best = standing.measure, shown_gaps(standing), standing.names[0]
     if len(gaps) > MOST_PAIRS and standing.baseline is None:
         gaps = [gap for gap in gaps if best in {gap.first, gap.second}]
+    named = {row.name: row.name + f" ({row.group})" * bool(row.group) for row in standing.rows}
+    kinds = dict.fromkeys(("pair", "first", "second"), str)
+    kinds |= dict.fromkeys(("difference", "low", "high", "p"), float) | {"significant": bool}
     frame = pl.DataFrame(
         [
-            (
-                f"{gap.first}{letters[gap.first]} − {gap.second}{letters[gap.second]}",
-                gap.first,
-                gap.second,
-                gap.value,
-                gap.low if math.isfinite(gap.low) else None,
-                gap.high if math.isfinite(gap.high) else None,
-                gap.p,
-                gap.significant,
-            )
+            (f"{named[gap.first]} − {named[gap.second]}", *gap[:3], *bounds, gap.p, gap.significant)
             for gap in sorted(gaps, key=lambda gap: -gap.value)
+            for bounds in [[end if math.isfinite(end) else None for end in (gap.low, gap.high)]]
         ],
-        schema={
-            **dict.fromkeys(("pair", "first", "second"), pl.String),
-            **dict.fromkeys(("difference", "low", "high", "p"), pl.Float64),
-            "significant": pl.Boolean,
-        },
+        schema=kinds,
         orient="row",
     )
     scale = padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
-    low, high = scale.domain
-    # An open interval ends at the edge of the drawing.
-    ends = (pl.col("low").fill_null(low).alias("from"), pl.col("high").fill_null(high).alias("to"))
-    signs = [(name, title, "+.4f") for name, title in (("low", "from"), ("high", "to"))]
-    tooltip = tips("pair", ("difference", "difference", "+.4f"), *signs, ("p", "p", ".4f"))
-    names = alt.Scale(domain=frame["pair"].to_list())
-    y = alt.Y("pair:N", title=None, scale=names, axis=alt.Axis(labelLimit=320))
-    base = drawn(frame.with_columns(*ends)).encode(y=y, tooltip=tooltip)
-    parts: list[alt.Chart] = [reference(x=0)]
+    low, high = scale.domain  # an open interval ends at the edge of the drawing
+    shown = frame.with_columns(pl.col("low").fill_null(low).alias("from"))
+    shown = shown.with_columns(pl.col("high").fill_null(high).alias("to"))
+    y = alt.Y("pair:N", title=None, sort=frame["pair"].to_list(), axis=alt.Axis(labelLimit=320))
+    hover = tips("pair", difference="+.4f", low="+.4f", high="+.4f", p=".4f")
+    base = drawn(shown).encode(y=y, tooltip=hover)
+    bounds = alt.X("from:Q", title=f"difference in {measure}", scale=scale)
+    parts = [reference(x=0)]
     # Not significant: grey and hollow, which is also visible in print.
-    for which, look in (("", {}), ("!", {"style": "back"})):
+    for which, filled, look in (("", True, {}), ("!", False, {"style": "faint"})):
         part = base.transform_filter(f"{which}datum.significant")
-        title = f"difference in {standing.measure}"
-        parts += [
-            part.mark_rule(**look).encode(x=alt.X("from:Q", title=title, scale=scale), x2="to:Q"),
-            part.mark_point(size=90, strokeWidth=2, filled=not which, **look).encode(
-                x=alt.X("difference:Q", scale=scale)
-            ),
-        ]
-    words = f"Differences in {standing.measure} between pairs of systems with their intervals."
-    drawing = layers(
-        *parts, height=rows_height(len(frame), 26 if len(frame) <= 20 else 17), words=words
-    )
+        points = part.mark_point(size=90, strokeWidth=2, filled=filled, **look)
+        parts.append(part.mark_rule(**look).encode(x=bounds, x2="to:Q"))
+        parts.append(points.encode(x=alt.X("difference:Q", scale=scale)))
     where = f" {standing.where}" if standing.where else ""
     kind = "simultaneous " if standing.simultaneous else ""
     tested = all(gap.p is not None for gap in gaps)
     caption = (
-        f"Mean difference in {standing.measure}{where} with its {kind}{percent(standing.level)} "
-        "confidence interval. Grey and hollow: "
-        f"{'not significant' if tested else 'the interval contains 0'}."
+        f"Mean difference in {measure}{where} with its {kind}{percent(standing.level)} confidence "
+        f"interval. Grey and hollow: {'not significant' if tested else 'the interval contains 0'}."
     )
     if len(gaps) < len(standing.gaps):
         caption += f" Only pairs with the best system are shown, of {len(standing.gaps)} pairs."
-    title = f"Difference{'s' if len(gaps) > 1 else ''} in {standing.measure}"
+    drawing = layers(*parts, height=rows_height(len(frame), 26 if len(frame) <= 20 else 17))
+    title = f"Difference{'s' * (len(gaps) > 1)} in {measure}"
     return Chart("pairs", title, caption, frame, drawing)
 
 
 def query_differences(
-    scores: Scores,
-    first: str,
-    second: str,
-    texts: Mapping[str, str] | None = None,
-    number: int = 1,
+    scores: Scores, gap: Gap, texts: Mapping[str, str] | None = None, number: int = 1
 ) -> Chart:
-    """One bar per query, from the largest difference of first minus second to the smallest."""
-    measure, unit = scores.measure, scores.unit
-    values = scores.column(first), scores.column(second)
-    gaps = drop_noise(*values)
-    order = np.argsort(-gaps, kind="stable")
+    """One bar per query, from the largest difference to the smallest."""
+    first, second, unit, hint = gap.first, gap.second, scores.unit, texts or {}
     up, down = (first, second) if scores.higher_is_better else (second, first)
-    better = np.where(gaps > 0, up, np.where(gaps < 0, down, "equal"))
-    units = [scores.units[place] for place in order.tolist()]
+    sides = scores.column(first), scores.column(second)
+    values = drop_noise(*sides)
+    order = np.argsort(-values, kind="stable")
+    better = np.where(values > 0, up, np.where(values < 0, down, "equal"))
+    units, mean = [scores.units[place] for place in order], float(values.mean())
     frame = pl.DataFrame(
         {
-            "place": range(1, len(units) + 1),
+            "place": np.arange(1, len(units) + 1),
             "query": units,
-            "text": [brief((texts or {}).get(unit, "")) for unit in units],
-            "first": values[0][order],
-            "second": values[1][order],
-            "difference": gaps[order],
+            "text": [brief(hint.get(unit, "")) for unit in units],
+            "first": sides[0][order],
+            "second": sides[1][order],
+            "difference": values[order],
             "better": better[order].tolist(),
-        },
-        schema_overrides={"place": pl.Int64},
+        }
     )
-    numbers = (("first", first, ".4f"), ("second", second, ".4f"))
-    bars = (
-        drawn(_with_edges(frame, "place"))
-        .mark_bar(binSpacing=0)
-        .encode(
-            x=_places(len(frame), f"{scores.size}, sorted by difference"),
-            x2="right:Q",
-            y=alt.Y("difference:Q", title=f"difference in {measure}"),
-            y2=alt.datum(0),
-            color=colours(
-                "better", [first, second], "better", legend=alt.Legend(values=[first, second])
-            ),
-            tooltip=tips(*_named(frame, unit), *numbers, ("difference", "difference", "+.4f")),
-        )
+    names = [first, second]
+    ends = (("first", first, ".4f"), ("second", second, ".4f"))
+    bars = drawn(_with_edges(frame, "place")).mark_bar(binSpacing=0)
+    bars = bars.encode(
+        x=_places(len(frame), f"{scores.size}, sorted by difference"),
+        x2="right:Q",
+        y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
+        y2=alt.datum(0),
+        color=colours("better", names, title="better", legend=alt.Legend(values=names)),
+        tooltip=tips(*_query(frame, unit), *ends, difference="+.4f"),
     )
-    mean = float(gaps.mean())
-    line = drawn(pl.DataFrame({"mean": [mean], "label": [f"mean {signed(mean)}"]}))
-    line = line.encode(y="mean:Q")
-    label = line.mark_text(style="label", align="right", baseline="bottom", dy=-3)
-    drawing = layers(
-        bars,
-        line.mark_rule(style="reference", strokeWidth=1.5),
-        label.encode(x=alt.value("width"), text="label:N"),
-        height=260,
-        words=f"Difference in {measure} between {first} and {second} for every {unit}, from the "
-        f"largest gain to the largest loss; the mean is {mean:+.4f}.",
-    )
+    line = drawn(table("mean label", [(mean, f"mean {signed(mean)}")])).encode(y="mean:Q")
+    label = at_right(line, "label", align="right", baseline="bottom", dx=0, dy=-3)
+    dashed = line.mark_rule(style="reference", strokeWidth=1.5)
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
     caption = (
         f"One bar per {unit}, sorted: {first} is better on {wins:,}, {second} on {losses:,}, "
         f"{ties:,} are equal. Dashed: the mean difference."
     )
     title = f"Difference on each {unit}: {first} − {second}"
-    return Chart(numbered("query-differences", number), title, caption, frame, drawing)
+    key = numbered("query-differences", number)
+    return Chart(key, title, caption, frame, layers(bars, dashed, label, height=260))
 
 
 def heatmap(
     scores: Scores, texts: Mapping[str, str] | None = None, most: int = MOST_COLUMNS
 ) -> Chart:
     """One cell per system and query, the hardest query and the best system first."""
-    measure, unit, up = scores.measure, scores.unit, scores.higher_is_better
-    sign = 1 if up else -1
-    hard = np.argsort(sign * scores.values.mean(axis=1), kind="stable")
-    best = np.argsort(-sign * scores.values.mean(axis=0), kind="stable").tolist()
+    measure, unit, hint = scores.measure, scores.unit, texts or {}
+    values = scores.values if scores.higher_is_better else -scores.values
+    hard = np.argsort(values.mean(axis=1), kind="stable")
+    best = np.argsort(-values.mean(axis=0), kind="stable").tolist()
     parts = np.array_split(hard, min(most, len(hard)))
-    firsts = [scores.units[part[0]] for part in parts]
-    frame = pl.DataFrame(
-        [
-            (
-                scores.systems[system],
-                column,
-                query,
-                brief((texts or {}).get(query, "")),
-                len(part),
-                float(scores.values[part, system].mean()),
-            )
+    frame = table(
+        "system column query text queries value",
+        (
+            (scores.systems[system], column, query, brief(hint.get(query, "")), len(part), mean)
             for system in best
-            for column, (query, part) in enumerate(zip(firsts, parts, strict=True), 1)
-        ],
-        schema=["system", "column", "query", "text", "queries", "value"],
-        orient="row",
+            for column, part in enumerate(parts, 1)
+            for query, mean in [(scores.units[part[0]], float(scores.values[part, system].mean()))]
+        ),
     )
     several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
-    counts = [("queries", many, ",d")] if several else []
     title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
-    title += [f"in {len(parts)} groups of similar difficulty"] if several else []
-    legend = alt.Legend(gradientLength=150, titleOrient="top")
-    cells = (
-        drawn(_with_edges(frame, "column"))
-        .mark_rect(strokeWidth=0)
-        .encode(
-            x=_places(len(parts), title),
-            x2="right:Q",
-            y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
-            color=alt.Color("value:Q", title=measure, legend=legend),
-            tooltip=tips(
-                "system",
-                *_named(frame, f"first {unit}" if several else unit),
-                *counts,
-                ("value", f"mean {measure}" if several else measure, ".4f"),
-            ),
-        )
+    title += [f"in {len(parts)} groups of similar difficulty"] * several
+    groups = [("queries", many, ",d")] * several
+    cells = drawn(_with_edges(frame, "column")).mark_rect(strokeWidth=0)
+    cells = cells.encode(
+        x=_places(len(parts), title),
+        x2="right:Q",
+        y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
+        color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
+        tooltip=tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
     )
-    words = (
-        f"{measure} of every system on every {unit}, from the hardest to the easiest; in the light "
-        f"theme {'darker' if up else 'lighter'} is better."
-    )
-    drawing = layers(cells, height=rows_height(len(best), 26), words=words)
-    caption = (
-        f"{measure} of each system on each {unit}, from the hardest (left) to the easiest (right)."
-    )
-    caption += f" Each column is the mean of {many} of similar difficulty." if several else ""
+    caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
+    caption += f" Each column is the mean of {many} of similar difficulty." * several
+    drawing = layers(cells, height=rows_height(len(best), 26))
     return Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
 
 
-def _named(frame: pl.DataFrame, unit: str) -> list[Any]:
+def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
     """The fields of a tooltip that say which query it is."""
     return [("query", unit), *(["text"] if any(frame["text"]) else [])]
 
@@ -284,9 +218,6 @@ def _places(count: int, title: str | list[str]) -> alt.X:
     scale = alt.Scale(domain=[0.5, count + 0.5], nice=False)
     axis = alt.Axis(grid=False, labels=False, ticks=False)
     return alt.X("left:Q", title=title, scale=scale, axis=axis)
-
-
-# ---- critical difference -------------------------------------------------------------------------
 
 
 def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]]:
@@ -308,77 +239,60 @@ def critical_difference(comparison: Comparison) -> Chart:
     assert comparison.friedman is not None  # noqa: S101 - of three or more systems
     friedman, nemenyi = comparison.friedman
     ordered = sorted(zip(nemenyi.ranks, comparison.scores.systems, strict=True))
-    ranks, count, critical = (
-        [rank for rank, _ in ordered],
-        len(ordered),
-        nemenyi.critical_difference,
-    )
+    ranks, names = zip(*ordered, strict=True)
+    count, critical = len(ranks), nemenyi.critical_difference
     groups = rank_groups(ranks, critical)
-    frame = pl.DataFrame(
-        [
-            *(("system", name, rank, rank, place) for place, (rank, name) in enumerate(ordered, 1)),
-            *(
-                ("group", f"{ordered[a][1]} to {ordered[b][1]}", ranks[a], ranks[b], place)
-                for place, (a, b) in enumerate(groups, 1)
-            ),
-            ("critical", "critical difference", 1.0, 1.0 + critical, 0),
-        ],
-        schema=["kind", "name", "rank", "end", "place"],
-        orient="row",
-    )
-    half, deep = (count + 1) // 2, 0.35 * len(groups) + 0.8  # the better half hangs at the left
-    hung = []  # rank, depth of the name, side, name
-    for place, (rank, name) in enumerate(ordered, 1):
-        left = place <= half
-        short = name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
-        depth = deep + (place if left else count + 1 - place)
-        hung.append((rank, depth, 1.0 if left else float(count), f"{short} ({rank:.2f})"))
-    room, deepest = 0.62 * (count - 1), deep + half + 0.6
-    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[1 - room, count + room], nice=False))
-    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[deepest, ABOVE], nice=False))
-
-    def lines(style: str, width: float, *parts: tuple[float, ...]) -> alt.Chart:
-        data = drawn(pl.DataFrame(parts, schema=["x", "x2", "y", "y2"], orient="row"))
-        marks = data.mark_rule(style=style, strokeWidth=width)
-        return marks.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
-
-    def texts(align: Any, dx: float, dy: float, *parts: tuple[float, float, str]) -> alt.Chart:
-        data = drawn(pl.DataFrame(parts, schema=["x", "y", "text"], orient="row"))
-        marks = data.mark_text(style="label", align=align, dx=dx, dy=dy, limit=190)
-        return marks.encode(x=x, y=y, text="text:N")
-
-    edge, end = 0.015 * (count - 1), min(1.0 + critical, count + room)
-    joins = [
-        (ranks[a] - edge, ranks[b] + edge, depth, depth)
-        for place, (a, b) in enumerate(groups, 1)
-        for depth in [0.35 * place + 0.1]
+    rows = [("system", name, rank, rank, n) for n, (rank, name) in enumerate(ordered, 1)]
+    for n, (a, b) in enumerate(groups, 1):
+        rows.append(("group", f"{names[a]} to {names[b]}", ranks[a], ranks[b], n))
+    rows.append(("critical", "critical difference", 1.0, 1.0 + critical, 0))
+    # The better half of the names hangs at the left, the others at the right, the best highest.
+    half, deep, room = (count + 1) // 2, 0.35 * len(groups) + 0.8, 0.62 * (count - 1)
+    depths = [deep + (n if n <= half else count + 1 - n) for n in range(1, count + 1)]
+    sides = [1.0 if n < half else float(count) for n in range(count)]
+    labels = [
+        f"{name if len(name) <= LONGEST else f'{name[: LONGEST - 1]}…'} ({rank:.2f})"
+        for rank, name in ordered
     ]
-    points = drawn(
-        pl.DataFrame(
-            [(rank, 0.0, name) for rank, name in ordered], schema=["x", "y", "name"], orient="row"
-        )
-    ).mark_point(size=60)
+    hung, bottom = list(zip(ranks, sides, depths, labels, strict=True)), deep + half + 0.6
+    x = alt.X("x:Q", axis=None, scale=alt.Scale(domain=[1 - room, count + room], nice=False))
+    y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[bottom, -1.7], nice=False))
+
+    def lines(parts: Sequence[tuple[float, ...]], width: float, **mark: Any) -> alt.Chart:
+        rules = drawn(table("x x2 y y2", parts)).mark_rule(strokeWidth=width, **mark)
+        return rules.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
+
+    def texts(align: Any, dx: int, dy: int, *parts: tuple[float, float, str]) -> alt.Chart:
+        words = drawn(table("x y text", parts))
+        words = words.mark_text(style="label", align=align, dx=dx, dy=dy, limit=190)
+        return words.encode(x=x, y=y, text="text:N")
+
+    scale = [(1.0, float(count), 0.0, 0.0), (1.0, min(1.0 + critical, count + room), -1.05, -1.05)]
+    scale += [(float(n), float(n), 0.0, -0.2) for n in range(1, count + 1)]
+    drops = [(rank, rank, 0.0, depth) for rank, _, depth, _ in hung]
+    leads = [(rank, side, depth, depth) for rank, side, depth, _ in hung]
+    edge, bars = 0.015 * (count - 1), []
+    for n, (a, b) in enumerate(groups, 1):
+        bars.append((ranks[a] - edge, ranks[b] + edge, 0.35 * n + 0.1, 0.35 * n + 0.1))
+    points = drawn(table("x y name", [(rank, 0.0, name) for rank, name in ordered]))
     drawing = layers(
-        lines("faint", 1, *((rank, rank, 0.0, depth) for rank, depth, *_ in hung)),
-        lines("faint", 1, *((rank, side, depth, depth) for rank, depth, side, _ in hung)),
-        lines("frame", 1.5, (1.0, float(count), 0.0, 0.0)),
-        lines("frame", 1, *((float(n), float(n), 0.0, -0.2) for n in range(1, count + 1))),
+        lines([*drops, *leads], 1, style="faint"),
+        lines(scale, 1.5, style="frame"),
         texts("center", 0, -8, *((float(n), -0.2, str(n)) for n in range(1, count + 1))),
-        texts("right", -6, 0, *((side, depth, name) for _, depth, side, name in hung[:half])),
-        texts("left", 6, 0, *((side, depth, name) for _, depth, side, name in hung[half:])),
-        *([lines("joined", 5, *joins)] if joins else []),
-        lines("frame", 2, (1.0, end, -1.05, -1.05)),
+        texts("right", -6, 0, *(label[1:] for label in hung[:half])),
+        texts("left", 6, 0, *(label[1:] for label in hung[half:])),
+        *([lines(bars, 5, strokeCap="round")] if bars else []),
         texts("left", 0, -9, (1.0, -1.05, f"critical difference {critical:.2f}")),
-        points.encode(x=x, y=y, tooltip=tips(("name", "system"), ("x", "mean rank", ".2f"))),
-        height=int(26 * (deepest - ABOVE)),
-        words="Mean ranks of the systems, the best at the left; bars join systems whose ranks "
-        "differ by at most the critical difference.",
+        points.mark_point(size=60).encode(
+            x=x, y=y, tooltip=tips(("name", "system"), ("x", "mean rank", ".2f"))
+        ),
+        height=int(26 * (bottom + 1.7)),
     )
-    p = f"{'' if friedman.p < 0.0001 else '= '}{p_value(friedman.p)}"
     caption = (
         f"Mean ranks over {comparison.scores.size}, 1 is best. Bars join systems whose ranks "
         f"differ by at most the critical difference (Nemenyi, level {percent(nemenyi.level)}; "
-        f"Friedman's test: p {p})."
+        f"Friedman's test: p {'= ' * (friedman.p >= 0.0001)}{p_value(friedman.p)})."
     )
     title = "Mean ranks and critical difference"
+    frame = table("kind name rank end place", rows)
     return Chart("critical-difference", title, caption, frame, drawing)

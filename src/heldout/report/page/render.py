@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from heldout.report.charts.draw import Chart
     from heldout.report.page.content import Part
+    from heldout.report.table import Table
 
 
 def asset(name: str) -> str:
@@ -90,6 +91,13 @@ def chart_page(drawing: Any) -> str:
     if spec.get("config") == theme():
         copy.config = alt.Undefined
     return render(title, [Part(title, charts=[Chart("chart", title, caption, None, copy)])])
+
+
+def tables_page(title: str, tables: Sequence[Table]) -> str:
+    """A page with nothing but tables."""
+    from heldout.report.page.content import Block, Part
+
+    return render(title, [Part(title, tables=[Block(table) for table in tables])])
 
 
 def write_page(path: str | os.PathLike[str], page: str) -> None:
