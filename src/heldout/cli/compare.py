@@ -7,27 +7,9 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from heldout.cli.inputs import (
-    FILES,
-    USAGE,
-    evaluate_texts,
-    given_measures,
-    kind_of,
-    read_predictions,
-    read_scores_of,
-    split_paths,
-)
+from heldout.cli import inputs, output
 from heldout.cli.main import GATE_FAILED, OK
 from heldout.cli.options import Parser, complete
-from heldout.cli.output import (
-    TABLES,
-    check_page,
-    format_of,
-    note,
-    terminal_width,
-    this_command,
-    write,
-)
 from heldout.cli.progress import progress_bar
 from heldout.errors import InputError
 
@@ -38,7 +20,7 @@ if TYPE_CHECKING:
     from heldout.infer.comparison import Comparison
     from heldout.infer.gate import GateResult
 
-FORMATS: Final = (*TABLES, "parquet", "junit")
+FORMATS: Final = (*output.TABLES, "parquet", "junit")
 WIDE: Final = 140  # columns of a terminal from which on everything is shown
 
 NOTES: Final = f"""\
@@ -46,7 +28,7 @@ Of two systems the first is the baseline; of three or more all pairs are compare
 names one; of texts the first file is the baseline. A table is wide (unit,A,B,...) or long
 (system,unit,value).
 
-{FILES}
+{inputs.FILES}
 tests (--test):
   randomization       Fisher's randomization test of the means (default); also fisher, permutation
   t                   paired t test of the means (shown beside it by default); also student
@@ -88,7 +70,7 @@ def parser() -> Parser:
         "compare",
         "Test which systems are better, and by how much.",
         {"files* FILE": "judgements and runs, predictions, or texts"},
-        usage=f"{USAGE}\n--scores FILE",
+        usage=f"{inputs.USAGE}\n--scores FILE",
         examples=EXAMPLES,
         notes=NOTES,
     )
@@ -97,9 +79,9 @@ def parser() -> Parser:
 def run(arguments: Sequence[str]) -> int:
     """Compare the systems, record and write the result, and say whether the gate passes."""
     given = parser().read(arguments)
-    kind = kind_of(given)
+    kind = inputs.kind_of(given)
     options = complete(given, "compare", kind)
-    form = format_of(options, FORMATS)
+    form = output.format_of(options, FORMATS)
     _check(options, form)
     from heldout.infer.comparison import note_measures
 
@@ -121,7 +103,7 @@ def run(arguments: Sequence[str]) -> int:
     from heldout.report.answers import gate_sentence
     from heldout.report.table import note_lines
 
-    width = terminal_width(options)
+    width = output.terminal_width(options)
     shown = {"full": options.full or (width or 0) >= WIDE, "quiet": options.quiet}
     own = {
         "table": lambda: report.comparisons_text(comparisons, width=width, **shown),
@@ -141,9 +123,9 @@ def run(arguments: Sequence[str]) -> int:
     if form == "html":  # the page shows what the ledger holds
         record()
     first = None if form == "html" else record
-    write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
+    output.write(comparisons, options, form, frames=("csv", "parquet"), own=own, first=first)
     said += [f"Open {options.output} in a browser."] if form == "html" else []
-    note(said, options)
+    output.note(said, options)
     if form != "md" or options.output is not None:  # else they were printed with the result
         sys.stderr.writelines(f"{gate_sentence(result)}\n" for result in results)
     return OK if all(result.passed for result in results) else GATE_FAILED
@@ -158,19 +140,20 @@ def _check(options: argparse.Namespace, form: str) -> None:
         options.margin = options.margin or 0.0
         if options.alternative == "two-sided":
             options.alternative = "greater"  # as the gate reads it
-    if options.gate and options.margin is None:
-        raise InputError(f"--gate {options.gate} needs --margin X")
-    if form == "junit" and not options.gate:
-        raise InputError("JUnit XML holds the verdicts of a gate: add --gate")
-    if form == "html":
-        if options.output is None:
-            raise InputError("an HTML report needs a file: name it with -o FILE")
-        check_page(options.output)
-    elif options.collection is not None:
-        raise InputError("--collection goes with an HTML report (-o FILE.html)")
+    html, gate, data = form == "html", options.gate, options.data
+    refused = {
+        f"--gate {gate} needs --margin X": gate and options.margin is None,
+        "JUnit XML holds the verdicts of a gate: add --gate": form == "junit" and not gate,
+        "an HTML report needs a file: name it with -o FILE": html and not options.output,
+        "--collection goes with an HTML report (-o FILE.html)": options.collection and not html,
+        "--data: expected a name for the held-out data": data is not None and not data.strip(),
+    }
+    for message, is_so in refused.items():
+        if is_so:
+            raise InputError(message)
+    if html:
+        output.check_page(options.output)
     check_level(options.level, one_sided=options.gate is not None)
-    if options.data is not None and not options.data.strip():
-        raise InputError("--data: expected a name for the held-out data")
     options.ledger = options.ledger or os.environ.get("HELDOUT_LEDGER")
     if options.ledger:
         check_ledger(options.ledger)
@@ -211,11 +194,11 @@ def _given(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator
         results = Results.read(options.scores)
         yield from ((results, name) for name in options.measure or results.measures)
     elif kind in {"ranking", "scores"}:
-        yield from ((scores, None) for scores in read_scores_of(kind, options))
+        yield from ((scores, None) for scores in inputs.read_scores_of(kind, options))
     elif kind == "text":
         if len(options.files) < 2:
             raise InputError("one file: there is nothing to compare it with")
-        evaluation = evaluate_texts(options)
+        evaluation = inputs.evaluate_texts(options)
         about += evaluation.about
         options.baseline = options.baseline or evaluation.names[0]
         yield from ((evaluation, measure) for measure in evaluation.measures)
@@ -223,9 +206,9 @@ def _given(kind: str, options: argparse.Namespace, about: list[str]) -> Iterator
         from heldout.infer.scored_inputs import PredictionSystems
 
         with progress_bar("reading", quiet=options.quiet) as progress:
-            several = read_predictions(kind, options, progress)
+            several = inputs.read_predictions(kind, options, progress)
         systems = PredictionSystems.of(several, options.baseline)
-        measures = systems.measures(given_measures(options.measure, kind))
+        measures = systems.measures(inputs.given_measures(options.measure, kind))
         yield from ((systems, measure) for measure in measures)
 
 
@@ -254,7 +237,7 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
     from heldout.report.page import page
 
     files = ("files", ", ".join(options.files))
-    inputs = [files if options.scores is None else ("scores", options.scores)]
+    provenance = [files if options.scores is None else ("scores", options.scores)]
     behind: dict[str, Any] = {}
     if kind == "ranking" and "-" not in options.files:
         from heldout.data.collection_files import read_collection
@@ -263,16 +246,16 @@ def _page(kind: str, comparisons: Sequence[Comparison], options: argparse.Namesp
         from heldout.measure.ranking.evaluate import policies_in_words
 
         qrels, *runs = options.files
-        behind["qrels"] = read_qrels(*split_paths(qrels))
+        behind["qrels"] = read_qrels(*inputs.split_paths(qrels))
         behind["runs"] = dict(zip(comparisons[0].scores.systems, map(read_run, runs), strict=True))
         if options.collection is not None:
             behind["collection"] = read_collection(options.collection)
         ties = str(Run.__dataclass_fields__["ties"].default)
         policies = policies_in_words([ties], "skip" if options.intersection else "zero")
-        inputs += [(f"policy: {name}", words) for name, words in policies]
-    made = [("command", this_command())]
+        provenance += [(f"policy: {name}", words) for name, words in policies]
+    made = [("command", output.this_command())]
     ledger = options.ledger or None
-    return page(comparisons, ledger=ledger, provenance=inputs, made=made, **behind)
+    return page(comparisons, ledger=ledger, provenance=provenance, made=made, **behind)
 
 
 def _recorded(
@@ -285,7 +268,7 @@ def _recorded(
 
     from heldout.infer.ledger import Look, record_looks
 
-    command = this_command()
+    command = output.this_command()
     looks = record_looks(
         options.ledger,
         (
