@@ -440,9 +440,9 @@ def _unknown(given: str, command: str) -> str:
     flag = given.partition("=")[0]
     if not flag.startswith("-"):
         return f"unexpected {given!r} (see heldout {command} --help)"
-    for option in all_options():
-        if flag in option.flags:
-            return f"{flag} is an option of heldout {', '.join(option.commands)}, not of {command}"
+    homes = [name for option in all_options() if flag in option.flags for name in option.commands]
+    if homes:
+        return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
     hint = meant(flag, [name for option in options_of(command) for name in option.flags])
     see = hint if hint.startswith("did") else f"see heldout {command} --help"
     return f"unknown option {flag}: {see}"
