@@ -212,7 +212,10 @@ def test_numbers(tmp_path, capsys):
     both = found(capsys, "compare", *task, path, "-m", "RMSE", "-m", "R2")
     assert [one["claims"][0]["difference"] < 0 for one in both] == [True, False]
     assert any("2 measures" in warning["text"] for warning in both[0]["warnings"])
-    assert "for predicted classes" in run(capsys, "compare", *task, path, "--positive", "1", code=2).err
+    assert (
+        "for predicted classes"
+        in run(capsys, "compare", *task, path, "--positive", "1", code=2).err
+    )
     path.write_text("unit,truth,prediction\na,1,2\nb,0,1\n")
     shown = run(capsys, "eval", *task, path)
     assert "MAPE of n does not exist" in shown.err

@@ -143,7 +143,6 @@ def _check(options: argparse.Namespace, form: str) -> None:
     html, gate, data = form == "html", options.gate, options.data
     refused = {
         f"--gate {gate} needs --margin X": gate and options.margin is None,
-        "--margin goes with --gate": options.margin is not None and not gate,
         "JUnit XML holds the verdicts of a gate: add --gate": form == "junit" and not gate,
         "an HTML report needs a file: name it with -o FILE": html and not options.output,
         "--collection goes with an HTML report (-o FILE.html)": options.collection and not html,

@@ -36,7 +36,7 @@ def help_of(parser: Parser) -> str:
         entries.append((option.group, f"{', '.join(option.flags)} {value}".rstrip(), option.help))
     entries.append(("help", "-h, --help", "show this help and exit"))
     lines = _columns([entry[1:] for entry in entries])
-    blocks = [f"usage: {usage.lstrip()}", parser.summary]
+    blocks = [f"usage: {usage.lstrip()}", _wrapped(parser.summary)]
     for title, group in groupby(entries, key=lambda entry: entry[0]):
         blocks.append("\n".join([f"{title}:", *(next(lines) for _ in group)]))
     notes = f"{parser.notes}\n" if parser.notes else ""
@@ -55,8 +55,9 @@ def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
 def _filled(text: str) -> str:
     """Fill prose; an indented line is a command or an entry of a list, and stays as it is."""
     blocks: list[str] = []
-    for is_prose, lines in groupby(text.split("\n"), lambda line: line > "!"):
-        blocks += [_wrapped(" ".join(lines))] if is_prose else list(lines)
+    for is_prose, group in groupby(text.split("\n"), lambda line: line > "!"):
+        lines = list(group)
+        blocks += [_wrapped(" ".join(lines))] if is_prose else lines
     return "\n".join(blocks).strip("\n")
 
 

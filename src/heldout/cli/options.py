@@ -227,6 +227,13 @@ ONE_OF: Final = (
     ("complete", "intersection"),
 )
 """Options of which one can be given."""
+NEEDS: Final = {
+    "no_summary": "per_unit",
+    "margin": "gate",
+    "assume_random": "machine",
+    "validation": "hold_out",
+}
+"""Options that mean nothing without another."""
 
 
 def _whole(text: str, least: int = 0) -> int:
@@ -369,6 +376,10 @@ class Parser:
             two = [f"--{name.replace('_', '-')}" for name in names if hasattr(given, name)]
             if len(two) > 1:
                 raise InputError(f"{two[0]} and {two[1]} exclude each other: give one of them")
+        for name, needed in NEEDS.items():
+            if hasattr(given, name) and not hasattr(given, needed):
+                flags = (f"--{each.replace('_', '-')}" for each in (name, needed))
+                raise InputError(f"{' goes with '.join(flags)}")
         return given
 
     def _argparse(self) -> argparse.ArgumentParser:
@@ -429,9 +440,9 @@ def _unknown(given: str, command: str) -> str:
     flag = given.partition("=")[0]
     if not flag.startswith("-"):
         return f"unexpected {given!r} (see heldout {command} --help)"
-    for option in all_options():
-        if flag in option.flags:
-            return f"{flag} is an option of heldout {', '.join(option.commands)}, not of {command}"
+    homes = [name for option in all_options() if flag in option.flags for name in option.commands]
+    if homes:
+        return f"{flag} is an option of heldout {', '.join(homes)}, not of heldout {command}"
     hint = meant(flag, [name for option in options_of(command) for name in option.flags])
     see = hint if hint.startswith("did") else f"see heldout {command} --help"
     return f"unknown option {flag}: {see}"

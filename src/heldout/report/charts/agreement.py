@@ -7,59 +7,59 @@ from typing import TYPE_CHECKING, Any, Final
 import altair as alt
 
 from heldout.report.answers import percent
-from heldout.report.charts.draw import Chart, diagonal, drawn, numbered, padded, panels, table, tips
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import polars as pl
 
     from heldout.report.standing import Standing
 
 SIZE, LARGE = 230, 380  # of a panel, and of one chart
+JUDGES, ENDS = ("human", "machine"), ("estimate", "low", "high")
 LABELLED: Final = 12  # systems up to which the points are named
 
 
-def grade_confusion(record: Mapping[str, Any]) -> Chart:
-    """Machine grades by human grade, a panel for each judge of the JSON of ``heldout agree``."""
+def charts(record: Mapping[str, Any]) -> Iterator[draw.Chart]:
+    """All charts of the JSON of ``heldout agree``."""
+    yield grade_confusion(record)
+    for order in range(len(record["judges"][0]["orders"])):
+        yield score_agreement(record, order)
+
+
+def grade_confusion(record: Mapping[str, Any]) -> draw.Chart:
+    """Machine grades by human grade, a panel for each judge."""
     rows = [
         (judge["name"], human, machine, count, count / sum(counts) if any(counts) else 0.0)
         for judge in record["judges"]
         for human, counts in zip(record["grades"], judge["confusion"], strict=True)
         for machine, count in zip(record["grades"], counts, strict=True)
     ]
-    frame = table("judge human machine pairs share", rows)
+    frame = draw.table("judge human machine pairs share", rows)
     grades, share = frame["human"].unique().sort().to_list(), "share of the human grade"
     legend = alt.Legend(format=".0%", titleOrient="top")
-    cells = drawn(frame).mark_rect(strokeWidth=0)
+    cells = draw.data(frame).mark_rect(strokeWidth=0)
     cells = cells.encode(
         x=alt.X("machine:O", title="machine grade", sort=grades, axis=alt.Axis(labelAngle=0)),
         y=alt.Y("human:O", title="human grade", sort=grades[::-1]),
         color=alt.Color("share:Q", title=share, scale=alt.Scale(domain=[0, 1]), legend=legend),
-        tooltip=tips("judge", "human", "machine", pairs=",d", share=".1%"),
+        tooltip=draw.tips("judge", "human", "machine", pairs=",d", share=".1%"),
     )
     caption = (
         "Share of each human grade (row) that the machine gave each of its grades (column). Equal "
         "grades are on the diagonal, overrating is to its right."
     )
     by = "judge" if len(record["judges"]) > 1 else None
-    drawing = panels(cells, frame=frame, by=by, size=SIZE)
-    return Chart("grade-confusion", "Machine grades by human grade", caption, frame, drawing)
+    drawing = draw.panels(cells, frame=frame, by=by, size=SIZE)
+    return draw.Chart("grade-confusion", "Machine grades by human grade", caption, frame, drawing)
 
 
-def score_agreement(record: Mapping[str, Any], order: int) -> Chart:
+def score_agreement(record: Mapping[str, Any], order: int) -> draw.Chart:
     """Scores of systems under human and machine judgements, in one of the measures."""
     measure = record["judges"][0]["orders"][order]["measure"]
     rows = [
-        (
-            judge["name"],
-            system["name"],
-            *(
-                system[by][end]
-                for by in ("human", "machine")
-                for end in ("estimate", "low", "high")
-            ),
-        )
+        (judge["name"], system["name"], *(system[by][end] for by in JUDGES for end in ENDS))
         for judge in record["judges"]
         for system in judge["orders"][order]["systems"]
     ]
@@ -69,10 +69,10 @@ def score_agreement(record: Mapping[str, Any], order: int) -> Chart:
     )
     title = f"{measure} under human and machine judgements"
     frame, drawing = _points(rows, f"{measure}, human", f"{measure}, machine", same=True)
-    return Chart(numbered("score-agreement", order + 1), title, caption, frame, drawing)
+    return draw.Chart("score-agreement", title, caption, frame, drawing)
 
 
-def measures(standings: Sequence[Standing]) -> Chart:
+def measures(standings: Sequence[Standing]) -> draw.Chart:
     """Scores of systems in the first measure and in the others."""
     first, *others = standings
     names = [other.measure for other in others]
@@ -88,24 +88,24 @@ def measures(standings: Sequence[Standing]) -> Chart:
     label = names[0] if len(names) == 1 else "other measure"
     frame, drawing = _points(rows, first.measure, label, same=False)
     title = f"{first.measure} and {', '.join(names)} of each system"
-    return Chart("score-agreement", title, caption, frame, drawing)
+    return draw.Chart("score-agreement", title, caption, frame, drawing)
 
 
 def _points(
     rows: Iterable[tuple[Any, ...]], x: str, y: str, *, same: bool
 ) -> tuple[pl.DataFrame, Any]:
     """A point per system with intervals in both directions; a diagonal if scales are the same."""
-    frame = table("panel system x x_low x_high y y_low y_high", rows)
+    frame = draw.table("panel system x x_low x_high y y_low y_high", rows)
     ends = [[*frame[axis], *frame[f"{axis}_low"], *frame[f"{axis}_high"]] for axis in "xy"]
-    scales = [padded(ends[0] + ends[1]) if same else padded(part) for part in ends]
+    scales = [draw.padded(ends[0] + ends[1]) if same else draw.padded(part) for part in ends]
     axis = alt.Axis(tickCount=5)  # more labels do not fit a panel
     across = alt.X("x:Q", title=x, scale=scales[0], axis=axis)
     up = alt.Y("y:Q", title=y, scale=scales[1])
     base = alt.Chart().encode(
-        x=across, y=up, tooltip=tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
+        x=across, y=up, tooltip=draw.tips("system", ("x", x, ".4f"), ("y", y, ".4f"))
     )
     bars = base.mark_rule(strokeWidth=1, style="faint")
-    parts: list[Any] = [diagonal(across, up, scales[0].domain)] if same else []
+    parts: list[Any] = [draw.diagonal(across, up, scales[0].domain)] if same else []
     parts += [
         bars.encode(x=alt.X("x_low:Q", title=x, scale=scales[0]), x2="x_high:Q"),
         bars.encode(y=alt.Y("y_low:Q", title=y, scale=scales[1]), y2="y_high:Q"),
@@ -116,4 +116,4 @@ def _points(
             base.mark_text(style="label", align="left", dx=6, dy=-6).encode(text="system:N")
         )
     by, size = ("panel", SIZE) if frame["panel"].n_unique() > 1 else (None, LARGE)
-    return frame, panels(*parts, frame=frame, by=by, size=size)
+    return frame, draw.panels(*parts, frame=frame, by=by, size=size)

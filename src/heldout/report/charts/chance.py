@@ -10,10 +10,12 @@ import polars as pl
 
 from heldout.infer.draws import all_signed_sums, signed_sums
 from heldout.infer.results import TIE, drop_noise
-from heldout.report.answers import p_value
-from heldout.report.charts.draw import Chart, colours, drawn, layers, padded, signed, table, tips
+from heldout.report.answers import p_words
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from heldout.infer.comparison import Comparison
     from heldout.report.standing import Gap
 
@@ -22,13 +24,13 @@ BINS: Final = 51
 KINDS: Final = {"within": "less extreme", "beyond": "at least as extreme as observed"}
 
 
-def null(comparison: Comparison, gap: Gap) -> Chart | None:
+def null(comparison: Comparison, gap: Gap) -> Iterator[draw.Chart]:
     """The mean difference under random signs; only if the randomization test was used."""
     pair, scores, seed = {gap.first, gap.second}, comparison.scores, comparison.analysis.seed
     claim = next(claim for claim in comparison.claims if {claim.first, claim.second} == pair)
     test = next((test for test in claim.outcomes if test.test == "randomization"), None)
     if test is None:
-        return None
+        return
     gaps = drop_noise(scores.column(gap.first), scores.column(gap.second))
     kept, observed = gaps[gaps != 0], float(gaps.mean())
     few = len(kept) <= FEW
@@ -48,15 +50,15 @@ def null(comparison: Comparison, gap: Gap) -> Chart | None:
     frame = pl.DataFrame({"low": edges[:-1], "high": edges[1:], **columns, "observed": observed})
     caption = (
         f"If {gap.first} and {gap.second} were equally good, each difference would be as likely to "
-        f"have the opposite sign. Randomization test: p {'= ' * (test.p >= 0.0001)}"
-        f"{p_value(test.p)} ({test.detail}). Drawn from {'all' if few else '20,000 random'} sign "
+        f"have the opposite sign. Randomization test: {p_words(test.p)} "
+        f"({test.detail}). Drawn from {'all' if few else '20,000 random'} sign "
         "assignments."
     )
     if comparison.analysis.correction:
         many, how = len(comparison.claims), comparison.analysis.correction
-        caption += f" One of {many} comparisons: p = {claim.adjusted:.4f} adjusted by {how}."
+        caption += f" One of {many} comparisons: {p_words(claim.adjusted)} adjusted by {how}."
     title = "Could the difference be due to chance?"
-    return Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
+    yield draw.Chart("null", title, caption, frame, _histogram(frame, scores.measure, observed))
 
 
 def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerChart:
@@ -67,10 +69,10 @@ def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerC
         frame.select("low", "high", bottom=low, top=high, share=name, kind=pl.lit(KINDS[name]))
         for name, low, high in parts
     ).filter(pl.col("share") > 0)
-    scale = padded([*bars["low"], *bars["high"], observed], 0.03)
+    scale = draw.padded([*bars["low"], *bars["high"], observed], 0.03)
     share = alt.Axis(format="%", title="share of sign assignments")
     room = alt.Scale(domain=[0, 1.15 * max(bars["top"])], nice=False)  # for the label of the line
-    base = drawn(table("x label", [(observed, f"observed {signed(observed)}")]))
+    base = draw.data(draw.table("x label", [(observed, f"observed {draw.signed(observed)}")]))
     base = base.encode(x=alt.X("x:Q", scale=scale))
     left = observed > sum(scale.domain) / 2
     label = base.mark_text(
@@ -80,15 +82,15 @@ def _histogram(frame: pl.DataFrame, measure: str, observed: float) -> alt.LayerC
         align="right" if left else "left",
         dx=-6 if left else 6,
     )
-    histogram = drawn(bars).mark_bar(binSpacing=1)
-    return layers(
+    histogram = draw.data(bars).mark_bar(binSpacing=1)
+    return draw.layers(
         histogram.encode(
             x=alt.X("low:Q", title=f"mean difference in {measure} under random signs", scale=scale),
             x2="high:Q",
             y=alt.Y("bottom:Q", axis=share, scale=room),
             y2="top:Q",
-            color=colours("kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
-            tooltip=tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
+            color=draw.colours("kind", list(KINDS.values()), legend=alt.Legend(columns=1)),
+            tooltip=draw.tips(("kind", ""), low="+.4f", high="+.4f", share=".2%"),
         ),
         base.mark_rule(style="frame"),
         label.encode(y=alt.value(2), text="label:N"),

@@ -16,19 +16,7 @@ from heldout.measure.base import Undefined, definitions
 from heldout.measure.prediction.curves import curves, roc_hull
 from heldout.measure.prediction.probabilities import calibration_bins
 from heldout.notes import count_of
-from heldout.report.charts.draw import (
-    UNIT,
-    Chart,
-    colours,
-    dashes,
-    diagonal,
-    drawn,
-    layers,
-    panels,
-    shapes,
-    table,
-    tips,
-)
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +60,7 @@ def curve(
     key: Literal["roc", "precision-recall"],
     several: Sequence[ClassPredictions],
     positive: str | None = None,
-) -> Chart:
+) -> draw.Chart:
     """ROC or precision-recall curves of the systems; of three or more classes a panel for each."""
     classes, roc, rows = several[0].classes, key == "roc", []
     names = [positive] if positive else classes[-1:] if len(classes) == 2 else classes
@@ -94,7 +82,7 @@ def curve(
         rows += edge if roc else ()
     across, up, *_, area_name = COLUMNS[key]
     head = " ".join(["positive system hull", *COLUMNS[key], "share"])
-    full = table(head, rows, infer_schema_length=None)
+    full = draw.table(head, rows, infer_schema_length=None)
     title, x_title, y_title, area_title = TITLES[key]
     alone = len(names) == 1
     labels = [  # colours are not the only distinction: labels have the area, too
@@ -103,8 +91,8 @@ def curve(
     ]
     shown = full.with_columns(label=pl.Series(labels), order=pl.int_range(pl.len()))
     listed = shown.filter(~pl.col("hull"))["label"].unique(maintain_order=True).to_list()
-    x = alt.X(f"{across}:Q", title=x_title, scale=UNIT)
-    y = alt.Y(f"{up}:Q", title=y_title, scale=UNIT)
+    x = alt.X(f"{across}:Q", title=x_title, scale=draw.UNIT)
+    y = alt.Y(f"{up}:Q", title=y_title, scale=draw.UNIT)
     formats = {across: ".3f", up: ".3f", "threshold": ".4g", area_name: ".4f"}
     legend = alt.Legend(columns=1, symbolType="stroke", symbolStrokeWidth=2)
     front = alt.Chart().mark_line(interpolate="linear" if roc else "step-before")
@@ -112,21 +100,21 @@ def curve(
         x=x,
         y=y,
         order="order:Q",
-        color=colours("label", listed, legend=legend),
-        strokeDash=dashes("label", listed),
-        tooltip=tips("system", **formats),
+        color=draw.colours("label", listed, legend=legend),
+        strokeDash=draw.dashes("label", listed),
+        tooltip=draw.tips("system", **formats),
     )
     if roc:
         edge = alt.Chart().mark_line(style="hull").encode(x=x, y=y, order="order:Q")
-        back = [diagonal(x, y), edge.transform_filter("datum.hull")]
+        back = [draw.diagonal(x, y), edge.transform_filter("datum.hull")]
     else:
         chance = alt.Chart().mark_rule(style="reference", strokeWidth=1)
-        back = [chance.encode(y=alt.Y("mean(share):Q", title=y_title, scale=UNIT))]
+        back = [chance.encode(y=alt.Y("mean(share):Q", title=y_title, scale=draw.UNIT))]
     by, size = (None, SIZE) if alone else ("positive", SMALL)
-    drawing = panels(*back, front, frame=shown, by=by, size=size)
+    drawing = draw.panels(*back, front, frame=shown, by=by, size=size)
     about = f"Positive class: {names[0]}" if alone else "One panel per class against all others"
     caption = f"{about}. {count_of(len(several[0].units), 'held-out row')}. {CAPTIONS[key]}"
-    return Chart(key, title, caption, full.drop("share" if roc else "hull"), drawing)
+    return draw.Chart(key, title, caption, full.drop("share" if roc else "hull"), drawing)
 
 
 def _average_precision(system: ClassPredictions, positive: str) -> float | None:
@@ -135,7 +123,7 @@ def _average_precision(system: ClassPredictions, positive: str) -> float | None:
     return None if isinstance(value, Undefined) else value
 
 
-def calibration(several: Sequence[ClassPredictions], positive: str | None = None) -> Chart:
+def calibration(several: Sequence[ClassPredictions], positive: str | None = None) -> draw.Chart:
     """Observed frequency by predicted probability, in bins of equal width."""
     rows, classes = [], several[0].classes
     for system in several:
@@ -149,21 +137,20 @@ def calibration(several: Sequence[ClassPredictions], positive: str | None = None
             interval = wilson(round(share * units), units, 0.95)
             bounds = (interval.low, interval.high)
             rows.append((system.name, *bin_of, units, confidence, share, *bounds))
-    frame = table("system from to units confidence share low high", rows)
+    frame = draw.table("system from to units confidence share low high", rows)
     names = frame["system"].unique(maintain_order=True).to_list()
-    x = alt.X("confidence:Q", title="predicted probability", scale=UNIT)
-    y, low = (
-        alt.Y(f"{column}:Q", title="observed frequency", scale=UNIT) for column in ("share", "low")
-    )
+    x = alt.X("confidence:Q", title="predicted probability", scale=draw.UNIT)
+    y = alt.Y("share:Q", title="observed frequency", scale=draw.UNIT)
+    low = alt.Y("low:Q", title="observed frequency", scale=draw.UNIT)
     formats = {"confidence": ".3f", "share": ".3f", "units": ",", "from": ".2f", "to": ".2f"}
-    base = drawn(frame).encode(
-        x=x, y=y, color=colours("system", names), tooltip=tips("system", **formats)
+    base = draw.data(frame).encode(
+        x=x, y=y, color=draw.colours("system", names), tooltip=draw.tips("system", **formats)
     )
-    drawing = layers(
-        diagonal(x, y),
+    drawing = draw.layers(
+        draw.diagonal(x, y),
         base.mark_rule(strokeWidth=1.2).encode(y=low, y2="high:Q"),
-        base.mark_line().encode(strokeDash=dashes("system", names)),
-        base.mark_point().encode(shape=shapes("system", names)),
+        base.mark_line().encode(strokeDash=draw.dashes("system", names)),
+        base.mark_point().encode(shape=draw.shapes("system", names)),
         height=SIZE,
         width=SIZE,
     )
@@ -172,4 +159,4 @@ def calibration(several: Sequence[ClassPredictions], positive: str | None = None
         f"Predicted probability of {of} in ten bins, and the observed frequency with 95% "
         "confidence intervals (Wilson). Below the dashed line a system is overconfident."
     )
-    return Chart("calibration", "Calibration of the probabilities", caption, frame, drawing)
+    return draw.Chart("calibration", "Calibration of the probabilities", caption, frame, drawing)

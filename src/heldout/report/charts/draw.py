@@ -204,7 +204,7 @@ def table(head: str, rows: Iterable[Sequence[Any]], **options: Any) -> pl.DataFr
     return pl.DataFrame(list(rows), schema=head.split(), orient="row", **options)
 
 
-def drawn(frame: pl.DataFrame) -> alt.Chart:
+def data(frame: pl.DataFrame) -> alt.Chart:
     """A chart of the rows of a frame; six digits keep files small, what is not finite is null."""
 
     def plain(value: Any) -> Any:
@@ -212,12 +212,12 @@ def drawn(frame: pl.DataFrame) -> alt.Chart:
             return float(f"{value:.6g}") if math.isfinite(value) else None
         return value
 
-    data = alt.InlineData(values=[])
+    inline = alt.InlineData(values=[])
     # Set afterwards, unchecked: Altair checks every row when the drawing is written.
-    data.values = [
+    inline.values = [
         {name: plain(value) for name, value in row.items()} for row in frame.iter_rows(named=True)
     ]
-    return alt.Chart(data)
+    return alt.Chart(inline)
 
 
 def tips(*fields: str | tuple[str, ...], **formats: str) -> list[alt.Tooltip]:
@@ -264,14 +264,14 @@ def _looks(names: Sequence[Any], looks: Sequence[Any]) -> alt.Scale:
 
 def reference(**places: float) -> alt.Chart:
     """A dashed line at a value: ``reference(x=0)``."""
-    line = drawn(pl.DataFrame({axis: [float(value)] for axis, value in places.items()}))
+    line = data(pl.DataFrame({axis: [float(value)] for axis, value in places.items()}))
     return line.mark_rule(style="reference", strokeWidth=1).encode(**{a: f"{a}:Q" for a in places})
 
 
 def diagonal(x: alt.X, y: alt.Y, ends: Sequence[float] = (0, 1)) -> alt.Chart:
     """A dashed line where both axes are equal."""
     names = [axis.shorthand.partition(":")[0] for axis in (x, y)]
-    line = drawn(pl.DataFrame({name: list(ends) for name in names}))
+    line = data(pl.DataFrame({name: list(ends) for name in names}))
     return line.mark_line(style="reference", strokeWidth=1).encode(x=x, y=y)
 
 
@@ -288,7 +288,7 @@ def layers(*parts: Any, height: int, width: int = WIDTH) -> alt.LayerChart:
 
 def panels(*parts: Any, frame: pl.DataFrame, by: str | None, size: int) -> Any:
     """Square layers over the same numbers; with `by` a panel for each of its values."""
-    square = alt.layer(*parts, data=drawn(frame).data).properties(width=size, height=size)
+    square = alt.layer(*parts, data=data(frame).data).properties(width=size, height=size)
     return square.facet(facet=alt.Facet(f"{by}:N", title=None), columns=2) if by else square
 
 
@@ -306,8 +306,3 @@ def brief(text: str) -> str:
 def signed(value: float) -> str:
     """A difference with a true minus, as on the axes."""
     return f"{value:+.4f}".replace("-", "−")
-
-
-def numbered(key: str, number: int) -> str:
-    """The key of the first, second, … chart of a kind: ``tuning``, ``tuning-2``."""
-    return key if number == 1 else f"{key}-{number}"

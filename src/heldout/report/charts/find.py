@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from heldout.errors import HeldoutError, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from heldout.data.predictions import ClassPredictions
     from heldout.experiment.results.results import Results
@@ -80,7 +81,7 @@ def charts(
     >>> found[0].frame["mean"].round(2).to_list()
     [0.4, 0.27]
     """
-    return list(_charts(of, measure, texts or {}, compared))
+    return _numbered(_charts(of, measure, texts or {}, compared))
 
 
 def chart(
@@ -151,9 +152,10 @@ def _charts(
                 yield agreement.measures([standing(comparison) for comparison in of])
         case BiasStudy():
             yield studies.bias(of.to_dict())
-            yield from _of_figures(of.means, of.queries, str(of.settings.measure), texts)
+            measure = str(of.settings.measure)
+            yield from studies.figures(of.means, of.queries, measure, texts)
         case Agreement():
-            yield from _of_agreement(of.to_dict())
+            yield from agreement.charts(of.to_dict())
         case ClassPredictions():
             yield from _of_predictions([of])
         case [ClassPredictions(), *_]:
@@ -165,6 +167,17 @@ def _charts(
             )
 
 
+def _numbered(found: Iterable[Chart]) -> list[Chart]:
+    """The second chart of a kind is called ``tuning-2``, and so on."""
+    times: Counter[str] = Counter()
+    charts = []
+    for chart in found:
+        times[chart.key] += 1
+        number = f"-{times[chart.key]}" if times[chart.key] > 1 else ""
+        charts.append(chart._replace(key=chart.key + number))
+    return charts
+
+
 def _by_query(comparison: Comparison, board: Standing, texts: Mapping[str, str]) -> Iterator[Chart]:
     from heldout.report.charts import chance, systems
 
@@ -172,28 +185,22 @@ def _by_query(comparison: Comparison, board: Standing, texts: Mapping[str, str])
     if board.baseline is None:  # the best system, its closest rival first
         gaps = [gap for gap in gaps if board.names[0] in {gap.first, gap.second}]
         gaps.sort(key=lambda gap: abs(gap.value))
-    for number, gap in enumerate(gaps[:MOST_PAIRS], 1):
-        yield systems.query_differences(comparison.scores, gap, texts, number)
+    for gap in gaps[:MOST_PAIRS]:
+        yield systems.query_differences(comparison.scores, gap, texts)
     yield systems.heatmap(comparison.scores, texts)
-    null = chance.null(comparison, gaps[0])
-    if null is not None:
-        yield null
+    yield from chance.null(comparison, gaps[0])
     if comparison.friedman is not None:
         yield systems.critical_difference(comparison)
 
 
 def _of_results(
-    results: Results,
-    measure: str | None,
-    texts: Mapping[str, str],
-    compared: Comparison | None,
+    results: Results, measure: str | None, texts: Mapping[str, str], compared: Comparison | None
 ) -> Iterator[Chart]:
     from heldout.report.charts import systems, tuning
     from heldout.report.standing import standing
 
     measure = str(results.estimate(results.systems[0], measure)["measure"])
-    several = len(results.systems) > 1 and results.higher_is_better(measure) is not None
-    if compared is None and several:
+    if compared is None and len(results.systems) > 1:
         with suppress(HeldoutError):  # such as a measure that is undefined on some split
             compared = results.compare(measure)
     board = standing(results, measure, compared)
@@ -202,11 +209,9 @@ def _of_results(
         yield systems.pairs(board)
     if compared is not None:
         yield from _by_query(compared, standing(compared), texts)
-    number = 1
-    for system in [entry["name"] for entry in results.summary if entry["tuned"]]:
-        with suppress(HeldoutError):  # only one setting could be measured
-            yield tuning.tuning(results, system, number)
-            number += 1
+    for entry in results.summary:
+        with suppress(HeldoutError):  # it was not tuned, or only one setting could be measured
+            yield tuning.tuning(results, entry["name"])
     with suppress(HeldoutError):  # nothing was tuned
         yield tuning.optimism(results, measure)
     if results.task == "classification":
@@ -240,25 +245,6 @@ def _of_predictions(
         yield classes.calibration(probable, positive)
 
 
-def _of_figures(
-    means: Sequence[Any], queries: Sequence[Any], measure: str, texts: Mapping[str, str]
-) -> Iterator[Chart]:
-    from heldout.report.charts import studies
-
-    yield studies.bias_means(means, measure)
-    known = {row[2] for row in queries}
-    for number, name in enumerate([name for name in studies.FIGURES if name in known], 1):
-        yield studies.bias_queries(queries, name, measure, texts, number)
-
-
-def _of_agreement(record: Mapping[str, Any]) -> Iterator[Chart]:
-    from heldout.report.charts import agreement
-
-    yield agreement.grade_confusion(record)
-    for number in range(len(record["judges"][0]["orders"])):
-        yield agreement.score_agreement(record, number)
-
-
 # ---- files ---------------------------------------------------------------------------------------
 
 
@@ -280,12 +266,12 @@ def charts_of_files(
 
     place, alone = Path(paths[0]), len(paths) == 1
     if alone and (place / "means.csv").is_file() and (place / "queries.csv").is_file():
-        return _of_figure_files(place, measure or "score")
+        return _numbered(_of_figure_files(place, measure or "score"))
     if alone and place.is_dir():
         results = Results.read(place, verify=verify)
         return charts(results, measure=measure, texts=_texts(place, results, collection))
     if alone and place.suffix.lower() == ".json":
-        return _of_json(place)
+        return _numbered(_of_json(place))
     task = detect_task(paths)
     if alone and not task:
         return charts(compare(read_scores(place, measure, higher_is_better=higher_is_better)))
@@ -294,36 +280,32 @@ def charts_of_files(
             f"{place}: expected one folder, one table, or files of predicted classes; of predicted "
             "numbers, make a table of their errors"
         )
-    several = [
-        system for path in paths for system in read_class_predictions(path, positive=positive)
-    ]
-    return list(_of_predictions(one_set_of_classes(several), positive))
+    read = (read_class_predictions(path, positive=positive) for path in paths)
+    return list(_of_predictions(one_set_of_classes([each for of in read for each in of]), positive))
 
 
-def _texts(place: Path, results: Results, collection: str | None) -> dict[str, str]:
+def _texts(place: Path, results: Results, name: str | None) -> dict[str, str]:
     """The texts of the queries in the collection that is named, or in that of the experiment."""
     from heldout.data.collection_files import read_collection
     from heldout.experiment.experiment import stored_collection
 
     if results.task != "ranking":
         return {}
+    collection = read_collection(name) if name else stored_collection(place, results)
     if collection is None:
-        known = stored_collection(place, results)
-        return {} if known is None else known.queries.to_dict()
-    known = read_collection(collection)
-    if known.fingerprint() != results.manifest["fingerprints"]["collection"]:
-        raise InputError(
-            f"{collection}: not the collection that was evaluated (different fingerprint)"
-        )
-    return known.queries.to_dict()
+        return {}
+    if name and collection.fingerprint() != results.manifest["fingerprints"]["collection"]:
+        raise InputError(f"{name}: not the collection that was evaluated (different fingerprint)")
+    return collection.queries.to_dict()
 
 
 def _of_json(place: Path) -> list[Chart]:
-    from heldout.report.charts.studies import bias
+    from heldout.report.charts import agreement, studies
 
     try:
         content = json.loads(place.read_text(encoding="utf-8"))
-        return list(_of_agreement(content)) if "judges" in content else [bias(content)]
+        judged = "judges" in content
+        return list(agreement.charts(content)) if judged else [studies.bias(content)]
     except OSError as error:
         raise InputError(f"{place}: cannot be read ({error.strerror})") from None
     except (KeyError, TypeError, IndexError, ValueError):
@@ -332,6 +314,8 @@ def _of_json(place: Path) -> list[Chart]:
 
 def _of_figure_files(place: Path, measure: str) -> list[Chart]:
     import polars as pl
+
+    from heldout.report.charts import studies
 
     try:
         means = pl.read_csv(place / "means.csv")
@@ -342,4 +326,4 @@ def _of_figure_files(place: Path, measure: str) -> list[Chart]:
         by_set = means.select("draw", "set", "estimator", "estimate", "truth").rows()
     except (OSError, pl.exceptions.PolarsError) as error:
         raise InputError(f"{place}: not the figures of heldout study bias ({error})") from None
-    return list(_of_figures(by_set, by_query, measure, dict.fromkeys(ids, "")))
+    return list(studies.figures(by_set, by_query, measure, dict.fromkeys(ids, "")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
@@ -10,22 +11,8 @@ import numpy as np
 import polars as pl
 
 from heldout.infer.results import drop_noise
-from heldout.report.answers import p_value, percent
-from heldout.report.charts.draw import (
-    Chart,
-    at_right,
-    brief,
-    colours,
-    drawn,
-    layers,
-    numbered,
-    padded,
-    reference,
-    rows_height,
-    signed,
-    table,
-    tips,
-)
+from heldout.report.answers import p_words, percent
+from heldout.report.charts import draw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,23 +26,23 @@ MOST_COLUMNS: Final = 300  # that can be seen; more queries are grouped by diffi
 LONGEST: Final = 22  # characters of a name that fit beside the diagram; hovering shows all of it
 
 
-def forest(standing: Standing) -> Chart:
+def forest(standing: Standing) -> draw.Chart:
     """The score of each system with its interval, the best first."""
     measure, held_out = standing.measure, bool(standing.where)
     kinds = {"system": str, "mean": float, "low": float, "high": float, "letters": str}
     frame = pl.DataFrame([row[:5] for row in standing.rows], schema=kinds, orient="row")
     title = f"{'Held-out ' * held_out}{measure} of each system"
-    scale = padded([*frame["mean"], *frame["low"], *frame["high"]])
-    base = drawn(frame).encode(
+    scale = draw.padded([*frame["mean"], *frame["low"], *frame["high"]])
+    base = draw.data(frame).encode(
         y=alt.Y("system:N", sort=standing.names, title=None),
-        tooltip=tips("system", "letters", mean=".4f", low=".4f", high=".4f"),
+        tooltip=draw.tips("system", "letters", mean=".4f", low=".4f", high=".4f"),
     )
     bounds = alt.X("low:Q", title=f"{'held-out ' * held_out}{measure}", scale=scale)
-    drawing = layers(
+    drawing = draw.layers(
         base.mark_rule().encode(x=bounds, x2="high:Q"),
         base.mark_point(size=90).encode(x=alt.X("mean:Q", scale=scale)),
-        at_right(base, "letters", fontWeight="bold"),
-        height=rows_height(len(frame), 28),
+        draw.at_right(base, "letters", fontWeight="bold"),
+        height=draw.rows_height(len(frame), 28),
     )
     what = f"Held-out {measure} {standing.where}" if held_out else f"Mean {measure}"
     over = f" over {standing.size}" if standing.size and not held_out else ""
@@ -64,7 +51,7 @@ def forest(standing: Standing) -> Chart:
         caption += " Systems that share a letter are not significantly different."
     missing = [row.name for row in standing.rows if row.score is None]
     caption += f" Undefined for {', '.join(missing)}." if missing else ""
-    return Chart("forest", title, caption, frame, drawing)
+    return draw.Chart("forest", title, caption, frame, drawing)
 
 
 def shown_gaps(standing: Standing) -> list[Gap]:
@@ -75,7 +62,7 @@ def shown_gaps(standing: Standing) -> list[Gap]:
     return list(standing.gaps) if one_sided else standing.ranked_gaps()
 
 
-def pairs(standing: Standing) -> Chart:
+def pairs(standing: Standing) -> draw.Chart:
     """The differences between pairs of systems with their intervals, the largest first."""
     measure, gaps, best = standing.measure, shown_gaps(standing), standing.names[0]
     if len(gaps) > MOST_PAIRS and standing.baseline is None:
@@ -92,15 +79,15 @@ def pairs(standing: Standing) -> Chart:
         schema=kinds,
         orient="row",
     )
-    scale = padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
+    scale = draw.padded([0.0, *frame["difference"], *frame["low"], *frame["high"]])
     low, high = scale.domain  # an open interval ends at the edge of the drawing
     shown = frame.with_columns(pl.col("low").fill_null(low).alias("from"))
     shown = shown.with_columns(pl.col("high").fill_null(high).alias("to"))
     y = alt.Y("pair:N", title=None, sort=frame["pair"].to_list(), axis=alt.Axis(labelLimit=320))
-    hover = tips("pair", difference="+.4f", low="+.4f", high="+.4f", p=".4f")
-    base = drawn(shown).encode(y=y, tooltip=hover)
+    hover = draw.tips("pair", difference="+.4f", low="+.4f", high="+.4f", p=".4f")
+    base = draw.data(shown).encode(y=y, tooltip=hover)
     bounds = alt.X("from:Q", title=f"difference in {measure}", scale=scale)
-    parts = [reference(x=0)]
+    parts = [draw.reference(x=0)]
     # Not significant: grey and hollow, which is also visible in print.
     for which, filled, look in (("", True, {}), ("!", False, {"style": "faint"})):
         part = base.transform_filter(f"{which}datum.significant")
@@ -116,14 +103,15 @@ def pairs(standing: Standing) -> Chart:
     )
     if len(gaps) < len(standing.gaps):
         caption += f" Only pairs with the best system are shown, of {len(standing.gaps)} pairs."
-    drawing = layers(*parts, height=rows_height(len(frame), 26 if len(frame) <= 20 else 17))
+    step = 26 if len(frame) <= 20 else 17
+    drawing = draw.layers(*parts, height=draw.rows_height(len(frame), step))
     title = f"Difference{'s' * (len(gaps) > 1)} in {measure}"
-    return Chart("pairs", title, caption, frame, drawing)
+    return draw.Chart("pairs", title, caption, frame, drawing)
 
 
 def query_differences(
-    scores: Scores, gap: Gap, texts: Mapping[str, str] | None = None, number: int = 1
-) -> Chart:
+    scores: Scores, gap: Gap, texts: Mapping[str, str] | None = None
+) -> draw.Chart:
     """One bar per query, from the largest difference to the smallest."""
     first, second, unit, hint = gap.first, gap.second, scores.unit, texts or {}
     up, down = (first, second) if scores.higher_is_better else (second, first)
@@ -136,7 +124,7 @@ def query_differences(
         {
             "place": np.arange(1, len(units) + 1),
             "query": units,
-            "text": [brief(hint.get(unit, "")) for unit in units],
+            "text": [draw.brief(hint.get(unit, "")) for unit in units],
             "first": sides[0][order],
             "second": sides[1][order],
             "difference": values[order],
@@ -145,17 +133,18 @@ def query_differences(
     )
     names = [first, second]
     ends = (("first", first, ".4f"), ("second", second, ".4f"))
-    bars = drawn(_with_edges(frame, "place")).mark_bar(binSpacing=0)
+    bars = draw.data(_with_edges(frame, "place")).mark_bar(binSpacing=0)
     bars = bars.encode(
         x=_places(len(frame), f"{scores.size}, sorted by difference"),
         x2="right:Q",
         y=alt.Y("difference:Q", title=f"difference in {scores.measure}"),
         y2=alt.datum(0),
-        color=colours("better", names, title="better", legend=alt.Legend(values=names)),
-        tooltip=tips(*_query(frame, unit), *ends, difference="+.4f"),
+        color=draw.colours("better", names, title="better", legend=alt.Legend(values=names)),
+        tooltip=draw.tips(*_query(frame, unit), *ends, difference="+.4f"),
     )
-    line = drawn(table("mean label", [(mean, f"mean {signed(mean)}")])).encode(y="mean:Q")
-    label = at_right(line, "label", align="right", baseline="bottom", dx=0, dy=-3)
+    line = draw.data(draw.table("mean label", [(mean, f"mean {draw.signed(mean)}")]))
+    line = line.encode(y="mean:Q")
+    label = draw.at_right(line, "label", align="right", baseline="bottom", dx=0, dy=-3)
     dashed = line.mark_rule(style="reference", strokeWidth=1.5)
     wins, losses, ties = ((better == name).sum() for name in (first, second, "equal"))
     caption = (
@@ -163,44 +152,42 @@ def query_differences(
         f"{ties:,} are equal. Dashed: the mean difference."
     )
     title = f"Difference on each {unit}: {first} − {second}"
-    key = numbered("query-differences", number)
-    return Chart(key, title, caption, frame, layers(bars, dashed, label, height=260))
+    return draw.Chart(
+        "query-differences", title, caption, frame, draw.layers(bars, dashed, label, height=260)
+    )
 
 
 def heatmap(
     scores: Scores, texts: Mapping[str, str] | None = None, most: int = MOST_COLUMNS
-) -> Chart:
+) -> draw.Chart:
     """One cell per system and query, the hardest query and the best system first."""
     measure, unit, hint = scores.measure, scores.unit, texts or {}
     values = scores.values if scores.higher_is_better else -scores.values
     hard = np.argsort(values.mean(axis=1), kind="stable")
     best = np.argsort(-values.mean(axis=0), kind="stable").tolist()
     parts = np.array_split(hard, min(most, len(hard)))
-    frame = table(
-        "system column query text queries value",
-        (
-            (scores.systems[system], column, query, brief(hint.get(query, "")), len(part), mean)
-            for system in best
-            for column, part in enumerate(parts, 1)
-            for query, mean in [(scores.units[part[0]], float(scores.values[part, system].mean()))]
-        ),
-    )
+    rows = []
+    for system, (column, part) in product(best, enumerate(parts, 1)):
+        query, mean = scores.units[part[0]], float(scores.values[part, system].mean())
+        text = draw.brief(hint.get(query, ""))
+        rows.append((scores.systems[system], column, query, text, len(part), mean))
+    frame = draw.table("system column query text queries value", rows)
     several, many = len(parts) < len(hard), scores.size.partition(" ")[2]
     title = [f"{scores.size}, from hard to easy"]  # one per line, or they are cut on a phone
     title += [f"in {len(parts)} groups of similar difficulty"] * several
     groups = [("queries", many, ",d")] * several
-    cells = drawn(_with_edges(frame, "column")).mark_rect(strokeWidth=0)
+    cells = draw.data(_with_edges(frame, "column")).mark_rect(strokeWidth=0)
     cells = cells.encode(
         x=_places(len(parts), title),
         x2="right:Q",
         y=alt.Y("system:N", title=None, sort=[scores.systems[system] for system in best]),
         color=alt.Color("value:Q", title=measure, legend=alt.Legend(titleOrient="top")),
-        tooltip=tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
+        tooltip=draw.tips("system", *_query(frame, unit), *groups, ("value", measure, ".4f")),
     )
     caption = f"{measure} of each system on each {unit}, from the hardest (left) to the easiest."
     caption += f" Each column is the mean of {many} of similar difficulty." * several
-    drawing = layers(cells, height=rows_height(len(best), 26))
-    return Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
+    drawing = draw.layers(cells, height=draw.rows_height(len(best), 26))
+    return draw.Chart("heatmap", f"Each system on each {unit}", caption, frame, drawing)
 
 
 def _query(frame: pl.DataFrame, unit: str) -> list[Any]:
@@ -234,7 +221,7 @@ def rank_groups(ranks: Sequence[float], critical: float) -> list[tuple[int, int]
     return groups
 
 
-def critical_difference(comparison: Comparison) -> Chart:
+def critical_difference(comparison: Comparison) -> draw.Chart:
     """Mean ranks; bars join systems that are not significantly different (Demšar 2006)."""
     assert comparison.friedman is not None  # noqa: S101 - of three or more systems
     friedman, nemenyi = comparison.friedman
@@ -259,11 +246,11 @@ def critical_difference(comparison: Comparison) -> Chart:
     y = alt.Y("y:Q", axis=None, scale=alt.Scale(domain=[bottom, -1.7], nice=False))
 
     def lines(parts: Sequence[tuple[float, ...]], width: float, **mark: Any) -> alt.Chart:
-        rules = drawn(table("x x2 y y2", parts)).mark_rule(strokeWidth=width, **mark)
+        rules = draw.data(draw.table("x x2 y y2", parts)).mark_rule(strokeWidth=width, **mark)
         return rules.encode(x=x, x2="x2:Q", y=y, y2="y2:Q")
 
     def texts(align: Any, dx: int, dy: int, *parts: tuple[float, float, str]) -> alt.Chart:
-        words = drawn(table("x y text", parts))
+        words = draw.data(draw.table("x y text", parts))
         words = words.mark_text(style="label", align=align, dx=dx, dy=dy, limit=190)
         return words.encode(x=x, y=y, text="text:N")
 
@@ -274,8 +261,8 @@ def critical_difference(comparison: Comparison) -> Chart:
     edge, bars = 0.015 * (count - 1), []
     for n, (a, b) in enumerate(groups, 1):
         bars.append((ranks[a] - edge, ranks[b] + edge, 0.35 * n + 0.1, 0.35 * n + 0.1))
-    points = drawn(table("x y name", [(rank, 0.0, name) for rank, name in ordered]))
-    drawing = layers(
+    points = draw.data(draw.table("x y name", [(rank, 0.0, name) for rank, name in ordered]))
+    drawing = draw.layers(
         lines([*drops, *leads], 1, style="faint"),
         lines(scale, 1.5, style="frame"),
         texts("center", 0, -8, *((float(n), -0.2, str(n)) for n in range(1, count + 1))),
@@ -284,15 +271,15 @@ def critical_difference(comparison: Comparison) -> Chart:
         *([lines(bars, 5, strokeCap="round")] if bars else []),
         texts("left", 0, -9, (1.0, -1.05, f"critical difference {critical:.2f}")),
         points.mark_point(size=60).encode(
-            x=x, y=y, tooltip=tips(("name", "system"), ("x", "mean rank", ".2f"))
+            x=x, y=y, tooltip=draw.tips(("name", "system"), ("x", "mean rank", ".2f"))
         ),
         height=int(26 * (bottom + 1.7)),
     )
     caption = (
         f"Mean ranks over {comparison.scores.size}, 1 is best. Bars join systems whose ranks "
         f"differ by at most the critical difference (Nemenyi, level {percent(nemenyi.level)}; "
-        f"Friedman's test: p {'= ' * (friedman.p >= 0.0001)}{p_value(friedman.p)})."
+        f"Friedman's test: {p_words(friedman.p)})."
     )
     title = "Mean ranks and critical difference"
-    frame = table("kind name rank end place", rows)
-    return Chart("critical-difference", title, caption, frame, drawing)
+    frame = draw.table("kind name rank end place", rows)
+    return draw.Chart("critical-difference", title, caption, frame, drawing)

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import altair as alt
 import polars as pl
 
 from heldout.errors import InputError
-from heldout.report.charts.draw import (
-    WIDTH,
-    Chart,
-    at_right,
-    colours,
-    dashes,
-    drawn,
-    layers,
-    numbered,
-    padded,
-    rows_height,
-    shapes,
-    signed,
-    table,
-    tips,
-)
+from heldout.report.charts import draw
 from heldout.report.standing import is_up
 
 if TYPE_CHECKING:
@@ -41,7 +24,7 @@ SIDES: Final = {
 FOLDS: Final = ("times", "folds that selected it", ",d")
 
 
-def tuning(results: Results, system: str, number: int = 1) -> Chart:
+def tuning(results: Results, system: str) -> draw.Chart:
     """A curve for one parameter, a heat map for two; for more, the best over the others."""
     settings = results.manifest["settings"]
     measure, splits = settings["tune_for"], settings["splits"]
@@ -66,7 +49,7 @@ def tuning(results: Results, system: str, number: int = 1) -> Chart:
         f" Numbers: how many of {splits} folds selected a setting. Square: selected on all data."
     )
     title = f"{system}: {measure} by {', '.join(axes)}"
-    return Chart(numbered("tuning", number), title, caption, frame, drawing)
+    return draw.Chart("tuning", title, caption, frame, drawing)
 
 
 def _comparable(results: Results) -> bool:
@@ -142,19 +125,22 @@ def _across(frame: pl.DataFrame, name: str) -> alt.X:
 
 def _badges(frame: pl.DataFrame, **encoding: Any) -> list[alt.Chart]:
     """How many folds selected a setting, in a disc; in a square if selected on all data."""
-    base = drawn(frame.filter(pl.col("shipped") | (pl.col("times") > 0))).encode(**encoding)
+    shape = pl.when("shipped").then(pl.lit("square")).otherwise(pl.lit("circle")).alias("shape")
+    chosen = frame.filter(pl.col("shipped") | (pl.col("times") > 0)).with_columns(shape)
+    base = draw.data(chosen).encode(**encoding)
     discs = base.mark_point(style="badge", size=420, strokeWidth=1.5)
-    shape = shapes("shipped", [False, True], legend=None)
     texts = base.mark_text(style="label", fontSize=11, fontWeight="bold")
-    return [discs.encode(shape=shape), texts.encode(text="times:Q")]
+    # Without a scale: lines may have another one for their points.
+    return [discs.encode(shape=alt.Shape("shape:N", scale=None)), texts.encode(text="times:Q")]
 
 
 def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
     shown, x = _in_words(frame, [name]), _across(frame, name)
     if _numeric(frame, name):
         values = [float(value) for value in frame[name]]
-        kind = "log" if _logarithmic(values) else "linear"
-        scale = alt.Scale(type=kind, zero=False, nice=False, padding=16)
+        factors = 0 < 100 * min(values) <= max(values)
+        kind = {"type": "log"} if factors else {"zero": False}
+        scale = alt.Scale(nice=False, padding=16, **kind)
         shown = shown.with_columns(value=pl.Series(values))
         x = alt.X("value:Q", title=name, scale=scale)
     sides = [side for side, (mean, *_) in SIDES.items() if frame[mean].count()]
@@ -166,18 +152,17 @@ def _curve(frame: pl.DataFrame, name: str, measure: str) -> alt.LayerChart:
         for mean, low, high in [SIDES[side]]
     )
     formats = dict.fromkeys(("score", "minimum", "maximum"), ".4f")
-    hover = tips(("p0", name), "side", **formats, whole=".4f")
+    hover = draw.tips(("p0", name), "side", **formats, whole=".4f")
     y = alt.Y("score:Q", title=measure, scale=alt.Scale(zero=False, padding=16))
-    base = drawn(long).encode(
-        x=x, y=y, color=colours("side", sides), tooltip=[*hover, *tips(FOLDS)]
-    )
+    colour = draw.colours("side", sides, legend=alt.Legend(symbolOpacity=1))
+    base = draw.data(long).encode(x=x, y=y, color=colour, tooltip=[*hover, *draw.tips(FOLDS)])
     band = alt.Y("minimum:Q", title=measure, scale=alt.Scale(zero=False))
-    return layers(
+    return draw.layers(
         base.mark_area(opacity=0.18).encode(y=band, y2="maximum:Q"),
-        base.mark_line().encode(strokeDash=dashes("side", sides)),
-        base.mark_point().encode(shape=shapes("side", sides, "circle", "diamond")),
+        base.mark_line().encode(strokeDash=draw.dashes("side", sides, [1, 0], [5, 4])),
+        base.mark_point().encode(shape=draw.shapes("side", sides, "circle", "diamond")),
         *_held_out_line(frame),
-        *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=tips(("p0", name), FOLDS, mean=".4f")),
+        *_badges(shown, x=x, y=alt.Y("mean:Q"), tooltip=draw.tips(("p0", name), FOLDS, mean=".4f")),
         height=260,
     )
 
@@ -187,7 +172,8 @@ def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
     score = frame["held_out"][0]
     if score is None:
         return []
-    base = drawn(table("score label", [(score, f"held-out {score:.4f}")])).encode(y="score:Q")
+    base = draw.data(draw.table("score label", [(score, f"held-out {score:.4f}")]))
+    base = base.encode(y="score:Q")
     # On the side where no setting was selected, so that no number is covered.
     chosen = [place for place, times in enumerate(frame["times"]) if times]
     left = 2 * sum(chosen) >= len(chosen) * (len(frame) - 1)
@@ -197,29 +183,19 @@ def _held_out_line(frame: pl.DataFrame) -> list[alt.Chart]:
     return [line, words.encode(x=x, text="label:N")]
 
 
-def _logarithmic(values: list[float]) -> bool:
-    """Whether numbers grow by factors rather than by steps."""
-    known = sorted(set(values))
-    if len(known) < 3 or known[0] <= 0:
-        return False
-    steps = [later - sooner for sooner, later in pairwise(known)]
-    factors = [math.log(later / sooner) for sooner, later in pairwise(known)]
-    return max(factors) / min(factors) < max(steps) / min(steps)
-
-
 def _surface(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.LayerChart:
     first, second = sorted(axes, key=lambda name: -frame[name].n_unique())  # the longer across
     shown, title = _in_words(frame, [first, second]), f"{measure} on training data"
     encoding = {
         "x": _across(frame, first),
         "y": alt.Y("p1:N", title=second, sort=_order(frame, second)[::-1]),
-        "tooltip": tips(("p0", first), ("p1", second), ("mean", measure, ".4f"), FOLDS),
+        "tooltip": draw.tips(("p0", first), ("p1", second), ("mean", measure, ".4f"), FOLDS),
     }
     scale, legend = alt.Scale(zero=False, reverse=not up), alt.Legend(titleOrient="top")
     colour = alt.Color("mean:Q", title=title, scale=scale, legend=legend)
-    cells = drawn(shown).mark_rect().encode(**encoding, color=colour)
-    height = rows_height(frame[second].n_unique(), 40)
-    return layers(cells, *_badges(shown, **encoding), height=height)
+    cells = draw.data(shown).mark_rect().encode(**encoding, color=colour)
+    height = draw.rows_height(frame[second].n_unique(), 40)
+    return draw.layers(cells, *_badges(shown, **encoding), height=height)
 
 
 def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -> alt.HConcatChart:
@@ -233,15 +209,15 @@ def _profiles(frame: pl.DataFrame, axes: list[str], measure: str, *, up: bool) -
         encoding = {
             "x": _across(frame, name),
             "y": alt.Y("mean:Q", title=title, scale=alt.Scale(zero=False, padding=16)),
-            "tooltip": tips(("p0", name), ("mean", measure, ".4f"), FOLDS),
+            "tooltip": draw.tips(("p0", name), ("mean", measure, ".4f"), FOLDS),
         }
-        line = drawn(part).mark_line(point=True).encode(**encoding)
-        width = max(140, WIDTH // len(axes) - 30)
-        charts.append(layers(line, *_badges(part, **encoding), height=220, width=width))
+        line = draw.data(part).mark_line(point=True).encode(**encoding)
+        width = max(140, draw.WIDTH // len(axes) - 30)
+        charts.append(draw.layers(line, *_badges(part, **encoding), height=220, width=width))
     return alt.hconcat(*charts).resolve_scale(y="shared")
 
 
-def optimism(results: Results, measure: str) -> Chart:
+def optimism(results: Results, measure: str) -> draw.Chart:
     """Training and held-out scores of each tuned system: of its comparable splits, and of all."""
     if results.task != "ranking":  # inner folds have only the measure that was tuned for
         measure = results.manifest["settings"]["tune_for"]
@@ -249,40 +225,40 @@ def optimism(results: Results, measure: str) -> Chart:
     rows = [(name, *row) for name in tuned for row in _training_scores(results, name, measure)]
     if not rows:
         raise InputError("no system was tuned, or there is no training score")
-    frame = table("system split seen held_out", rows, infer_schema_length=None)
+    frame = draw.table("system split seen held_out", rows, infer_schema_length=None)
     frame = frame.with_columns(gap=pl.col("seen") - pl.col("held_out"))
     sides = {"held out": "held_out", "training": "seen"}
     long = pl.concat(
         frame.with_columns(side=pl.lit(side), score=pl.col(column), all=pl.col("split").is_null())
         for side, column in sides.items()
     )
-    scale = padded([*frame["seen"], *frame["held_out"]])
+    scale = draw.padded([*frame["seen"], *frame["held_out"]])
     x = alt.X("score:Q", title=measure, scale=scale)
     y = alt.Y("system:N", sort=frame["system"].unique(maintain_order=True).to_list(), title=None)
     numbers = (("seen", "training", ".4f"), ("gap", "training − held out", "+.4f"))
-    points = drawn(long).encode(
+    points = draw.data(long).encode(
         x=x,
         y=y,
-        shape=shapes("side", list(sides), "circle", "diamond"),
-        color=colours("side", list(sides)),
-        tooltip=tips("system", "split", *numbers, held_out=".4f"),
+        shape=draw.shapes("side", list(sides), "circle", "diamond"),
+        color=draw.colours("side", list(sides)),
+        tooltip=draw.tips("system", "split", *numbers, held_out=".4f"),
     )
     whole = frame.filter(pl.col("split").is_null())
-    labels = whole.with_columns(label=pl.Series(map(signed, whole["gap"]), dtype=pl.String))
-    base = drawn(labels).encode(y=y)
-    drawing = layers(
+    labels = whole.with_columns(label=pl.Series(map(draw.signed, whole["gap"]), dtype=pl.String))
+    base = draw.data(labels).encode(y=y)
+    drawing = draw.layers(
         base.mark_rule(style="faint").encode(x=alt.X("seen:Q", scale=scale), x2="held_out:Q"),
         points.transform_filter("!datum.all").mark_point(size=35, opacity=0.4),
         points.transform_filter("datum.all").mark_point(size=150),
-        at_right(base, "label"),
-        height=rows_height(len(tuned), 40),
+        draw.at_right(base, "label"),
+        height=draw.rows_height(len(tuned), 40),
     )
     caption = (
         f"{measure} on held-out data (circle) and on the data used for tuning (diamond). The "
         "number is their difference, the optimism of the training score."
     )
     caption += " Small points: single folds." if frame["split"].count() else ""
-    return Chart("optimism", "Training and held-out scores", caption, frame, drawing)
+    return draw.Chart("optimism", "Training and held-out scores", caption, frame, drawing)
 
 
 def _training_scores(

@@ -120,6 +120,7 @@ def _of_comparisons(
 ) -> Part:
     first, board = comparisons[0], standing(comparisons[0])
     blocks = [block for each in comparisons for block in _blocks(each, standing(each))]
+    measures = [each.scores.measure for each in comparisons]
     charts, left = _drawn(first, board, texts=texts)
     if len(comparisons) > 1:
         charts += _drawn(comparisons, board)[0]
@@ -129,12 +130,12 @@ def _of_comparisons(
         blocks,
         shown.paper_text(comparisons),
         [line for each in comparisons for line in shown.how_lines(each, full=True)],
-        _sources(blocks, first, [each.scores.measure for each in comparisons], "mean over units"),
+        _sources(blocks, first, dict.fromkeys(measures, "mean over the units")),
         charts,
         checks=distinct([note for each in comparisons for note in each.warnings] + left),
         looks=_looks(ledger, first.scores.data),
         provenance=provenance.of_comparisons(comparisons),
-        methods=provenance.methods(comparisons, [each.scores.measure for each in comparisons]),
+        methods=provenance.methods(comparisons, measures),
     )
 
 
@@ -163,12 +164,18 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     elif own is not None:
         said, how = [*said, *_how(own, board)], f"{test_name(own)}, {sides(own)}"
         tables += [
-            Block(table, MACHINE) for each in compared for table in comparison_estimates(each)
+            _named(table, MACHINE, MACHINE)
+            for each in compared
+            for table in comparison_estimates(each)
         ]
-    tables += [Block(table, "Each judge alone") for table in experiment.judge_tables(results)]
+    tables += [
+        _named(table, "Each judge alone", "Each judge alone")
+        for table in experiment.judge_tables(results)
+    ]
     tuned = [system for system in results.summary if system["tuned"]]
     selected = experiment.tuning_table(results, full=True)
-    tuning = [] if selected is None else [Block(selected)]
+    title = "Selected parameters (tuned on all data)"
+    tuning = [] if selected is None else [_named(selected, title)]
     tuning += [
         Block(experiment.settings_table(results, system), f"{system['name']}: the best settings")
         for system in tuned
@@ -180,7 +187,8 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
     if not ranked:  # as the comparisons of these results name their data
         data = results.scores(systems=results.systems[:1], by_unit=False).data
     about, plan = experiment.result_lines(results, full=True), printable(settings["plan_in_words"])
-    source = "held-out estimate: summary.json; values of single units: values.parquet"
+    sources = dict.fromkeys(results.measures, "held-out estimate: summary.json, values.parquet")
+    sources[f"{settings['tune_for']} on all data"] = "training score, optimistic: surface.parquet"
     models = [str(system.get("model", "")) for system in settings["systems"]]
     return Part(
         NEW[settings["by"]] if ranked else "New rows",
@@ -188,7 +196,7 @@ def _of_results(results: Results, texts: Mapping[str, str] | None, ledger: str |
         tables,
         write_tables([shown.paper_table(boards, how)], "paper"),
         about,
-        _sources([*tables, *tuning, *folds], own, results.measures, source),
+        _sources([*tables, *tuning, *folds], own, sources),
         charts,
         tuning=tuning,
         plan=next(line for line in about if line.startswith(plan)),
@@ -263,7 +271,7 @@ def _blocks(comparison: Comparison, board: Standing) -> list[Block]:
         _titled(shown.systems_table(board, full=True), board),
         *_folded([shown.pairs_table(board)], board),
         *(Block(table, "All systems together") for table in shown.anova_table(comparison)),
-        *(Block(table, MACHINE) for table in comparison_estimates(comparison)),
+        *(_named(table, MACHINE, MACHINE) for table in comparison_estimates(comparison)),
     ]
 
 
@@ -272,35 +280,37 @@ def _titled(table: Table, board: Standing) -> Block:
     after = ", ".join(filter(None, (board.size, board.where)))
     title = f"{board.measure} of each system{f' ({after})' if after else ''}"
     table = table.columns(range(1, len(table.head)))
-    return Block(replace(table, rows=table.cells, title=title))
+    return _named(table, title)
 
 
 def _folded(tables: Iterable[Table], board: Standing) -> list[Block]:
     pairs = count_of(len(board.gaps), "pair")
     fold = f"All {pairs}" if len(board.gaps) > 1 else "Effect size and further tests"
     title = f"{board.measure}: {pairs} of systems"
-    return [Block(replace(table, rows=table.cells, title=title), fold) for table in tables]
+    return [_named(table, title, fold) for table in tables]
+
+
+def _named(table: Table, title: str, fold: str = "", notes: Sequence[str] = ()) -> Block:
+    return Block(replace(table, rows=table.cells, title=title, notes=[*table.notes, *notes]), fold)
 
 
 def _sources(
-    blocks: Iterable[Block], comparison: Comparison | None, measures: Iterable[str], score: str
+    blocks: Iterable[Block], comparison: Comparison | None, measures: Mapping[str, str]
 ) -> dict[str, str]:
     """For each column what it is and where it comes from."""
-    known, gap, mean = COLUMN | dict.fromkeys(measures, score), "summary.json", "summary.json"
+    known, gap, mean = {**COLUMN, **measures}, "summary.json", "summary.json"
     if comparison is not None:
         claim = comparison.claims[0]
         gap, mean = claim.difference.method, comparison.systems[0].mean.method
         known["p"] = f"p-value of the verdict ({test_name(comparison)})"
         known |= {f"p ({test.test})": test.detail or test.method for test in claim.outcomes}
-    heads = dict.fromkeys(name for block in blocks for name in block.table.head)
     sources = {}
-    for head in heads:
-        name = head.rpartition(": ")[2]
+    for head in dict.fromkeys(name for block in blocks for name in block.table.head):
+        name = head.rpartition(": ")[2].partition(" (of ")[0]
         if name in known:
             sources[head] = known[name]
         elif " CI" in name or "interval" in name:
-            how = mean if "score" in name else gap
-            sources[head] = f"confidence interval ({how})"
+            sources[head] = f"confidence interval ({mean if 'score' in name else gap})"
     return sources
 
 
@@ -318,7 +328,7 @@ def _looks(ledger: str | None, data: str) -> Block | None:
     )
     (table,) = ledger_tables(own)
     table = table.columns(range(1, len(table.head)))
-    return Block(replace(table, rows=table.cells, title="Evaluations on these data", notes=[note]))
+    return _named(table, "Evaluations on these data", notes=[note])
 
 
 # ---- charts --------------------------------------------------------------------------------------

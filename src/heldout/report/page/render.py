@@ -42,6 +42,7 @@ def render(
         loader=jinja2.FunctionLoader(asset),
         autoescape=True,
         undefined=jinja2.StrictUndefined,  # a misspelt field is an error, not a blank
+        finalize=lambda value: printable(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -59,7 +60,7 @@ def render(
         scripts.insert(0, chart_runtime())
     style = asset("page.css")
     return environment.get_template("page.html.j2").render(
-        title=printable(title),
+        title=title,
         parts=parts,
         made=made,
         bibtex=bibtex,
